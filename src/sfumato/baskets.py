@@ -160,7 +160,7 @@ def _list_row_items(row: Iterable[Item]) -> list[Item]:
     return list(row)
 
 
-def unify_items(values: Sequence[Item], what: str) -> Items:
+def unify_items(values: Sequence[Item], noun: str) -> Items:
     """The values as plain integers if all are integers, else as text."""
     kinds = set(map(type, values))
     whole = {kind for kind in kinds if issubclass(kind, int | np.integer) and kind is not bool}
@@ -168,17 +168,17 @@ def unify_items(values: Sequence[Item], what: str) -> Items:
     if kinds - whole - text:
         wrong = sum(type(value) not in whole | text for value in values)
         names = ", ".join(sorted(kind.__name__ for kind in kinds - whole - text))
-        raise DataError(f"{wrong} {what} are neither integers nor text but {names}; turn them into text")
+        raise DataError(f"{wrong} {noun} are neither integers nor text but {names}; turn them into text")
     if not text:
         numbers = tuple(map(int, values))
         if numbers and (min(numbers) < -(2**63) or max(numbers) >= 2**63):
             large = sum(not -(2**63) <= number < 2**63 for number in numbers)
-            raise DataError(f"{large} {what} are integers of more than 64 bits; turn them into text")
+            raise DataError(f"{large} {noun} are integers of more than 64 bits; turn them into text")
         return numbers
     words = tuple(str.__str__(value) if isinstance(value, str) else str(int(value)) for value in values)
     unwritable = sum(not word or not _is_unicode(word) for word in words)
     if unwritable:
-        raise DataError(f"{unwritable} {what} are empty or not valid Unicode; give each a proper name")
+        raise DataError(f"{unwritable} {noun} are empty or not valid Unicode; give each a proper name")
     return words
 
 
@@ -204,23 +204,23 @@ def check_ids(ids: Items, count: int) -> Items:
 
 def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
     """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
-    given = codes if codes.dtype == np.int32 else codes.astype(np.int64)
-    if given.ndim != 1 or (given.size and not 0 <= given.min() <= given.max() < len(items)):
+    signed_codes = codes if codes.dtype == np.int32 else codes.astype(np.int64)
+    if signed_codes.ndim != 1 or (signed_codes.size and not 0 <= signed_codes.min() <= signed_codes.max() < len(items)):
         raise DataError(f"item codes must be a one-dimensional array of numbers from 0 to {len(items) - 1}")
     if len(set(items)) != len(items):
         raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are repeated")
     is_used = np.zeros(len(items), dtype=np.bool_)
-    for stretch in _split_into_stretches(given.size):
-        is_used[given[stretch]] = True
+    for stretch in _split_into_stretches(signed_codes.size):
+        is_used[signed_codes[stretch]] = True
     order = sorted(np.flatnonzero(is_used).tolist(), key=items.__getitem__)
     if order == list(range(len(items))):
-        return tuple(items), given.astype(np.int32)
+        return tuple(items), signed_codes.astype(np.int32)
     ranks = np.zeros(len(items), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    ranked = np.empty(given.size, dtype=np.int32)
-    for stretch in _split_into_stretches(given.size):
-        ranked[stretch] = ranks[given[stretch]]
-    return tuple(items[position] for position in order), ranked
+    ranked_codes = np.empty(signed_codes.size, dtype=np.int32)
+    for stretch in _split_into_stretches(signed_codes.size):
+        ranked_codes[stretch] = ranks[signed_codes[stretch]]
+    return tuple(items[position] for position in order), ranked_codes
 
 
 def _split_into_stretches(size: int) -> Iterator[slice]:

@@ -54,25 +54,25 @@ class Change:
 
 
 def state_changes(
-    method: Any, before: Table, published: Table, changed: Mapping[str, ChangeKind] | None = None
+    method: Any, input_table: Table, published_table: Table, column_kinds: Mapping[str, ChangeKind] | None = None
 ) -> tuple[Change, ...]:
-    """A statement for every column: missing columns were dropped, columns not in `changed` are kept."""
+    """A statement for every column: missing columns were dropped, columns not in `column_kinds` are kept."""
     tag = method.model_dump()["method"]
 
-    kinds = changed or {}
-    left = published.frame.columns
+    kinds = column_kinds or {}
+    remaining_columns = published_table.frame.columns
     return (
-        *(Change(name, kinds.get(name, ChangeKind.KEPT), tag) for name in left),
-        *(Change(name, ChangeKind.DROPPED, tag) for name in before.frame.columns if name not in left),
+        *(Change(name, kinds.get(name, ChangeKind.KEPT), tag) for name in remaining_columns),
+        *(Change(name, ChangeKind.DROPPED, tag) for name in input_table.frame.columns if name not in remaining_columns),
     )
 
 
 def describe_changes(changes: Iterable[Change]) -> str:
     """What several methods did to one column, in words."""
     several = [change for change in changes if not change.trivial]
-    changed = [change for change in several if change.kind is not ChangeKind.KEPT]
-    if not changed:
+    real_changes = [change for change in several if change.kind is not ChangeKind.KEPT]
+    if not real_changes:
         return several[0].describe() if several else ChangeKind.KEPT.meaning.words
-    parts = dict.fromkeys(replace(change, starred=False).describe() for change in changed)
+    parts = dict.fromkeys(replace(change, starred=False).describe() for change in real_changes)
     stars = ", suppressed rows starred" if any(change.starred for change in several) else ""
     return "; ".join(parts) + stars

@@ -115,15 +115,17 @@ def _read_groups(column: RecodedColumn) -> Recode | None:
     texts = spell_cells(cells)
     people = spell_cells(column.known).alias("cell").value_counts(name="people")
     surplus = texts.alias("cell").value_counts(name="rows").join(people, on="cell", how="left", nulls_equal=True)
-    ranked = surplus.filter(pl.col("cell").is_not_null()).sort(
+    ranked_cells = surplus.filter(pl.col("cell").is_not_null()).sort(
         pl.col("rows") - pl.col("people").cast(pl.Int64).fill_null(0), pl.col("cell")
     )
-    label, shown = ranked["cell"][-1], texts.drop_nulls().unique().implode()
+    label, published_texts = ranked_cells["cell"][-1], texts.drop_nulls().unique().implode()
 
-    def recode(others: pl.Series) -> pl.Series:
-        known = spell_cells(others)
-        stays = known.is_in(shown).fill_null(texts.null_count() > 0)
-        return known.zip_with(stays, pl.repeat(label, len(known), dtype=pl.String, eager=True)).cast(cells.dtype)
+    def recode(values: pl.Series) -> pl.Series:
+        value_texts = spell_cells(values)
+        stays = value_texts.is_in(published_texts).fill_null(texts.null_count() > 0)
+        return value_texts.zip_with(stays, pl.repeat(label, len(value_texts), dtype=pl.String, eager=True)).cast(
+            cells.dtype
+        )
 
     return recode
 

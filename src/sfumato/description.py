@@ -30,15 +30,15 @@ class Description(BaseModel):
     private_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that stay: what is hidden, reference data, and file locations."""
 
-    def __init__(self, *given: Any, **keywords: Any) -> None:
+    def __init__(self, *values: Any, **keywords: Any) -> None:
         """Create from fields in order, or by name."""
-        if given:
+        if values:
             fields = type(self).model_fields
             names = [name for name, field in fields.items() if not _is_tag(field.annotation)]
-            if len(given) > len(names) or keywords.keys() & names[: len(given)]:
+            if len(values) > len(names) or keywords.keys() & names[: len(values)]:
                 title = type(self).__name__
                 raise TypeError(f"{title} takes {', '.join(names)}: too many were given, or one was given twice")
-            keywords |= dict(zip(names, given, strict=False))
+            keywords |= dict(zip(names, values, strict=False))
         try:
             super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in keywords.items()})
         except ValidationError as error:

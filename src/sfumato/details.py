@@ -139,8 +139,8 @@ class EntryDetails(Details):
         def move_frame(frame: pl.DataFrame | None) -> pl.DataFrame | None:
             if frame is None:
                 return None
-            moved = pl.Series("row", [position.get(row) for row in frame["row"]], dtype=pl.Int64)
-            return frame.with_columns(moved).drop_nulls("row")
+            new_rows = pl.Series("row", [position.get(row) for row in frame["row"]], dtype=pl.Int64)
+            return frame.with_columns(new_rows).drop_nulls("row")
 
         def move_entries(entries: list[Entry]) -> list[Entry]:
             return [(position[row], column) for row, column in entries if row in position]
@@ -295,10 +295,10 @@ class ChainDetails(Details):
     def __iter__(self) -> Iterator[str]:
         """Every name that a method sets."""
         names = dict.fromkeys(name for step in self.steps for name in step if name not in ("rows", "public"))
-        shared = [
+        shared_names = [
             name for name in ("rows", "public") if len(getattr(self, name) if getattr(self, name) is not None else ())
         ]
-        return iter([*shared, *names])
+        return iter([*shared_names, *names])
 
     def get_family(self, family: type[Family]) -> Family | None:
         """The details of the last method of a family."""
@@ -330,12 +330,17 @@ def read_details(values: Mapping[str, Any]) -> Details:
     """Details from a plain mapping, such as a custodian's record: each key goes to the first family that has it."""
     if isinstance(values, Details):
         return values
-    shared = {name: values[name] for name in Details._list_names() if name in values}
-    own = {name: value for name, value in values.items() if name not in shared}
+    shared_values = {name: values[name] for name in Details._list_names() if name in values}
+    own_values = {name: value for name, value in values.items() if name not in shared_values}
     for family in FAMILIES:
-        if set(own) <= set(family._list_names()):
-            return family(**shared, **own)
-    parts = [(family, {name: own.pop(name) for name in family._list_names() if name in own}) for family in FAMILIES]
-    if own:
-        raise PolicyError(f"unknown details: {', '.join(sorted(own))}")
-    return ChainDetails(**shared, steps=tuple(family(**known) for family, known in parts if known))
+        if set(own_values) <= set(family._list_names()):
+            return family(**shared_values, **own_values)
+    parts = [
+        (family, {name: own_values.pop(name) for name in family._list_names() if name in own_values})
+        for family in FAMILIES
+    ]
+    if own_values:
+        raise PolicyError(f"unknown details: {', '.join(sorted(own_values))}")
+    return ChainDetails(
+        **shared_values, steps=tuple(family(**family_values) for family, family_values in parts if family_values)
+    )

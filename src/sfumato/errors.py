@@ -74,22 +74,22 @@ def quote_names(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def suggest_name(given: str, known: Iterable[str]) -> str | None:
+def suggest_name(word: str, known_names: Iterable[str]) -> str | None:
     """The known name that was probably meant: equal but for case and signs, a beginning of it, or a similar one."""
-    names = {_simplify_name(name): name for name in known}
-    plain = _simplify_name(given)
+    names = {_simplify_name(name): name for name in known_names}
+    plain = _simplify_name(word)
     if plain in names:
         return names[plain]
     longer = [name for name in names if plain and len(plain) > 2 and (name.startswith(plain) or plain.startswith(name))]
-    near = longer if len(longer) == 1 else get_close_matches(plain, names, n=1, cutoff=0.66)
-    return names[near[0]] if near else None
+    close_names = longer if len(longer) == 1 else get_close_matches(plain, names, n=1, cutoff=0.66)
+    return names[close_names[0]] if close_names else None
 
 
-def ask_meant(given: Iterable[str], known: Iterable[str]) -> str:
+def ask_meant(words: Iterable[str], known_names: Iterable[str]) -> str:
     """`; did you mean "age"?`, or nothing if no known name is similar."""
-    names = list(known)
-    near = dict.fromkeys(name for word in given if (name := suggest_name(word, names)) is not None)
-    return f"; did you mean {quote_names(near)}?" if near else ""
+    names = list(known_names)
+    suggestions = dict.fromkeys(name for word in words if (name := suggest_name(word, names)) is not None)
+    return f"; did you mean {quote_names(suggestions)}?" if suggestions else ""
 
 
 def _simplify_name(name: str) -> str:

@@ -38,8 +38,8 @@ def read_attribute_docs(owner: type) -> Mapping[str, str]:
         return MappingProxyType({})
     assert isinstance(definition, ast.ClassDef)
     docs = {}
-    for statement, below in pairwise(definition.body):
-        match statement, below:
+    for statement, next_statement in pairwise(definition.body):
+        match statement, next_statement:
             case (
                 (ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)])),
                 ast.Expr(value=ast.Constant(value=str(text))),

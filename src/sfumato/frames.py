@@ -38,11 +38,11 @@ def convert_to_pandas(frame: pl.DataFrame, index: Any = None) -> Any:
     except ImportError:
         raise DataError("pandas is not installed; type: pip install pandas (or take .to_polars())") from None
     gaps = [name for name, kind in frame.schema.items() if kind.is_integer() and frame[name].null_count()]
-    converted = frame.drop(gaps).to_pandas() if frame.width > len(gaps) else pd.DataFrame(index=range(frame.height))
+    pandas_frame = frame.drop(gaps).to_pandas() if frame.width > len(gaps) else pd.DataFrame(index=range(frame.height))
     for name in gaps:
-        converted[name] = pd.array(frame[name].to_list(), dtype="Int64")
-    converted = converted[frame.columns]
-    return converted if index is None else converted.set_axis(index, axis=0)
+        pandas_frame[name] = pd.array(frame[name].to_list(), dtype="Int64")
+    pandas_frame = pandas_frame[frame.columns]
+    return pandas_frame if index is None else pandas_frame.set_axis(index, axis=0)
 
 
 def _choose_item_type(items: Any) -> pl.DataType:

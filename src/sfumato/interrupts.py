@@ -51,15 +51,15 @@ def separate_errors() -> None:
 
     Rust code that calls Python back when a signal arrives calls it a panic, and prints pages about it.
     """
-    printed = sys.__stderr__
-    if printed is None or sys.stderr is not printed or _separated.is_set():
+    error_stream = sys.__stderr__
+    if error_stream is None or sys.stderr is not error_stream or _separated.is_set():
         return
     try:
-        copy = os.dup(printed.fileno())
+        copy = os.dup(error_stream.fileno())
     except (OSError, ValueError):  # it is closed, or no file
         return
-    printed.flush()
-    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=printed.encoding, errors=printed.errors)
+    error_stream.flush()
+    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=error_stream.encoding, errors=error_stream.errors)
     _separated.set()
 
 
@@ -96,7 +96,9 @@ class _SignalHold:
         if self._blocks > 1:
             return
         handlers = {number: signal.getsignal(number) for number in STOPPING}
-        self._handlers = {number: kept for number, kept in handlers.items() if kept not in (signal.SIG_IGN, None)}
+        self._handlers = {
+            number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)
+        }
         for number in self._handlers:
             try:
                 signal.signal(number, self._remember)
@@ -110,9 +112,9 @@ class _SignalHold:
             return
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        arrived, self._arrived = self._arrived, []
-        if arrived:
-            signal.raise_signal(arrived[0])
+        signal_numbers, self._arrived = self._arrived, []
+        if signal_numbers:
+            signal.raise_signal(signal_numbers[0])
 
     def _remember(self, number: int, _: FrameType | None) -> None:
         self._arrived.append(number)
@@ -156,10 +158,10 @@ class StopSignals:
         return tuple(_completed[self._completed :])
 
     def _stop(self, number: int, _: FrameType | None) -> None:
-        now = time.monotonic()
-        again = self.number is not None and now - self._last < _AGAIN_SECONDS
-        self._last = now
-        if self._finished or _answered.is_set() or again:  # a second one would only disturb the cleanup
+        current_time = time.monotonic()
+        is_repeat = self.number is not None and current_time - self._last < _AGAIN_SECONDS
+        self._last = current_time
+        if self._finished or _answered.is_set() or is_repeat:  # a second one would only disturb the cleanup
             return
         self.number = self.number or number
         _silence_libraries()

@@ -49,19 +49,19 @@ class Key:
         if passphrase == "":
             raise DataError("the passphrase is empty, which protects nothing; give one, or None for no passphrase")
         content = json.dumps({"method": self.method, "secret": dict(self.secret)}).encode()
-        packed: dict[str, Any] = {"sfumato_key": _VERSION, "sealed": bool(passphrase)}
+        file_fields: dict[str, Any] = {"sfumato_key": _VERSION, "sealed": bool(passphrase)}
         if passphrase:
             salt = secrets.token_bytes(16)
-            packed |= {
+            file_fields |= {
                 "salt": _encode_base64(salt),
                 "content": _encode_base64(_derive_fernet(passphrase, salt).encrypt(content)),
             }
         else:
-            packed |= {"content": _encode_base64(content)}
+            file_fields |= {"content": _encode_base64(content)}
         target = Path(path)
         try:
             refuse_open_folder(target, "the key")
-            create_private(target, json.dumps(packed).encode())
+            create_private(target, json.dumps(file_fields).encode())
         except FileExistsError:
             raise DataError(f"{target}: a key exists there already; move it elsewhere or choose another name") from None
         except OSError as error:
@@ -75,23 +75,25 @@ class Key:
 
         try:
             _refuse_other_file(Path(path))
-            packed = _parse_key_file(read_private(Path(path), "the key"))
-            _refuse_other_version(path, packed)
-            sealed = _is_sealed(packed)
-            content = base64.b64decode(packed["content"], validate=True)
-            if sealed:
+            file_fields = _parse_key_file(read_private(Path(path), "the key"))
+            _refuse_other_version(path, file_fields)
+            is_sealed = _is_sealed(file_fields)
+            content = base64.b64decode(file_fields["content"], validate=True)
+            if is_sealed:
                 if passphrase is None:
                     raise DataError(f"{path}: the key is protected by a passphrase; give it")
-                content = _derive_fernet(passphrase, base64.b64decode(packed["salt"], validate=True)).decrypt(content)
+                content = _derive_fernet(passphrase, base64.b64decode(file_fields["salt"], validate=True)).decrypt(
+                    content
+                )
             elif passphrase is not None:
                 raise DataError(
                     f"{path}: a passphrase was given, and this key is under none; "
                     "if you sealed your key, this is another one; else give no passphrase"
                 )
-            opened = _parse_key_file(content)
-            if opened.keys() != {"method", "secret"} or not isinstance(opened["method"], str):
+            key_fields = _parse_key_file(content)
+            if key_fields.keys() != {"method", "secret"} or not isinstance(key_fields["method"], str):
                 raise ValueError("not the content of a key")
-            return cls(opened["method"], _require_object(opened["secret"]))
+            return cls(key_fields["method"], _require_object(key_fields["secret"]))
         except OSError as error:
             raise DataError(f"{path}: the key cannot be read {explain_unreadable(error, Path(path))}") from None
         except InvalidToken:
@@ -112,9 +114,9 @@ def _parse_key_file(content: bytes) -> dict[str, Any]:
     """A JSON object without repeated names, which would be ambiguous."""
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(built := dict(pairs)) != len(pairs):
+        if len(fields := dict(pairs)) != len(pairs):
             raise ValueError("a name occurs twice")
-        return built
+        return fields
 
     return _require_object(json.loads(content, object_pairs_hook=build))
 
@@ -125,23 +127,23 @@ def _require_object(value: Any) -> dict[str, Any]:
     return value
 
 
-def _refuse_other_version(path: str | Path, packed: Mapping[str, Any]) -> None:
-    version = packed["sfumato_key"]
+def _refuse_other_version(path: str | Path, file_fields: Mapping[str, Any]) -> None:
+    version = file_fields["sfumato_key"]
     if type(version) is not int or version < _VERSION:
         raise ValueError("no version of a key")
     if version > _VERSION:
         raise DataError(f"{path}: this key was made by a newer version of sfumato (format {version}); update sfumato")
 
 
-def _is_sealed(packed: Mapping[str, Any]) -> bool:
+def _is_sealed(file_fields: Mapping[str, Any]) -> bool:
     """Whether the key has a passphrase; a file with inconsistent fields is not a key."""
-    sealed = packed["sealed"]
-    fields = {"sfumato_key", "sealed", "content"} | ({"salt"} if sealed is True else set())
-    if type(sealed) is not bool or packed.keys() != fields:
+    is_sealed = file_fields["sealed"]
+    fields = {"sfumato_key", "sealed", "content"} | ({"salt"} if is_sealed is True else set())
+    if type(is_sealed) is not bool or file_fields.keys() != fields:
         raise ValueError("the sealing fields do not fit together")
-    if not all(isinstance(packed[name], str) for name in fields - {"sfumato_key", "sealed"}):
+    if not all(isinstance(file_fields[name], str) for name in fields - {"sfumato_key", "sealed"}):
         raise ValueError("content and salt are text")
-    return sealed
+    return is_sealed
 
 
 def _encode_base64(content: bytes) -> str:

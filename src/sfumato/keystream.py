@@ -150,13 +150,13 @@ def _write_module_text() -> str:
     word, real = ir.IntType(64), ir.DoubleType()
     state = word.as_pointer()
     module = ir.Module(name="keystream")
-    filled = ir.Function(module, ir.FunctionType(ir.VoidType(), [state]), "filled")
-    filled.linkage = "internal"
-    filled.attributes.add("noinline")
-    _write_filled(filled)
+    fill_function = ir.Function(module, ir.FunctionType(ir.VoidType(), [state]), "filled")
+    fill_function.linkage = "internal"
+    fill_function.attributes.add("noinline")
+    _write_filled(fill_function)
     next_word = ir.Function(module, ir.FunctionType(word, [state]), "word")
     next_word.attributes.add("alwaysinline")
-    _write_word(next_word, filled)
+    _write_word(next_word, fill_function)
     half = ir.Function(module, ir.FunctionType(ir.IntType(32), [state]), "half")
     code = ir.IRBuilder(half.append_basic_block())
     code.ret(code.trunc(code.lshr(code.call(next_word, half.args), word(32)), ir.IntType(32)))
@@ -167,7 +167,7 @@ def _write_module_text() -> str:
     return str(module)
 
 
-def _write_word(function: Any, filled: Any) -> None:
+def _write_word(function: Any, fill_function: Any) -> None:
     from llvmlite import ir
 
     word, (state,) = ir.IntType(64), function.args
@@ -176,7 +176,7 @@ def _write_word(function: Any, filled: Any) -> None:
     position_pointer = code.gep(state, [word(_POSITION)])
     code.cbranch(code.icmp_unsigned("<", code.load(position_pointer), word(_WORDS)), ready, empty)
     code = ir.IRBuilder(empty)
-    code.call(filled, [state])
+    code.call(fill_function, [state])
     code.branch(ready)
     code = ir.IRBuilder(ready)
     position = code.load(position_pointer)
@@ -193,10 +193,10 @@ def _write_filled(function: Any) -> None:
 
     word, (state,) = ir.IntType(64), function.args
     call = ir.FunctionType(ir.VoidType(), []).as_pointer()
-    begin, again, good, bad, end = (function.append_basic_block(n) for n in ("begin", "again", "good", "bad", "end"))
+    begin, retry, good, bad, end = (function.append_basic_block(n) for n in ("begin", "again", "good", "bad", "end"))
     code = ir.IRBuilder(begin)
-    code.branch(again)
-    code = ir.IRBuilder(again)
+    code.branch(retry)
+    code = ir.IRBuilder(retry)
     attempt = code.phi(word)
     attempt.add_incoming(word(0), begin)
     attempt.add_incoming(code.add(attempt, word(1)), bad)
@@ -204,7 +204,7 @@ def _write_filled(function: Any) -> None:
     first, second = (code.load(code.gep(state, [word(_FIRST + index)])) for index in range(2))
     code.cbranch(code.icmp_unsigned("!=", code.or_(first, second), word(0)), good, bad)
     code = ir.IRBuilder(bad)
-    code.cbranch(code.icmp_unsigned("<", attempt, word(_ATTEMPTS)), again, end)
+    code.cbranch(code.icmp_unsigned("<", attempt, word(_ATTEMPTS)), retry, end)
     code = ir.IRBuilder(end)
     code.call(code.inttoptr(code.load(code.gep(state, [word(_STOP)])), call), [])
     code.unreachable()

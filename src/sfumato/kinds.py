@@ -19,22 +19,23 @@ def declare_tagged(tag: str) -> Any:
 
 
 def _make_parser(tag: str) -> Callable[[Any], Description]:
-    def parse(given: Any) -> Description:
-        if isinstance(given, Description) and tag in type(given).model_fields:
-            return given
-        if isinstance(given, type) and issubclass(given, Description):
-            raise ValueError(f"give {given.__name__}(...) with its parameters, not the class")
-        if not isinstance(given, Mapping):
+    def parse(value: Any) -> Description:
+        if isinstance(value, Description) and tag in type(value).model_fields:
+            return value
+        if isinstance(value, type) and issubclass(value, Description):
+            raise ValueError(f"give {value.__name__}(...) with its parameters, not the class")
+        if not isinstance(value, Mapping):
             raise PydanticKnownError("model_attributes_type")
-        if tag not in given:
+        if tag not in value:
             raise PydanticKnownError("union_tag_not_found", {"discriminator": f"'{tag}'"})
-        kind = find_tagged_class(tag, given[tag]) if isinstance(given[tag], str) else None
+        kind = find_tagged_class(tag, value[tag]) if isinstance(value[tag], str) else None
         if kind is None:
-            expected = ", ".join(f"'{name}'" for name in find_tagged(tag))
+            expected_tags = ", ".join(f"'{name}'" for name in find_tagged(tag))
             raise PydanticKnownError(
-                "union_tag_invalid", {"discriminator": f"'{tag}'", "tag": str(given[tag]), "expected_tags": expected}
+                "union_tag_invalid",
+                {"discriminator": f"'{tag}'", "tag": str(value[tag]), "expected_tags": expected_tags},
             )
-        parsed: Description = kind.model_validate(given)
-        return parsed
+        description: Description = kind.model_validate(value)
+        return description
 
     return parse

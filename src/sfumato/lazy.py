@@ -46,17 +46,17 @@ class Room(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         if name in (tags := vars(self).get("_tags", {})):
-            fetched: Any = tuple(_fetch(*home) for home in find_tagged(tags[name]).values())
+            attribute: Any = tuple(_fetch(*home) for home in find_tagged(tags[name]).values())
         elif name in (homes := _find_public_names(self)):
-            fetched = _fetch_named(homes[name], name, self)
+            attribute = _fetch_named(homes[name], name, self)
         elif name in (homes := _find_tagged_names(self)):
-            fetched = _fetch(homes[name], name)
+            attribute = _fetch(homes[name], name)
         else:
             raise AttributeError(f'{self.__name__} has no "{name}"{_suggest(name, self)}')
         if "_adapt" in vars(self):
-            fetched = vars(self)["_adapt"](fetched)
-        super().__setattr__(name, fetched)
-        return fetched
+            attribute = vars(self)["_adapt"](attribute)
+        super().__setattr__(name, attribute)
+        return attribute
 
     def __dir__(self) -> list[str]:
         """The public names."""
@@ -117,10 +117,10 @@ def _fetch_named(module: str, name: str, room: Any) -> Any:
     try:
         return _fetch(module, name)
     except ModuleNotFoundError as error:
-        moved = _find_tagged_names(room).get(name)
-        if error.name is None or not module.startswith(error.name) or moved is None:
+        new_module = _find_tagged_names(room).get(name)
+        if error.name is None or not module.startswith(error.name) or new_module is None:
             raise
-        return _fetch(moved, name)
+        return _fetch(new_module, name)
 
 
 def _find_public_names(room: Any) -> dict[str, str]:
@@ -168,8 +168,8 @@ def _read_sources(package: str) -> Any:
 
     for folder in import_module(package).__path__:
         for path in sorted(Path(folder).rglob("*.py")):
-            inside = path.relative_to(folder).with_suffix("").parts
-            yield ".".join((package, *inside)).removesuffix(".__init__"), path.read_text(encoding="utf-8")
+            module_parts = path.relative_to(folder).with_suffix("").parts
+            yield ".".join((package, *module_parts)).removesuffix(".__init__"), path.read_text(encoding="utf-8")
 
 
 def _suggest(name: str, room: Any) -> str:
@@ -183,11 +183,11 @@ def _suggest(name: str, room: Any) -> str:
     if name.startswith("read_") and "Table" in dir(room):
         return '; did you mean "Table.read"?'
     if room.__name__ == "sfumato":
-        inside = [home for home in _SEARCHED if name in dir(import_module(home))]
-        if inside:
-            return f'; did you mean "sf.{inside[0].removeprefix("sfumato.")}.{name}"?'
-    elsewhere = (find_other_name(name) or "").replace("_", "")
-    same = [known for known in dir(room) if known.lower() == elsewhere]
-    same += [known for known in dir(room) if known == _OTHER_FUNCTIONS.get(name)]
-    near = same or get_close_matches(name, dir(room), n=1)
-    return f'; did you mean "{near[0]}"?' if near else ""
+        homes = [home for home in _SEARCHED if name in dir(import_module(home))]
+        if homes:
+            return f'; did you mean "sf.{homes[0].removeprefix("sfumato.")}.{name}"?'
+    other_name = (find_other_name(name) or "").replace("_", "")
+    same = [public_name for public_name in dir(room) if public_name.lower() == other_name]
+    same += [public_name for public_name in dir(room) if public_name == _OTHER_FUNCTIONS.get(name)]
+    suggestions = same or get_close_matches(name, dir(room), n=1)
+    return f'; did you mean "{suggestions[0]}"?' if suggestions else ""

@@ -44,15 +44,15 @@ def _render_line(tag: str, cells: Iterable[str]) -> str:
 
 
 def _render_head(lines: Sequence[str]) -> str:
-    first, *others = lines
-    return clean_text(first) + "".join(f'<br><span style="{_SMALL}">{clean_text(line)}</span>' for line in others)
+    first, *other_lines = lines
+    return clean_text(first) + "".join(f'<br><span style="{_SMALL}">{clean_text(line)}</span>' for line in other_lines)
 
 
 def clean_text(value: Any, longest: int = LONGEST) -> str:
     """Any value as short escaped text; characters that cannot be seen are marked."""
     text = "(missing)" if value is None else str(value)
-    spaced = " ".join(text.split())  # no-break spaces and line ends among them
-    visible = "".join(letter if letter.isprintable() else "�" for letter in spaced)
+    single_line = " ".join(text.split())  # no-break spaces and line ends among them
+    visible = "".join(letter if letter.isprintable() else "�" for letter in single_line)
     return escape(visible if len(visible) <= longest else f"{visible[: longest - 1]}…")
 
 
@@ -78,10 +78,10 @@ def render_summary(frame: pl.DataFrame, notes: dict[str, list[str]]) -> str:
 
 
 def _render_columns(frame: pl.DataFrame, notes: dict[str, list[str]], rows: Iterable[Sequence[Any]], more: int) -> str:
-    shown = frame.columns[:COLUMNS]
+    shown_columns = frame.columns[:COLUMNS]
     rest = [f"{more:,} more rows"] if more > 0 else []
-    rest += [f"{frame.width - len(shown)} more columns"] if frame.width > len(shown) else []
-    grid = render_grid([(name, *notes.get(name, ())) for name in shown], rows)
+    rest += [f"{frame.width - len(shown_columns)} more columns"] if frame.width > len(shown_columns) else []
+    grid = render_grid([(name, *notes.get(name, ())) for name in shown_columns], rows)
     return grid + render_sentences([f"… and {' and '.join(rest)}"] if rest else [])
 
 

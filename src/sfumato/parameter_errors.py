@@ -37,28 +37,28 @@ class ParameterError(PolicyError, ValidationError):
 
 
 def explain_parameters(
-    error: ValidationError, kind: type[BaseModel], given: Mapping[str, Any], title: str = ""
+    error: ValidationError, kind: type[BaseModel], field_values: Mapping[str, Any], title: str = ""
 ) -> ParameterError:
     """An error of pydantic about the given fields of a class, as one sentence."""
     name = title or kind.__name__
     problems: Any = error.errors(include_url=False)
-    explained = ParameterError.from_exception_data(name, problems, hide_input=True)
-    explained.sentence = f"{name}: {'; '.join(_list_sentences(problems, kind, given))}"
-    return explained
+    parameter_error = ParameterError.from_exception_data(name, problems, hide_input=True)
+    parameter_error.sentence = f"{name}: {'; '.join(_list_sentences(problems, kind, field_values))}"
+    return parameter_error
 
 
 def _list_parameters(kind: type[BaseModel]) -> list[str]:
     return [name for name in kind.model_fields if name not in _TAGS]
 
 
-def _list_sentences(problems: list[Any], kind: type[BaseModel], given: Any) -> list[str]:
+def _list_sentences(problems: list[Any], kind: type[BaseModel], field_values: Any) -> list[str]:
     """A sentence for each parameter: the members of a union that all refuse a value are one problem."""
     by_parameter: dict[str, list[str]] = {}
-    for problem in _select_causes(problems, kind, given):
-        path, owner = _locate_problem(problem["loc"], kind, given)
+    for problem in _select_causes(problems, kind, field_values):
+        path, owner = _locate_problem(problem["loc"], kind, field_values)
         sentence = _explain_problem(problem, path, owner)
-        refused = path if sentence.startswith(path + _REFUSAL) else sentence
-        by_parameter.setdefault(refused, []).append(sentence)
+        problem_key = path if sentence.startswith(path + _REFUSAL) else sentence
+        by_parameter.setdefault(problem_key, []).append(sentence)
     sentences = [
         several[0] + "".join(f" or {other.removeprefix(path + _REFUSAL)}" for other in dict.fromkeys(several[1:]))
         for path, several in by_parameter.items()
@@ -67,25 +67,27 @@ def _list_sentences(problems: list[Any], kind: type[BaseModel], given: Any) -> l
     return [*sentences[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _select_causes(problems: list[Any], kind: type[BaseModel], given: Any) -> list[Any]:
+def _select_causes(problems: list[Any], kind: type[BaseModel], field_values: Any) -> list[Any]:
     """Leave out what another problem explains: a list that lacks a refused item, a parameter that is only misspelt."""
     places = [problem["loc"] for problem in problems]
-    meant = set()
+    meant_places = set()
     for problem in problems:
         if problem["type"] == "extra_forbidden":
-            _, owner = _locate_problem(problem["loc"], kind, given)
-            meant.add((*problem["loc"][:-1], suggest_field(str(problem["loc"][-1]), _list_parameters(owner))))
+            _, owner = _locate_problem(problem["loc"], kind, field_values)
+            meant_places.add((*problem["loc"][:-1], suggest_field(str(problem["loc"][-1]), _list_parameters(owner))))
     return [
         problem
         for problem, loc in zip(problems, places, strict=True)
         if not any(len(other) > len(loc) and other[: len(loc)] == loc for other in places)
-        and not (problem["type"] == "missing" and loc in meant)
+        and not (problem["type"] == "missing" and loc in meant_places)
     ]
 
 
-def _locate_problem(loc: tuple[int | str, ...], kind: type[BaseModel], given: Any) -> tuple[str, type[BaseModel]]:
+def _locate_problem(
+    loc: tuple[int | str, ...], kind: type[BaseModel], field_values: Any
+) -> tuple[str, type[BaseModel]]:
     """The path of a parameter without pydantic's own words in it, and the class it belongs to."""
-    path, owner, value = "", kind, given
+    path, owner, value = "", kind, field_values
     for part in loc:
         field = owner.model_fields.get(part) if isinstance(part, str) else None
         if field is None and isinstance(part, str):
@@ -110,12 +112,12 @@ def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
         if tags:
             model: type[BaseModel] | None = find_tagged_class(tags[0], value[tags[0]])
             return model
-    held = None if field is None else field.annotation
+    annotation = None if field is None else field.annotation
     if field is not None and isinstance(field.discriminator, str):  # one of several classes, by its kind
-        wanted = _look_into(value, field.discriminator)
-        kinds = {kind.model_fields[field.discriminator].default: kind for kind in get_args(held)}
-        return kinds.get(wanted)
-    return held if isinstance(held, type) and issubclass(held, BaseModel) else None
+        kind_name = _look_into(value, field.discriminator)
+        kinds = {kind.model_fields[field.discriminator].default: kind for kind in get_args(annotation)}
+        return kinds.get(kind_name)
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
 def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:
@@ -128,11 +130,11 @@ def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:
 
 
 def _explain_unknown(problem: Any, path: str, owner: type[BaseModel]) -> str:
-    name, known = str(problem["loc"][-1]), _list_parameters(owner)
-    near = suggest_field(name, known)
-    cure = f'did you mean "{near}"?' if near else f"it takes {', '.join(known) or 'none'}"
+    name, parameters = str(problem["loc"][-1]), _list_parameters(owner)
+    suggestion = suggest_field(name, parameters)
+    cure = f'did you mean "{suggestion}"?' if suggestion else f"it takes {', '.join(parameters) or 'none'}"
     models = {"k": "KAnonymity(k=5)", "l": 'LDiversity(l=2, column="…")', "t": 'TCloseness(t=0.2, column="…")'}
-    if name in models and "models" in known:
+    if name in models and "models" in parameters:
         cure = f"write models=[sf.{models[name]}]"
     return f'{f"{path}: " if path else ""}there is no parameter "{name}"; {cure}'
 

@@ -115,12 +115,12 @@ class Patterns:
 
     def take(self, rows: npt.NDArray[np.integer] | Flags) -> Patterns:
         """Some of the sets; the collection is then no longer complete."""
-        kept = np.arange(len(self))[rows]
-        lengths = np.diff(self.offsets)[kept]
+        set_indices = np.arange(len(self))[rows]
+        lengths = np.diff(self.offsets)[set_indices]
         ends = np.cumsum(lengths, dtype=np.int64)
-        members = np.repeat(self.offsets[kept] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+        members = np.repeat(self.offsets[set_indices] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
         offsets = np.concatenate(([0], ends)).astype(np.int64)
-        return Patterns(self.items, offsets, self.codes[members], self.supports[kept], self.baskets)
+        return Patterns(self.items, offsets, self.codes[members], self.supports[set_indices], self.baskets)
 
     def __len__(self) -> int:
         """How many sets there are."""
@@ -170,10 +170,10 @@ def _order_sets(sets: Baskets, lengths: Ints) -> Ints:
         raise DataError(
             f"{int((lengths == 0).sum())} itemsets are empty; remove them, since the number of baskets is their support"
         )
-    padded = np.full((len(sets), int(lengths.max(initial=0))), -1, dtype=np.int32)
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = sets.codes
-    order = np.lexsort((*padded.T[::-1], lengths)) if len(sets) else np.zeros(0, dtype=np.int64)
-    again = int((np.diff(padded[order], axis=0) == 0).all(axis=1).sum()) if len(sets) else 0
-    if again:
-        raise DataError(f"{again} itemsets are repeated; give each one support")
+    padded_codes = np.full((len(sets), int(lengths.max(initial=0))), -1, dtype=np.int32)
+    padded_codes[np.arange(padded_codes.shape[1]) < lengths[:, None]] = sets.codes
+    order = np.lexsort((*padded_codes.T[::-1], lengths)) if len(sets) else np.zeros(0, dtype=np.int64)
+    repeat_count = int((np.diff(padded_codes[order], axis=0) == 0).all(axis=1).sum()) if len(sets) else 0
+    if repeat_count:
+        raise DataError(f"{repeat_count} itemsets are repeated; give each one support")
     return order

@@ -59,32 +59,32 @@ def _name_private_file(handle: int, partial: Path | None, path: Path) -> None:
         partial.rename(path)
 
 
-def read_private(path: Path, what: str) -> bytes:
+def read_private(path: Path, noun: str) -> bytes:
     """Read a secret file; refuse it, with the fix, if others could read or replace it."""
-    refuse_open_folder(path, what)
+    refuse_open_folder(path, noun)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not make us wait
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
-            raise DataError(f"{path}: this is not a regular file, so not {what}")
+            raise DataError(f"{path}: this is not a regular file, so not {noun}")
         if facts.st_uid != os.geteuid():
             raise DataError(
-                f"{path}: {what} belongs to another user, who can replace it; make a copy of your own (mode 0600)"
+                f"{path}: {noun} belongs to another user, who can replace it; make a copy of your own (mode 0600)"
             )
         if facts.st_mode & _OTHERS:
             mode = stat.S_IMODE(facts.st_mode)
             raise DataError(
-                f"{path}: {what} is open to other users (mode {mode:04o}); if nobody read or changed it, "
+                f"{path}: {noun} is open to other users (mode {mode:04o}); if nobody read or changed it, "
                 f"`chmod 600 {path}`, else make a new one"
             )
         return file.read()
 
 
-def refuse_open_folder(path: Path, what: str) -> None:
+def refuse_open_folder(path: Path, noun: str) -> None:
     """Refuse a secret in a folder where others can remove or replace it (sticky folders like /tmp prevent that)."""
     for folder in {path.parent, Path(os.path.realpath(path)).parent}:
         mode = folder.stat().st_mode
         if stat.S_ISDIR(mode) and mode & _OTHERS_WRITE and not mode & stat.S_ISVTX:
             raise DataError(
-                f"{path}: other users can replace {what}, because they can write to its folder "
+                f"{path}: other users can replace {noun}, because they can write to its folder "
                 f"(mode {stat.S_IMODE(mode):04o}); `chmod go-w {folder}`"
             )

@@ -90,18 +90,18 @@ def select_causes(error: ValidationError) -> list[ErrorDetails]:
 
 def describe_problem(problem: Mapping[str, Any], fields: Iterable[str] = ()) -> str:
     """Say what is wrong and what would be right; `fields` are the names that may stand where an unknown one does."""
-    kind, context, given = str(problem["type"]), problem.get("ctx", {}), problem.get("input")
+    kind, context, input_value = str(problem["type"]), problem.get("ctx", {}), problem.get("input")
     if kind == "extra_forbidden":
         return _describe_unknown_field(str(problem["loc"][-1]), list(fields))
     if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _describe_tag(context, given)
+        return _describe_tag(context, input_value)
     if kind == "literal_error":
-        return _propose_choice(given, _list_quoted(context["expected"]))
+        return _propose_choice(input_value, _list_quoted(context["expected"]))
     if kind in _BOUNDS:
         word, name = _BOUNDS[kind]
-        return f"must be {word} {context[name]:g}" + _explain_percentage(kind, context[name], given)
+        return f"must be {word} {context[name]:g}" + _explain_percentage(kind, context[name], input_value)
     message = _WORDS.get(kind) or str(problem["msg"]).removeprefix("Value error, ")
-    return f"{message[0].lower()}{message[1:]}{_ask_for_no_quotes(kind, given)}"
+    return f"{message[0].lower()}{message[1:]}{_ask_for_no_quotes(kind, input_value)}"
 
 
 _WORDS = {
@@ -133,9 +133,9 @@ _BOUNDS = {
 
 
 def _describe_unknown_field(name: str, fields: list[str]) -> str:
-    near = suggest_field(name, fields)
-    if near is not None:
-        return f'there is no such field; did you mean "{near}"?'
+    suggestion = suggest_field(name, fields)
+    if suggestion is not None:
+        return f'there is no such field; did you mean "{suggestion}"?'
     if cure := explain_model_field(name, fields):
         return f"there is no such field; {cure}"
     return f"there is no such field; there are {', '.join(fields)}" if fields else "there is no such field; remove it"
@@ -151,35 +151,45 @@ def explain_model_field(name: str, fields: Iterable[str]) -> str | None:
 
 def suggest_field(name: str, fields: Iterable[str]) -> str | None:
     """The field that was probably meant, if there is one like it."""
-    known = list(fields)
+    field_names = list(fields)
     other = _OTHER_FIELDS.get(name.lower())
-    return other if other in known else suggest_name(name, known)
+    return other if other in field_names else suggest_name(name, field_names)
 
 
-def _describe_tag(context: Mapping[str, Any], given: Any) -> str:
+def _describe_tag(context: Mapping[str, Any], input_value: Any) -> str:
     """What is wrong with the word that says which method, attack, model or kind of hierarchy this is."""
     tag = context["discriminator"].strip("'")
     if "tag" in context:
         return f"there is no such {tag}; {_propose_choice(context['tag'], _list_quoted(context['expected_tags']))}"
-    near = suggest_name(tag, (name for name in given if isinstance(name, str))) if isinstance(given, Mapping) else None
-    return f'say which {tag} it is: write "{tag}" for "{near}"' if near else f'say which {tag} it is: {tag} = "…"'
+    suggestion = (
+        suggest_name(tag, (name for name in input_value if isinstance(name, str)))
+        if isinstance(input_value, Mapping)
+        else None
+    )
+    return (
+        f'say which {tag} it is: write "{tag}" for "{suggestion}"'
+        if suggestion
+        else f'say which {tag} it is: {tag} = "…"'
+    )
 
 
 def _list_quoted(text: str) -> list[str]:
     return re.findall(r"'([^']*)'", text)
 
 
-def _propose_choice(given: Any, choices: list[str]) -> str:
-    near = find_other_name(given) if isinstance(given, str) else None
-    if near not in choices:
-        near = suggest_name(given, choices) if isinstance(given, str) else None
-    return f'did you mean "{near}"?' if near is not None else f"choose {quote_names(choices)}"
+def _propose_choice(input_value: Any, choices: list[str]) -> str:
+    suggestion = find_other_name(input_value) if isinstance(input_value, str) else None
+    if suggestion not in choices:
+        suggestion = suggest_name(input_value, choices) if isinstance(input_value, str) else None
+    return f'did you mean "{suggestion}"?' if suggestion is not None else f"choose {quote_names(choices)}"
 
 
-def _ask_for_no_quotes(kind: str, given: Any) -> str:
-    return ", without quotes" if isinstance(given, str) and kind.startswith(("int", "float", "bool")) else ""
+def _ask_for_no_quotes(kind: str, input_value: Any) -> str:
+    return ", without quotes" if isinstance(input_value, str) and kind.startswith(("int", "float", "bool")) else ""
 
 
-def _explain_percentage(kind: str, bound: float, given: Any) -> str:
-    is_share = kind.startswith("less") and bound == 1 and isinstance(given, (int, float)) and 1 < given <= 100
+def _explain_percentage(kind: str, bound: float, input_value: Any) -> str:
+    is_share = (
+        kind.startswith("less") and bound == 1 and isinstance(input_value, (int, float)) and 1 < input_value <= 100
+    )
     return ": it is a share, so 5 % is 0.05" if is_share else ""

@@ -13,11 +13,11 @@ Listener = Callable[[str, int, int | None], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def report_progress(step: str, done: int = 0, total: int | None = None) -> None:
+def report_progress(step: str, done_count: int = 0, total: int | None = None) -> None:
     """Report the progress of a step; cheap without a listener."""
     listener = _listener.get()
     if listener is not None:
-        listener(step, done, total)
+        listener(step, done_count, total)
 
 
 @contextmanager
@@ -25,10 +25,10 @@ def listen_to_progress(listener: Listener) -> Iterator[None]:
     """Receive every report inside the block, as those who listen outside of it still do."""
     outer = _listener.get()
 
-    def tell_all(step: str, done: int, total: int | None) -> None:
-        listener(step, done, total)
+    def tell_all(step: str, done_count: int, total: int | None) -> None:
+        listener(step, done_count, total)
         if outer is not None:
-            outer(step, done, total)
+            outer(step, done_count, total)
 
     token = _listener.set(tell_all)
     try:

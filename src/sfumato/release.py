@@ -54,16 +54,16 @@ class Claim(Description):
     meaning: str = ""
     """The claim as a sentence."""
 
-    def holds(self, measured: Number) -> bool:
+    def holds(self, measured_value: Number) -> bool:
         """Whether a measured value satisfies the claim; both are rounded to 12 digits, as measures are."""
-        value, promised = round(measured, 12), round(self.threshold, 12)
+        value, promised_value = round(measured_value, 12), round(self.threshold, 12)
         if self.bound == "at_least":
-            return value >= promised
+            return value >= promised_value
         if self.bound == "at_most":
-            return value <= promised
+            return value <= promised_value
         if self.bound == "below":
-            return value < promised
-        return value == promised
+            return value < promised_value
+        return value == promised_value
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,15 @@ class Finding:
     """The column that it is about, which tells claims of the same property apart."""
 
     @classmethod
-    def of(cls, claim: Claim, measured: Number | None) -> Finding:
+    def of(cls, claim: Claim, measured_value: Number | None) -> Finding:
         """Compare a claim with a measured value."""
-        holds = None if measured is None else claim.holds(measured)
+        holds = None if measured_value is None else claim.holds(measured_value)
         column = claim.arguments.get("column")
         return cls(
             property=claim.property,
             threshold=claim.threshold,
             bound=claim.bound,
-            measured=measured,
+            measured=measured_value,
             holds=holds,
             needs_original=claim.needs_original,
             meaning=claim.meaning,
@@ -150,9 +150,9 @@ class Release:
         Exact losses compare with the originals, and arguments of claims list values that were suppressed.
         """
         public = Details(public=dict(self.public))
-        stated = tuple(replace(change, loss=None) for change in self.changes)
+        public_changes = tuple(replace(change, loss=None) for change in self.changes)
         losses = {"epsilon": self.losses["epsilon"]} if "epsilon" in self.losses else {}
-        return Release, (self.data, None, self._list_outgoing_claims(), losses, public, stated)
+        return Release, (self.data, None, self._list_outgoing_claims(), losses, public, public_changes)
 
     def _list_outgoing_claims(self) -> tuple[Claim, ...]:
         frame = self.data.frame if isinstance(self.data, Table) else None

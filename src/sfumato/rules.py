@@ -84,11 +84,11 @@ class Rules(Patterns):
         """Every rule with its two supports, in order."""
         sets = [tuple(items) for items, _ in self.to_lists()]
         counts = []
-        for whole, left in zip(self.wholes.tolist(), self.lefts.tolist(), strict=True):
-            held: Items = () if left == NOTHING else sets[left]
-            right = tuple(item for item in sets[whole] if item not in held)
-            of_left = self.baskets if left == NOTHING else int(self.supports[left])
-            counts.append(RuleCount(held, right, int(self.supports[whole]), of_left))
+        for whole, left_index in zip(self.wholes.tolist(), self.lefts.tolist(), strict=True):
+            left_items: Items = () if left_index == NOTHING else sets[left_index]
+            right = tuple(item for item in sets[whole] if item not in left_items)
+            of_left = self.baskets if left_index == NOTHING else int(self.supports[left_index])
+            counts.append(RuleCount(left_items, right, int(self.supports[whole]), of_left))
         return tuple(counts)
 
     @property
@@ -126,9 +126,9 @@ class Rules(Patterns):
         return f"Rules({len(self.wholes):,} rules of {len(self.items):,} items in {self.baskets:,} baskets)"
 
 
-def _rank(patterns: Patterns, whole: int, left: int) -> tuple[Fraction, int, int, int, int]:
+def _rank(patterns: Patterns, whole: int, left_index: int) -> tuple[Fraction, int, int, int, int]:
     """Confident, supported and short rules first; patterns are sorted by length, then by items."""
     support = int(patterns.supports[whole])
-    of_left = patterns.baskets if left == NOTHING else int(patterns.supports[left])
-    length = 0 if left == NOTHING else int(patterns.offsets[left + 1] - patterns.offsets[left])
-    return -Fraction(support, max(of_left, 1)), -support, length, left, whole
+    of_left = patterns.baskets if left_index == NOTHING else int(patterns.supports[left_index])
+    length = 0 if left_index == NOTHING else int(patterns.offsets[left_index + 1] - patterns.offsets[left_index])
+    return -Fraction(support, max(of_left, 1)), -support, length, left_index, whole

@@ -94,17 +94,21 @@ class Sequences:
         """Build from lists of items, or from lists of lists of items."""
         rows = [_list_row_elements(row) for row in lists]
         elements = list(chain.from_iterable(rows))
-        nested = sum(isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements)
-        if nested not in (0, len(elements)):
-            raise DataError(f"{nested} of {len(elements)} elements are lists and the others are not; make all lists")
-        itemsets = [list(element) for element in elements] if nested else [[element] for element in elements]
+        nested_count = sum(
+            isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements
+        )
+        if nested_count not in (0, len(elements)):
+            raise DataError(
+                f"{nested_count} of {len(elements)} elements are lists and the others are not; make all lists"
+            )
+        itemsets = [list(element) for element in elements] if nested_count else [[element] for element in elements]
         empty = sum(not itemset for itemset in itemsets)
         if empty:
             raise DataError(f"{empty} of {len(itemsets)} elements are empty; remove them")
         sets = Baskets.of(itemsets)
         offsets = np.cumsum([0, *map(len, rows)])
         names = None if ids is None else tuple(ids)
-        return cls(sets.items, offsets, sets.offsets, sets.codes, names, flat=not nested)
+        return cls(sets.items, offsets, sets.offsets, sets.codes, names, flat=not nested_count)
 
     @classmethod
     def read(

@@ -89,18 +89,24 @@ class Table:
         `dates` says how columns of dates are written, ``{"born": "%m/%d/%Y"}``, where several forms fit them.
         """
         if unknown := [name for name in text if name not in TextOptions.__annotations__]:
-            near = suggest_field(unknown[0], ("separator", "missing_marks", "columns", *TextOptions.__annotations__))
+            suggestion = suggest_field(
+                unknown[0], ("separator", "missing_marks", "columns", *TextOptions.__annotations__)
+            )
             raise PolicyError(
                 f'Table.read has no "{unknown[0]}"; '
-                + (f'did you mean "{near}"?' if near else f"it also takes {', '.join(TextOptions.__annotations__)}")
+                + (
+                    f'did you mean "{suggestion}"?'
+                    if suggestion
+                    else f"it also takes {', '.join(TextOptions.__annotations__)}"
+                )
             )
         names = None if columns is None else tuple(columns)
         read = read_labelled(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         source = hide_password(str(path))
         if read.frame.is_empty():
             raise DataError(f"{source}: the file has a header and no rows")
-        made = cls.of(read.frame, roles, hierarchies, missing, source=source, dates=dates)
-        return replace(made, labels=read.labels)
+        table = cls.of(read.frame, roles, hierarchies, missing, source=source, dates=dates)
+        return replace(table, labels=read.labels)
 
     @classmethod
     def of(
@@ -120,13 +126,20 @@ class Table:
         Text that can only be read as dates becomes dates, unless its column has a hierarchy, which lists the text.
         """
         frame = simplify_frame(build_table_frame(data, source), source)
-        stated = dates or {}
-        forms = find_date_forms(frame, (*stated, *(hierarchies or {})))
-        frame = read_dates(read_dates(frame, stated, source), forms, source)
-        known = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
-        given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
+        date_formats = dates or {}
+        forms = find_date_forms(frame, (*date_formats, *(hierarchies or {})))
+        frame = read_dates(read_dates(frame, date_formats, source), forms, source)
+        column_roles = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
+        column_hierarchies = {
+            name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()
+        }
         return cls(
-            frame, known, MappingProxyType(given), Missing.parse(missing), source, row_labels=get_row_labels(data)
+            frame,
+            column_roles,
+            MappingProxyType(column_hierarchies),
+            Missing.parse(missing),
+            source,
+            row_labels=get_row_labels(data),
         )
 
     @classmethod
@@ -135,8 +148,8 @@ class Table:
     ) -> Table:
         """A table that was published: its text is what its certificate is about, and stays text."""
         plain = simplify_frame(frame, source)
-        known = assign_roles(plain.columns, roles, source) if roles is not None else MappingProxyType({})
-        return cls(plain, known, missing=Missing.parse(missing), source=source)
+        column_roles = assign_roles(plain.columns, roles, source) if roles is not None else MappingProxyType({})
+        return cls(plain, column_roles, missing=Missing.parse(missing), source=source)
 
     @classmethod
     def read_beside(cls, path: str | Path, truth: Table | None) -> Table:
@@ -175,16 +188,16 @@ class Table:
 
     def with_frame(self, frame: pl.DataFrame) -> Table:
         """The same roles and hierarchies for another frame that has some or all of the columns."""
-        kept = set(frame.columns)
+        column_names = set(frame.columns)
         return replace(
             self,
             frame=frame,
             row_labels=None,  # the rows of the frame may be others
-            roles=MappingProxyType({name: role for name, role in self.roles.items() if name in kept}),
+            roles=MappingProxyType({name: role for name, role in self.roles.items() if name in column_names}),
             hierarchies=MappingProxyType(
-                {name: hierarchy for name, hierarchy in self.hierarchies.items() if name in kept}
+                {name: hierarchy for name, hierarchy in self.hierarchies.items() if name in column_names}
             ),
-            labels=MappingProxyType({name: labels for name, labels in self.labels.items() if name in kept}),
+            labels=MappingProxyType({name: labels for name, labels in self.labels.items() if name in column_names}),
         )
 
     @property
@@ -266,18 +279,18 @@ def _unpickle(
     hierarchies: Mapping[str, Hierarchy],
     missing: Missing,
     source: str,
-    released: bool,
+    is_released: bool,
     labels: tuple[tuple[str, str | None, dict[int | float, str]], ...] = (),
 ) -> Table:
-    kept = {name: ColumnLabels(title, MappingProxyType(values)) for name, title, values in labels}
+    column_labels = {name: ColumnLabels(title, MappingProxyType(values)) for name, title, values in labels}
     return Table(
         frame,
         MappingProxyType(roles),
         MappingProxyType(hierarchies),
         missing,
         source,
-        released,
-        labels=MappingProxyType(kept),
+        is_released,
+        labels=MappingProxyType(column_labels),
     )
 
 
@@ -286,8 +299,8 @@ def get_row_labels(data: Any) -> Any:
     index = getattr(data, "index", None)
     if type(data).__module__.partition(".")[0] != "pandas" or index is None:
         return None
-    numbered = type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)
-    return None if numbered else index
+    is_numbered = type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)
+    return None if is_numbered else index
 
 
 def build_table_frame(data: Any, source: str) -> pl.DataFrame:
@@ -305,13 +318,13 @@ def _explain_unreadable(data: Any, error: Exception) -> str:
     if isinstance(data, str | Path):
         return "this is a path, and not a frame; read the file with sf.Table.read(path, roles={...})"
     columns = [str(name) for name in getattr(data, "columns", ())]
-    twice = [name for name, count in Counter(columns).items() if count > 1]
-    if twice:
-        return f"columns have the same name: {quote_names(twice[:12])}; rename them"
-    mixed = [name for name in columns if not _is_convertible(data, name)]
-    if mixed:
+    repeated_names = [name for name, count in Counter(columns).items() if count > 1]
+    if repeated_names:
+        return f"columns have the same name: {quote_names(repeated_names[:12])}; rename them"
+    bad_names = [name for name in columns if not _is_convertible(data, name)]
+    if bad_names:
         return (
-            f"the columns {quote_names(mixed[:12])} hold values of several types, or of a type that a table lacks; "
+            f"the columns {quote_names(bad_names[:12])} hold values of several types, or of a type that a table lacks; "
             'make each one type, as in df["column"].astype(str)'
         )
     return (
@@ -344,10 +357,10 @@ def _convert_frame(data: Any) -> pl.DataFrame:
 
 def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """Text, numbers, truth values and dates only; NaN is missing, and there is one zero."""
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
-    if nested:
+    bad_names = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
+    if bad_names:
         raise DataError(
-            f"{source}: the columns {', '.join(nested[:12])} hold lists, records or bytes; a table has plain cells "
+            f"{source}: the columns {', '.join(bad_names[:12])} hold lists, records or bytes; a table has plain cells "
             "(Baskets and Sequences hold lists)"
         )
     signs = [name for name in frame.columns if name == "*" or (name.startswith("^") and name.endswith("$"))]
@@ -359,9 +372,9 @@ def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
 def _simplify_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_float():
-        known = column.fill_nan(None)
-        zeros = known == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file tells them apart
-        return known.set(zeros, 0.0) if zeros.any() else known  # polars skips an addition of zero
+        numbers = column.fill_nan(None)
+        zeros = numbers == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file tells them apart
+        return numbers.set(zeros, 0.0) if zeros.any() else numbers  # polars skips an addition of zero
     if kind == pl.Duration:
         return column.dt.to_string()
     if kind in _AS_TEXT:
@@ -373,19 +386,19 @@ def _simplify_column(column: pl.Series) -> pl.Series:
 _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, pl.Int128)
 
 
-def _read_hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
+def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
     if column not in frame.columns:
-        meant = ask_meant([column], frame.columns)
-        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table{meant}')
-    if isinstance(given, Hierarchy):
-        return given
-    if isinstance(given, (str, Path)):
-        return Hierarchy.read(given)
-    if isinstance(given, Mapping):
-        return parse_builder(given).build(frame[column])
-    build = getattr(given, "build", None)
+        suggestion = ask_meant([column], frame.columns)
+        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table{suggestion}')
+    if isinstance(hierarchy_source, Hierarchy):
+        return hierarchy_source
+    if isinstance(hierarchy_source, (str, Path)):
+        return Hierarchy.read(hierarchy_source)
+    if isinstance(hierarchy_source, Mapping):
+        return parse_builder(hierarchy_source).build(frame[column])
+    build = getattr(hierarchy_source, "build", None)
     if callable(build):
-        made = build(frame[column])
-        assert isinstance(made, Hierarchy)
-        return made
-    return Hierarchy.of(given, name=f'hierarchy of "{column}"')
+        hierarchy = build(frame[column])
+        assert isinstance(hierarchy, Hierarchy)
+        return hierarchy
+    return Hierarchy.of(hierarchy_source, name=f'hierarchy of "{column}"')

@@ -173,7 +173,7 @@ def test_a_share_is_drawn_from_what_is_published() -> None:
     """Names are not published: half of the six other entries are drawn, none of them a name."""
     entries = READ.validate_python(0.5)
     for seed in range(20):
-        mask = build_private_mask(entries, FRAME, np.random.default_rng(seed), published=["salary", "asked"])
+        mask = build_private_mask(entries, FRAME, np.random.default_rng(seed), published_columns=["salary", "asked"])
         assert mask.sum() == 3
         assert not mask[:, 0].any()
     drawn = [places(build_private_mask(entries, FRAME, np.random.default_rng(seed))) for seed in (1, 1, 2, 3)]

@@ -120,9 +120,9 @@ def _check_arguments(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
     """A `run` that says first if it was given a frame, or the release and the originals in the wrong order."""
 
     @wraps(run)
-    def run_checked(attack: Any, release: Any, *given: Any, **keywords: Any) -> Outcome:
-        refuse_other_order(release, given[0] if given else keywords.get("truth"))
-        return run(attack, release, *given, **keywords)
+    def run_checked(attack: Any, release: Any, *arguments: Any, **keywords: Any) -> Outcome:
+        refuse_other_order(release, arguments[0] if arguments else keywords.get("truth"))
+        return run(attack, release, *arguments, **keywords)
 
     return run_checked
 

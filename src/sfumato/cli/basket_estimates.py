@@ -39,10 +39,10 @@ def warn_of_distortion(path: Path) -> None:
     from sfumato.errors import SfumatoError
 
     try:
-        distorted = path.is_file() and holds_randomized_baskets(path.parent)
+        is_distorted = path.is_file() and holds_randomized_baskets(path.parent)
     except SfumatoError:
         return  # no release, or none that could be read
-    if distorted:
+    if is_distorted:
         print_line(
             f"sfumato: the items of these baskets were randomized, so these supports are not the true ones; to "
             f"estimate those, name the folder: sfumato mine {path.parent}",

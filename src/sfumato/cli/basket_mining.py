@@ -27,9 +27,9 @@ class PatternOptions(NamedTuple):
     max_length: int | None
 
 
-def refuse_engine(engine: EngineName, others: Mapping[str, object]) -> None:
+def refuse_engine(engine: EngineName, other_options: Mapping[str, object]) -> None:
     """Stop if something is asked for that no engine does but memory."""
-    names = [name for name, value in others.items() if value]
+    names = [name for name, value in other_options.items() if value]
     if engine in ("duckdb", "spark") and names:
         raise PolicyError(
             f"the engine {engine} has no use for {', '.join(names)}; it finds itemsets and rules in baskets, and "

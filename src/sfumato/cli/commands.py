@@ -58,8 +58,8 @@ EngineOption = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(wants_version: bool) -> None:
+    if wants_version:
         from sfumato import __version__
 
         typer.echo(f"sfumato {__version__}")
@@ -89,16 +89,16 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     target = out or Path("sfumato-demo")
     with show_progress(as_json):
         findings = audit(policy.table())
-        done = run(policy, target)
-        checked = verify(target, done.certificate.body["signer"])
+        finished_run = run(policy, target)
+        verification = verify(target, finished_run.certificate.body["signer"])
     if as_json:
-        print_json(done.as_json())
+        print_json(finished_run.as_json())
         return
     print_audit(findings, pairs=3)
-    print_run(done)
-    print_verification(checked)
+    print_run(finished_run)
+    print_verification(verification)
     print_line()
-    print_line(f"Open the report: {done.out / 'release' / 'report.html'}")
+    print_line(f"Open the report: {finished_run.out / 'release' / 'report.html'}")
 
 
 @app.command(name="audit")
@@ -142,8 +142,10 @@ def audit_command(
         _print_choice(choice)
         print_audit(findings, pairs=5, roles=True)
         print_line()
-        given = {"--separator": separator, "--encoding": encoding, "--decimal": decimal, "--shape": shape}
-        print_line(f"Next, a policy to start from: {write_next_command(data, given, missing_mark or (), header)}")
+        option_values = {"--separator": separator, "--encoding": encoding, "--decimal": decimal, "--shape": shape}
+        print_line(
+            f"Next, a policy to start from: {write_next_command(data, option_values, missing_mark or (), header)}"
+        )
 
 
 app.command(name="init")(init_command)
@@ -182,23 +184,25 @@ def measure_command(
     if original is not None and target is None and not _split_names(sensitive):
         raise PolicyError("--original compares columns of --sensitive, and --target; name at least one")
     with show_progress(as_json):
-        known, wanted = _require_names(quasi, "--quasi"), _split_names(sensitive)
-        if both := [name for name in wanted if name in known]:
-            raise PolicyError(f"{quote_names(both)} is both in --quasi and in --sensitive; a column has one role")
+        quasi_names, sensitive_names = _require_names(quasi, "--quasi"), _split_names(sensitive)
+        if common_names := [name for name in sensitive_names if name in quasi_names]:
+            raise PolicyError(
+                f"{quote_names(common_names)} is both in --quasi and in --sensitive; a column has one role"
+            )
         table = Table.read(data, separator=separator, missing=missing)
         roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
-        roles |= dict.fromkeys(wanted, Role.SENSITIVE) | dict.fromkeys(known, Role.QUASI_IDENTIFYING)
+        roles |= dict.fromkeys(sensitive_names, Role.SENSITIVE) | dict.fromkeys(quasi_names, Role.QUASI_IDENTIFYING)
         table = Table.of(table.frame, roles, missing=missing, source=table.source)
-        achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
-        moved = {}
+        model_values, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
+        measures = {}
         if original is not None:
             truth = Table.read(original, separator=separator, missing=missing)
-            moved = compare_with_originals(table, truth, known, wanted, target, bins)
+            measures = compare_with_originals(table, truth, quasi_names, sensitive_names, target, bins)
     if as_json:
-        print_json({"anonymity": achieved, "risk": risks, **moved})
+        print_json({"anonymity": model_values, "risk": risks, **measures})
         return
-    print_measures(achieved, risks)
-    print_compared(moved)
+    print_measures(model_values, risks)
+    print_compared(measures)
 
 
 def _print_choice(choice: EngineChoice) -> None:
@@ -207,19 +211,19 @@ def _print_choice(choice: EngineChoice) -> None:
         print_line(choice.describe_choice())
 
 
-def _require_names(listed: str, option: str) -> list[str]:
+def _require_names(names_text: str, option: str) -> list[str]:
     from sfumato.errors import PolicyError
 
-    names = _split_names(listed)
+    names = _split_names(names_text)
     if not names:
         raise PolicyError(f"{option} names no column; list some, as in {option} age,zip, or leave it out")
-    if len(names) <= listed.count(","):
+    if len(names) <= names_text.count(","):
         raise PolicyError(f"{option} has nothing between two commas, or after the last; write {option} age,zip")
     return names
 
 
-def _split_names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
+def _split_names(names_text: str) -> list[str]:
+    return [name.strip() for name in names_text.split(",") if name.strip()]
 
 
 @app.command(name="run")
@@ -239,13 +243,13 @@ def run_command(
     with show_progress(as_json):
         rules = Policy.read(policy)
         choice = choose_run_engine(rules, engine)
-        done = run(rules, out, engine=choice.name)
+        finished_run = run(rules, out, engine=choice.name)
     if as_json:
-        print_json({**done.as_json(), "engine": choice.name})
+        print_json({**finished_run.as_json(), "engine": choice.name})
     else:
         _print_choice(choice)
-        print_run(done)
-    if not done.published:
+        print_run(finished_run)
+    if not finished_run.published:
         raise typer.Exit(FAILED)
 
 
@@ -271,16 +275,16 @@ def verify_command(
             "--input and --opening go together: the input file, and the file that opens the commitment to it"
         )
     with show_progress(as_json):
-        trusted = read_signer(signer) if signer is not None else None
+        trusted_signer = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:
-            checked = show_input(folder, given, opening, trusted, seconds, engine=engine)
+            verification = show_input(folder, given, opening, trusted_signer, seconds, engine=engine)
         else:
-            checked = verify(folder, trusted, seconds, engine=engine)
+            verification = verify(folder, trusted_signer, seconds, engine=engine)
     if as_json:
-        print_json(checked.as_json())
+        print_json(verification.as_json())
     else:
-        print_verification(checked)
-    if not checked.holds:
+        print_verification(verification)
+    if not verification.holds:
         raise typer.Exit(FAILED)
 
 
@@ -355,8 +359,8 @@ def report_stop(stop: StopSignals, wants_json: bool) -> NoReturn:
     number = stop.number or signal.SIGINT
     kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")
     word = {"Terminated": "terminated", "HungUp": "hung up"}.get(kind, "interrupted")
-    done = stop.list_completions()
-    message = f"{word}, but {'; '.join(done)}" if done else f"{word}; nothing was published"
+    completions = stop.list_completions()
+    message = f"{word}, but {'; '.join(completions)}" if completions else f"{word}; nothing was published"
     _exit_with_error(kind, message, BY_SIGNAL + number, wants_json)
 
 
@@ -371,8 +375,8 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     if isinstance(error, SfumatoError):
-        failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease, PartyError))
-        _exit_with_error(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
+        is_failure = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease, PartyError))
+        _exit_with_error(type(error).__name__, str(error), FAILED if is_failure else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
         _exit_with_error("MemoryError", "not enough memory; try fewer columns or rows", BAD_INPUT, wants_json)
     if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:

@@ -13,14 +13,19 @@ from sfumato.table import Table
 
 
 def compare_with_originals(
-    published: Table, original: Table, quasi: Sequence[str], sensitive: Sequence[str], target: str | None, bins: int
+    published_table: Table,
+    original: Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    target: str | None,
+    bins: int,
 ) -> dict[str, Any]:
     """The class entropy of the target given the quasi-identifying columns, and the divergence of sensitive columns."""
     from sfumato.measure import class_entropy, joint_divergence
 
     measures: dict[str, Any] = {}
     if target is not None:
-        entropy = class_entropy(original, published, target, columns=[*quasi, target], bins=bins)
+        entropy = class_entropy(original, published_table, target, columns=[*quasi, target], bins=bins)
         parts = {"class": entropy.target, **entropy.columns, "all of them": entropy.together}
         measures["class_entropy"] = {
             "target": target,
@@ -29,7 +34,7 @@ def compare_with_originals(
         }
     if sensitive:
         measures["joint_divergence"] = {
-            name: vars(joint_divergence(original, published, name, list(quasi))) for name in sensitive
+            name: vars(joint_divergence(original, published_table, name, list(quasi))) for name in sensitive
         }
     return measures
 
@@ -47,12 +52,14 @@ def print_compared(measures: dict[str, Any]) -> None:
         ]
         title = f'What is uncertain about "{entropy["target"]}", in bits'
         print_grid(title, ("given", "originals", "release"), rows)
-        lost = entropy["mean_change"]
-        print_line(f"On average a column says {abs(lost):.4f} bits {'less' if lost >= 0 else 'more'} about it.")
+        mean_change = entropy["mean_change"]
+        print_line(
+            f"On average a column says {abs(mean_change):.4f} bits {'less' if mean_change >= 0 else 'more'} about it."
+        )
     if "joint_divergence" in measures:
         rows = [
-            (name, f"{moved['patterns']:.4f}", f"{moved['simple_bayes']:.4f}")
-            for name, moved in measures["joint_divergence"].items()
+            (name, f"{divergence['patterns']:.4f}", f"{divergence['simple_bayes']:.4f}")
+            for name, divergence in measures["joint_divergence"].items()
         ]
         title = "How far the joint distribution with --quasi moved, in bits (I-divergence)"
         print_grid(title, ("column", "full patterns", "simple Bayes"), rows)

@@ -86,8 +86,8 @@ def parse_shape(word: str | None) -> DataShape | None:
     shapes = ("table", "baskets", "sequences", "points")
     if word is None or word in shapes:
         return word  # type: ignore[return-value]
-    meant = ask_meant([word], shapes) or "; choose table, baskets, sequences or points"
-    raise PolicyError(f'"{word}" is not a shape{meant}')
+    suggestion = ask_meant([word], shapes) or "; choose table, baskets, sequences or points"
+    raise PolicyError(f'"{word}" is not a shape{suggestion}')
 
 
 def _ask_about_data(
@@ -102,8 +102,8 @@ def _ask_about_data(
         return source, columns, k
     source = source.mark_missing(ask_missing_marks(source))
     if columns is None:
-        proposed = decide_roles(source, parse_purpose(purpose))
-        columns = ask_sensitive([p.column for p in proposed if p.role is Role.SENSITIVE], source.frame.columns)
+        proposals = decide_roles(source, parse_purpose(purpose))
+        columns = ask_sensitive([p.column for p in proposals if p.role is Role.SENSITIVE], source.frame.columns)
     if k is None and purpose in ("publish", "share"):
         k = ask_k(choose_k(source.frame.height, source.path))
     return source, columns, k
@@ -154,8 +154,8 @@ def hierarchy_command(
     with show_progress(as_json):
         frame = DraftSource.of(data, "table", separator, header, encoding, decimal).frame
         if column not in frame.columns:
-            meant = ask_meant([column], frame.columns) or f"; the columns are {', '.join(frame.columns)}"
-            raise PolicyError(f'{data}: there is no column "{column}"{meant}')
+            suggestion = ask_meant([column], frame.columns) or f"; the columns are {', '.join(frame.columns)}"
+            raise PolicyError(f'{data}: there is no column "{column}"{suggestion}')
         proposal = propose_hierarchy(frame[column])
         if proposal is None:
             raise DataError(
@@ -167,9 +167,15 @@ def hierarchy_command(
             save_hierarchy(proposal.hierarchy, out)
     line = write_entry(column, proposal.description or (str(out) if out is not None else f"{column}.csv"))
     if as_json:
-        written = None if out is None else str(out)
+        written_path = None if out is None else str(out)
         print_json(
-            {"column": column, "reason": proposal.reason, "levels": levels.to_dicts(), "policy": line, "file": written}
+            {
+                "column": column,
+                "reason": proposal.reason,
+                "levels": levels.to_dicts(),
+                "policy": line,
+                "file": written_path,
+            }
         )
         return
     print_line(proposal.reason)

@@ -59,8 +59,8 @@ def say_plainly(message: str) -> str:
     for words, plain in _PARSER_WORDS.items():
         message = re.sub(words, plain, message)
     command = re.match(r"No such command '(.+?)'", message)
-    if command and (meant := _OTHER_COMMANDS.get(command[1].lower())):
-        message = f"No such command '{command[1]}'. Did you mean 'sfumato {meant}'?"
+    if command and (other_command := _OTHER_COMMANDS.get(command[1].lower())):
+        message = f"No such command '{command[1]}'. Did you mean 'sfumato {other_command}'?"
     if message.startswith("Got unexpected extra argument") and {"--quasi", "--sensitive"} & set(sys.argv):
         message += "; columns are listed with commas and without blanks, as in --quasi age,zip"
     elif message.startswith("Got unexpected extra argument") and {"run", "init"} & set(sys.argv[1:2]):
@@ -126,11 +126,11 @@ def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
 _SIGNS = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}
 
 
-def print_run(done: Run) -> None:
+def print_run(finished_run: Run) -> None:
     """Print what a run did."""
-    body = done.record
+    body = finished_run.record
     grid = _make_grid("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
-    for finding in done.findings:
+    for finding in finished_run.findings:
         sign = _SIGNS[finding.bound]
         grid.add_row(
             _escape_cell(finding.title()),
@@ -144,12 +144,12 @@ def print_run(done: Run) -> None:
         for name, level in body["levels"].items():
             grid.add_row(_escape_cell(name), str(level), str(body["heights"][name]))
         _print_things(grid)
-    if done.attacks:
-        print_attacks(done.attacks)
+    if finished_run.attacks:
+        print_attacks(finished_run.attacks)
     figures = {**body["losses"], **body["utility"]}
-    shown = [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN if name in figures]
-    shown += [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN_IF_ANY if figures.get(name)]
-    _print_things("", *([f"{', '.join(shown).capitalize()}."] if shown else []))
+    figure_texts = [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN if name in figures]
+    figure_texts += [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN_IF_ANY if figures.get(name)]
+    _print_things("", *([f"{', '.join(figure_texts).capitalize()}."] if figure_texts else []))
     if "suppressed_rows" in body["losses"]:
         _print_things(body["suppression"]["why"])
     _print_things("These figures are about the originals: they are for you, and not in the release.")
@@ -157,24 +157,27 @@ def print_run(done: Run) -> None:
         _print_things(f"Advice: {sentence}")
     if sentence := describe_formulas(body):
         _print_things(sentence)
-    if done.published:
+    if finished_run.published:
         _print_things(
-            "", f"Release: {done.out / 'release'}", f"Private: {done.out / 'private'}", f"Signer:  {body['signer']}"
+            "",
+            f"Release: {finished_run.out / 'release'}",
+            f"Private: {finished_run.out / 'private'}",
+            f"Signer:  {body['signer']}",
         )
-    for sentence in done.kept:
+    for sentence in finished_run.kept:
         _print_things(f"Note: {sentence}.")
-    _print_verdict(done)
-    for refusal in done.refusals:
+    _print_verdict(finished_run)
+    for refusal in finished_run.refusals:
         _print_things(f"Refused: {str(refusal).removesuffix('.')}.")
-    if not done.published:
-        _print_things(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
-        if (done.out / "release").is_dir():
-            _print_things(f"An earlier release is still in {done.out / 'release'}; this run did not change it.")
+    if not finished_run.published:
+        _print_things(f"Nothing was released. The internal report is in {finished_run.out / 'refused'}.")
+        if (finished_run.out / "release").is_dir():
+            _print_things(f"An earlier release is still in {finished_run.out / 'release'}; this run did not change it.")
 
 
-def _print_verdict(done: Run) -> None:
+def _print_verdict(finished_run: Run) -> None:
     """Print the verdict on the whole release, its warnings, and what nobody checked."""
-    verdict = done.verdict
+    verdict = finished_run.verdict
     _print_things("", f"Verdict: {verdict.headline}")
     _print_things(*(f"! {sentence}" for sentence in (*verdict.warnings, *verdict.alarms)))
     _print_things(*(f"? {sentence}" for sentence in verdict.unchecked))
@@ -188,7 +191,7 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
         return ""
     cells = "1 cell looks" if count == 1 else f"{count:,} cells look"
     shown_names = [json.dumps(name, ensure_ascii=False) for name in columns[:12]]  # control characters stay visible
-    where = ", ".join(shown_names if len(columns) <= 12 else [*shown_names, "…"])
+    columns_text = ", ".join(shown_names if len(columns) <= 12 else [*shown_names, "…"])
     if body["data"].get("escaped_formulas"):
         cure = "each is prefixed with an apostrophe."
     elif body["data"].get("format") in ("csv", "tsv", "long"):
@@ -199,7 +202,7 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
         cure = (
             "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."
         )
-    return f"{cells} like a spreadsheet formula, in {where}: {cure}"
+    return f"{cells} like a spreadsheet formula, in {columns_text}: {cure}"
 
 
 _SHOWN = (
@@ -233,9 +236,11 @@ def print_rows(rows: pl.DataFrame, most: int, out: Path | None) -> None:
     for row in rows.head(most).iter_rows():
         grid.add_row(*(_escape_cell(_format_mined_value(value)) for value in row))
     _print_things(grid)
-    left = rows.height - most
-    if left > 0:
-        _print_things(f"… and {left:,} more" + ("" if out else " (--out FILE writes all of them, --json prints them)"))
+    remaining_count = rows.height - most
+    if remaining_count > 0:
+        _print_things(
+            f"… and {remaining_count:,} more" + ("" if out else " (--out FILE writes all of them, --json prints them)")
+        )
     _print_things(f"{rows.height:,} found." + (f" Written to {out}." if out else ""))
 
 
@@ -255,12 +260,12 @@ def print_grid(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]
     _print_things("", title, grid)
 
 
-def print_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
+def print_measures(model_values: dict[str, Any], risks: dict[str, Any]) -> None:
     """Print what a table achieves."""
     grid = _make_grid("model", "column", "achieved", title="What the table achieves")
-    for model, value in achieved.items():
-        each = value.items() if isinstance(value, dict) else [("", value)]
-        for column, column_values in each:
+    for model, value in model_values.items():
+        column_pairs = value.items() if isinstance(value, dict) else [("", value)]
+        for column, column_values in column_pairs:
             grid.add_row(
                 _escape_cell(model),
                 _escape_cell(column),
@@ -292,10 +297,10 @@ def print_comparison(comparison: Comparison) -> None:
     _print_things(grid)
     if comparison.internal:
         _print_things("These figures are from the private records: they are for you, and not in the releases.")
-    for name, checked in zip(("first", "second"), comparison.verified, strict=True):
-        if checked.for_publication is False:
+    for name, verification in zip(("first", "second"), comparison.verified, strict=True):
+        if verification.for_publication is False:
             _print_things(f"! {name}: {NOT_FOR_PUBLICATION}")
-        for problem in checked.problems:
+        for problem in verification.problems:
             _print_things(f"✗ {name}: {problem}")
 
 
@@ -304,15 +309,15 @@ NOT_FOR_PUBLICATION = (
 )
 
 
-def print_verification(checked: Verification) -> None:
+def print_verification(verification: Verification) -> None:
     """Print the result of a verification; a release that must not be published says so first and last."""
-    warning = [f"! {NOT_FOR_PUBLICATION}"] if checked.for_publication is False else []
+    warning = [f"! {NOT_FOR_PUBLICATION}"] if verification.for_publication is False else []
     _print_things(*warning)
-    if checked.engine != "memory":
-        _print_things(f"Engine: {checked.engine}; the rows were counted in their file.")
-    for problem in checked.problems:
+    if verification.engine != "memory":
+        _print_things(f"Engine: {verification.engine}; the rows were counted in their file.")
+    for problem in verification.problems:
         _print_things(f"✗ {problem}")
-    for finding in checked.findings:
+    for finding in verification.findings:
         if finding.measured is None:
             _print_things(f"? {finding.title()}: only someone with the originals can check this")
         else:
@@ -320,11 +325,15 @@ def print_verification(checked: Verification) -> None:
             _print_things(
                 f"{sign} {finding.title()}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
             )
-    if checked.input_shown:
+    if verification.input_shown:
         _print_things("✓ input: the release was made from this input")
-    if checked.holds:
-        known = "the key you gave" if checked.signer_known else f"{checked.signer} (give the key you trust: --signer)"
-        _print_things(f"The release is as certified, signed by {known}.")
+    if verification.holds:
+        signer_text = (
+            "the key you gave"
+            if verification.signer_known
+            else f"{verification.signer} (give the key you trust: --signer)"
+        )
+        _print_things(f"The release is as certified, signed by {signer_text}.")
     else:
         _print_things("The release is not as certified.")
     _print_things(*warning)

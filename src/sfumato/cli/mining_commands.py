@@ -72,11 +72,11 @@ def _do_job(job: MiningJob, as_json: bool) -> None:
     from sfumato.cli.noise_estimates import estimate_from_noise
     from sfumato.cli.tree_commands import grow_printed_tree
 
-    asked = job.estimate
+    question = job.estimate
     if job.tree_options is not None:
-        grow_printed_tree(job.file.path, asked.target, job.tree_options, job.out, as_json)
+        grow_printed_tree(job.file.path, question.target, job.tree_options, job.out, as_json)
     elif job.estimates_columns:
-        estimate_from_noise(job.path, asked.columns, asked.target, asked.reconstruct, job.out, as_json)
+        estimate_from_noise(job.path, question.columns, question.target, question.reconstruct, job.out, as_json)
     else:
         with show_progress(as_json):
             patterns = find_patterns(job)
@@ -130,15 +130,15 @@ def decode_command(
     from sfumato.key import Key
 
     refuse_unsafe_outputs([out, rules_out], [result, key, data])
-    opened = Key.load(key, passphrase)
-    if opened.method not in ITEM_KEYS:
-        _decode_found_tree(result, opened, data, separator, out, as_json)
+    loaded_key = Key.load(key, passphrase)
+    if loaded_key.method not in ITEM_KEYS:
+        _decode_found_tree(result, loaded_key, data, separator, out, as_json)
         return
     form_read = check_basket_format(form)
     support = None if min_support is None else parse_support(min_support)
     originals = None if data is None else Baskets.read(data, form_read, separator=separator, id=id_column, item=item)
-    wanted = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
-    decode_found_itemsets(result, opened, originals, wanted)
+    decode_options = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
+    decode_found_itemsets(result, loaded_key, originals, decode_options)
 
 
 def _decode_found_tree(
@@ -153,11 +153,11 @@ def _decode_found_tree(
     if data is None:
         raise PolicyError("a tree is decoded with the original table: sfumato decode TREE KEY DATA")
     with show_progress(as_json):
-        decoded = decode_tree(tree_file, key, Table.read(data, separator=separator))
+        decoded_tree = decode_tree(tree_file, key, Table.read(data, separator=separator))
         if out is not None:
-            write_tree(decoded, out)
-    names = [str(name) for name in decoded.feature_names_in_]
+            write_tree(decoded_tree, out)
+    names = [str(name) for name in decoded_tree.feature_names_in_]
     if as_json:
-        print_json({"features": names, "nodes": count_nodes(decoded), "written": str(out) if out else None})
+        print_json({"features": names, "nodes": count_nodes(decoded_tree), "written": str(out) if out else None})
     else:
-        print_tree(decoded, names, out)
+        print_tree(decoded_tree, names, out)

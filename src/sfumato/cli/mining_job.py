@@ -109,32 +109,32 @@ class MiningJob:
     @property
     def tree_options(self) -> TreeOptions | None:
         """How a tree is grown; None unless a learner is named."""
-        asked = self.estimate
-        if asked.learner is None:
+        question = self.estimate
+        if question.learner is None:
             return None
-        return TreeOptions(asked.learner, asked.min_rows, asked.pruning, self.file.separator)
+        return TreeOptions(question.learner, question.min_rows, question.pruning, self.file.separator)
 
     @property
     def estimates_columns(self) -> bool:
         """Whether columns behind noise are estimated, or a tree."""
-        asked = bool(self.estimate.columns or self.estimate.target)
-        return asked or (self.path.is_dir() and not holds_randomized_baskets(self.path))
+        has_columns = bool(self.estimate.columns or self.estimate.target)
+        return has_columns or (self.path.is_dir() and not holds_randomized_baskets(self.path))
 
     def refuse_idle_options(self) -> None:
         """Refuse options that would change nothing."""
         learner, patterns = self.estimate.learner, self.patterns
-        given = {
+        option_values = {
             "--rules": patterns.rules,
             "--private": self.private,
             "--min-confidence": patterns.min_confidence,
             "--min-support": patterns.min_support,
         }
-        options = [name for name, value in given.items() if value not in (None, False)]
+        options = [name for name, value in option_values.items() if value not in (None, False)]
         if learner is not None and options:
             raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(options)}; leave it out")
         if "--min-confidence" in options and not {"--rules", "--private"} & set(options):
             raise PolicyError("--min-confidence is about rules; add --rules, or leave it out")
-        others = {
+        other_options = {
             "--learner": learner,
             "--column": self.estimate.columns,
             "--target": self.estimate.target,
@@ -143,27 +143,27 @@ class MiningJob:
             "--requests": self.requests,
             "a release folder": self.path.is_dir(),
         }
-        refuse_engine(self.engine, others)
+        refuse_engine(self.engine, other_options)
 
 
 def find_patterns(job: MiningJob) -> pl.DataFrame:
     """The patterns of a file or behind a release, also written to a file if asked for."""
     from sfumato.data.sequence_files import is_sequence_file
 
-    asked, support = job.patterns, job.patterns.support
-    confidence = asked.confidence if asked.rules else None
+    question, support = job.patterns, job.patterns.support
+    confidence = question.confidence if question.rules else None
     if holds_randomized_baskets(job.path):
-        options = EstimateOptions(support, confidence, asked.kind, asked.max_length)
+        options = EstimateOptions(support, confidence, question.kind, question.max_length)
         return estimate_released_baskets(job.path, options, job.out)
     if job.private is not None:
         return _find_adversarial_rules(job, job.private)
-    if asked.sequences or is_sequence_file(job.path):
+    if question.sequences or is_sequence_file(job.path):
         return _find_subsequences(job)
     if job.requests is not None:
         return _find_requested_sets(job, job.requests)
     refuse_limits_of_sequences(job)
-    wanted = PatternOptions(support, confidence, asked.kind, asked.max_length)
-    patterns = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, wanted, job.out)
+    pattern_options = PatternOptions(support, confidence, question.kind, question.max_length)
+    patterns = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, pattern_options, job.out)
     warn_of_distortion(job.path)
     warn_of_ignored_time(job.file)
     return patterns
@@ -171,12 +171,12 @@ def find_patterns(job: MiningJob) -> pl.DataFrame:
 
 def refuse_limits_of_sequences(job: MiningJob) -> None:
     """Refuse options about the order of items where the file is read as baskets, which have none."""
-    given = {
+    option_flags = {
         "--max-gap": job.patterns.max_gap is not None,
         "--window": job.patterns.window is not None,
         "--time": job.file.time != "time",
     }
-    options = [name for name, is_given in given.items() if is_given]
+    options = [name for name, is_given in option_flags.items() if is_given]
     if options:
         raise PolicyError(
             f"{job.path}: {' and '.join(options)} {'is' if len(options) == 1 else 'are'} about sequences, and the file "
@@ -200,11 +200,13 @@ def warn_of_ignored_time(file: MinedFile) -> None:
 
 
 def _find_subsequences(job: MiningJob) -> pl.DataFrame:
-    asked, file = job.patterns, job.file
-    if asked.rules:
+    question, file = job.patterns, job.file
+    if question.rules:
         raise PolicyError(f"{job.path}: --rules finds association rules in baskets, and this file holds sequences")
-    limits = (asked.max_length, asked.max_gap, asked.window)
-    options = SequenceOptions(asked.support, asked.kind, *limits, file.id_column, file.item, file.time, file.separator)
+    limits = (question.max_length, question.max_gap, question.window)
+    options = SequenceOptions(
+        question.support, question.kind, *limits, file.id_column, file.item, file.time, file.separator
+    )
     return mine_sequences(job.path, options, job.out)
 
 
@@ -224,8 +226,10 @@ def _find_adversarial_rules(job: MiningJob, private: str) -> pl.DataFrame:
     from sfumato.table import Table
 
     table = Table.read(job.file.path, separator=job.file.separator)
-    asked = job.patterns
-    rules = adversarial_rules(table, _parse_private_entries(private), asked.confidence, asked.support, asked.max_length)
+    question = job.patterns
+    rules = adversarial_rules(
+        table, _parse_private_entries(private), question.confidence, question.support, question.max_length
+    )
     frame = pl.DataFrame(
         {
             "antecedent": [", ".join(f"{name} = {value}" for name, value in rule.antecedent.items()) for rule in rules],

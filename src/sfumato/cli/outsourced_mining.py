@@ -82,25 +82,25 @@ def decode_found_itemsets(file: Path, key: Key, originals: Baskets | None, optio
 
     with show_progress(options.as_json):
         _refuse_rule_file(file)
-        decoded = decode_mining(read_itemsets(file), key, originals, options.support, options.max_length)
-        wants_rules = decoded.is_exact or options.rules_out is not None
-        rules = decoded.find_rules(options.confidence) if wants_rules else None
-        itemsets = decoded.frame.sort("support", "items", descending=[True, False])
+        decoding = decode_mining(read_itemsets(file), key, originals, options.support, options.max_length)
+        wants_rules = decoding.is_exact or options.rules_out is not None
+        rules = decoding.find_rules(options.confidence) if wants_rules else None
+        itemsets = decoding.frame.sort("support", "items", descending=[True, False])
         if options.out is not None:
             save_itemsets(itemsets, options.out)
         if options.rules_out is not None and rules is not None:
             save_rules(rules, options.rules_out)
     if options.as_json:
-        print_json(_describe(decoded, itemsets, rules))
+        print_json(_describe(decoding, itemsets, rules))
         return
     print_rows(itemsets, SHOWN, options.out)
     if rules is not None:
         print_line()
-        shown = rules.select("antecedent", "consequent", "support", "confidence", "lift")
+        shown_rules = rules.select("antecedent", "consequent", "support", "confidence", "lift")
         order = ["confidence", "support", "antecedent", "consequent"]
-        print_rows(shown.sort(order, descending=[True, True, False, False]), SHOWN, options.rules_out)
+        print_rows(shown_rules.sort(order, descending=[True, True, False, False]), SHOWN, options.rules_out)
     print_line()
-    for sentence in _explain_checks(decoded):
+    for sentence in _explain_checks(decoding):
         print_line(sentence)
 
 
@@ -116,35 +116,35 @@ def _refuse_rule_file(file: Path) -> None:
         )
 
 
-def _explain_checks(decoded: DecodedMining) -> list[str]:
+def _explain_checks(decoding: DecodedMining) -> list[str]:
     """What is known about the result, in sentences."""
-    kept, rows = len(decoded.itemsets), decoded.itemsets.rows
-    result = f"{kept:,} itemsets with a support of {decoded.least:,} or more in {rows:,} baskets"
-    removed = f"{decoded.returned - kept:,} of them false, too rare, or the same items in other codes"
-    sentences = [f"{result}; the provider returned {decoded.returned:,}, {removed}."]
-    if not decoded.is_exact:
+    kept_count, rows = len(decoding.itemsets), decoding.itemsets.rows
+    result = f"{kept_count:,} itemsets with a support of {decoding.least:,} or more in {rows:,} baskets"
+    removal_text = f"{decoding.returned - kept_count:,} of them false, too rare, or the same items in other codes"
+    sentences = [f"{result}; the provider returned {decoding.returned:,}, {removal_text}."]
+    if not decoding.is_exact:
         sentences.append(
             "Filters show too many itemsets and too large supports; give the original baskets to remove false ones "
             "and to derive rules."
         )
-    if decoded.is_complete:
+    if decoding.is_complete:
         sentences.append("Counted again in the originals: supports are true, and nothing was left out.")
     else:
         sentences.append(
-            f"Checked with the key: codes, their supports, subsets, and {decoded.spot_checks:,} larger itemsets of "
+            f"Checked with the key: codes, their supports, subsets, and {decoding.spot_checks:,} larger itemsets of "
             "known support. To prove that nothing was left out, give the original baskets."
         )
     return sentences
 
 
-def _describe(decoded: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFrame | None) -> dict[str, Any]:
+def _describe(decoding: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFrame | None) -> dict[str, Any]:
     return {
         "itemsets": itemsets.to_dicts(),
         "rules": None if rules is None else rules.to_dicts(),
-        "min_support": decoded.least,
-        "baskets": decoded.itemsets.rows,
-        "returned": decoded.returned,
-        "spot_checks": decoded.spot_checks,
-        "exact_supports": decoded.is_exact,
-        "proved_complete": decoded.is_complete,
+        "min_support": decoding.least,
+        "baskets": decoding.itemsets.rows,
+        "returned": decoding.returned,
+        "spot_checks": decoding.spot_checks,
+        "exact_supports": decoding.is_exact,
+        "proved_complete": decoding.is_complete,
     }

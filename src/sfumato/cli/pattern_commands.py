@@ -82,10 +82,10 @@ def channels_command(
     from sfumato.cli.basket_estimates import spell_lists
 
     with show_progress(as_json):
-        published = _read_published(Path(data), baskets)
-        if published is not None:
+        published_patterns = _read_published(Path(data), baskets)
+        if published_patterns is not None:
             _refuse_for_published(min_support, maximal)
-            channels = _list_forced_patterns(published, k)
+            channels = _list_forced_patterns(published_patterns, k)
         else:
             channels = _list_channels(data, k, min_support, maximal, (separator, id_column, item))
         if out is not None:
@@ -111,14 +111,14 @@ def support_command(
     """Count the baskets that hold some items, or the sequences that contain a pattern."""
     reading = Reading(sequences, id_column, item, time, separator, max_gap, window)
     with show_progress(as_json):
-        held = _flag_holders(Path(data), pattern, reading)
-    count, rows = int(held.flags.sum()), len(held.flags)
+        pattern_holders = _flag_holders(Path(data), pattern, reading)
+    count, rows = int(pattern_holders.flags.sum()), len(pattern_holders.flags)
     share = count / rows if rows else 0.0
     if as_json:
-        print_json({"support": count, "rows": rows, "share": share, "unknown_items": held.unknown})
+        print_json({"support": count, "rows": rows, "share": share, "unknown_items": pattern_holders.unknown})
     else:
-        print_line(f"{count:,} of {rows:,} {held.kind} ({share:.4g}).")
-        _warn_unknown(held)
+        print_line(f"{count:,} of {rows:,} {pattern_holders.kind} ({share:.4g}).")
+        _warn_unknown(pattern_holders)
 
 
 def contains_command(
@@ -139,16 +139,18 @@ def contains_command(
 
     reading = Reading(sequences, id_column, item, time, separator, max_gap, window)
     with show_progress(as_json):
-        held = _flag_holders(Path(data), pattern, reading)
-    rows = np.flatnonzero(held.flags)
+        pattern_holders = _flag_holders(Path(data), pattern, reading)
+    rows = np.flatnonzero(pattern_holders.flags)
     holders = pl.DataFrame({"row": rows})
-    if held.ids is not None:
-        holders = holders.with_columns(pl.Series("id", [held.ids[row] for row in rows.tolist()], strict=False))
+    if pattern_holders.ids is not None:
+        holders = holders.with_columns(
+            pl.Series("id", [pattern_holders.ids[row] for row in rows.tolist()], strict=False)
+        )
     if as_json:
-        print_json({"count": holders.height, "rows": holders.to_dicts(), "unknown_items": held.unknown})
+        print_json({"count": holders.height, "rows": holders.to_dicts(), "unknown_items": pattern_holders.unknown})
     else:
         print_rows(holders, SHOWN, None)
-        _warn_unknown(held)
+        _warn_unknown(pattern_holders)
 
 
 class _Holders(NamedTuple):
@@ -192,8 +194,8 @@ def _count_unknown(elements: list[list[Any]], rows: Sequences | Baskets) -> int:
 def _flag_baskets(baskets: Baskets, items: set[Any]) -> Flags:
     import numpy as np
 
-    known = {item: code for code, item in enumerate(baskets.items)}
-    codes = [known[item] for item in items if item in known]
+    codes_by_item = {item: code for code, item in enumerate(baskets.items)}
+    codes = [codes_by_item[item] for item in items if item in codes_by_item]
     if len(codes) < len(items):
         return np.zeros(len(baskets), dtype=bool)
     rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[np.isin(baskets.codes, codes)]
@@ -231,9 +233,9 @@ def _refuse_limits(path: Path, reading: Reading) -> None:
         raise PolicyError(f"{path}: --max-gap and --window are for sequences, and this file holds baskets")
 
 
-def _warn_unknown(held: _Holders) -> None:
-    if held.unknown:
-        print_line(f"No row holds {held.unknown} of the items; check their spelling.")
+def _warn_unknown(pattern_holders: _Holders) -> None:
+    if pattern_holders.unknown:
+        print_line(f"No row holds {pattern_holders.unknown} of the items; check their spelling.")
 
 
 def _read_published(path: Path, baskets: int | None) -> Patterns | None:
@@ -284,18 +286,18 @@ def _list_channels(
     return inference_channels(rows, parse_support(min_support or "1"), k, maximal)
 
 
-def _list_forced_patterns(published: Patterns, k: int) -> pl.DataFrame:
+def _list_forced_patterns(published_patterns: Patterns, k: int) -> pl.DataFrame:
     """What follows about few people, as texts: "a and b, not c"."""
     import polars as pl
 
     from sfumato.mine import forced_patterns
 
-    forced = forced_patterns(published, k)
+    inferences = forced_patterns(published_patterns, k)
     return pl.DataFrame(
         {
-            "pattern": ["; or ".join(map(_spell_conjunction, pattern.either)) for pattern in forced],
-            "least": [pattern.least for pattern in forced],
-            "most": [pattern.most for pattern in forced],
+            "pattern": ["; or ".join(map(_spell_conjunction, pattern.either)) for pattern in inferences],
+            "least": [pattern.least for pattern in inferences],
+            "most": [pattern.most for pattern in inferences],
         },
         schema={"pattern": pl.String, "least": pl.Int64, "most": pl.Int64},
     )

@@ -19,18 +19,21 @@ class ProgressLines:
         self._due = clock() + INTERVAL
         self._step, self._begin, self._first = "", clock(), 0
 
-    def __call__(self, step: str, done: int, total: int | None) -> None:
+    def __call__(self, step: str, done_count: int, total: int | None) -> None:
         """Take note of a report, and write a line if one is due."""
-        now = self._clock()
+        current_time = self._clock()
         if step != self._step:  # how long a step takes says nothing about the next one
-            self._step, self._begin, self._first = step, now, done
-        if now < self._due:
+            self._step, self._begin, self._first = step, current_time, done_count
+        if current_time < self._due:
             return
-        self._due = now + INTERVAL
-        share = f", {min(done / total, 1.0):.0%}" if total else ""
-        passed, advanced = now - self._begin, done - self._first
-        left = passed * max(total - done, 0) / advanced if total and advanced > 0 else None
-        self._write(f"{step}{share}" + ("" if left is None else f", about {spell_duration(left)} left"))
+        self._due = current_time + INTERVAL
+        share = f", {min(done_count / total, 1.0):.0%}" if total else ""
+        elapsed_seconds, advance = current_time - self._begin, done_count - self._first
+        remaining_seconds = elapsed_seconds * max(total - done_count, 0) / advance if total and advance > 0 else None
+        self._write(
+            f"{step}{share}"
+            + ("" if remaining_seconds is None else f", about {spell_duration(remaining_seconds)} left")
+        )
 
 
 def spell_duration(seconds: float) -> str:

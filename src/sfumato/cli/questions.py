@@ -56,8 +56,8 @@ def ask_missing_marks(source: DraftSource) -> tuple[str, ...]:
     for number, mark in enumerate(source.noticed_marks, 1):
         columns = ", ".join(f"{name}: {rows:,} rows" for name, rows in mark.rows.items())
         print_line(f'  {number}. "{mark.mark}"  ({columns})')
-    chosen = ask("Which do? Numbers with commas, all, or none", "none", lambda text: _parse_numbers(text, source))
-    return tuple(source.noticed_marks[number].mark for number in chosen)
+    mark_numbers = ask("Which do? Numbers with commas, all, or none", "none", lambda text: _parse_numbers(text, source))
+    return tuple(source.noticed_marks[number].mark for number in mark_numbers)
 
 
 def _parse_numbers(text: str, source: DraftSource) -> list[int]:
@@ -70,7 +70,7 @@ def _parse_numbers(text: str, source: DraftSource) -> list[int]:
     raise PolicyError(f"Type numbers from 1 to {count} with commas between them, all, or none.")
 
 
-def ask_sensitive(proposed: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+def ask_sensitive(proposed_names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
     """Which columns an adversary wants to learn."""
 
     def parse(text: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def ask_sensitive(proposed: Sequence[str], columns: Sequence[str]) -> tuple[str,
             raise PolicyError(f"There is no column {', '.join(unknown)}. The columns are: {', '.join(columns)}.")
         return names
 
-    return ask("Which columns are sensitive? Names with commas, or none", _join_names(proposed) or "none", parse)
+    return ask("Which columns are sensitive? Names with commas, or none", _join_names(proposed_names) or "none", parse)
 
 
 def split_names(text: str) -> tuple[str, ...]:

@@ -55,10 +55,10 @@ def region_command(
     from sfumato.data.trajectories import PointColumns, map_points_to_regions
     from sfumato.sequences import PointCounts, Sequences
 
-    described = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
-    described |= _describe_details(described["kind"], {"merge": merge, "name": name, "reach": reach})
+    region_fields = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
+    region_fields |= _describe_details(region_fields["kind"], {"merge": merge, "name": name, "reach": reach})
     section = _check_section(
-        {"x": x, "y": y, "coordinates": coordinates, "regions": described, "split": _parse_split(split)}
+        {"x": x, "y": y, "coordinates": coordinates, "regions": region_fields, "split": _parse_split(split)}
     )
     refuse_unsafe_outputs([out], [data, polygons, cells])
     _refuse_other_names(out)
@@ -89,21 +89,21 @@ def _refuse_other_names(out: Path) -> None:
 
     bare = out.with_suffix("") if out.suffix.lower() in _PACKINGS else out
     if bare.suffix and bare.suffix.lower() not in _NAMES:
-        listed = ", ".join(_NAMES)
-        raise PolicyError(f"{out.name}: sequences are written to files whose names end in {listed}; choose one")
+        suffixes = ", ".join(_NAMES)
+        raise PolicyError(f"{out.name}: sequences are written to files whose names end in {suffixes}; choose one")
 
 
 def _spell_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _check_section(given: dict[str, Any]) -> PointsSection:
+def _check_section(section_fields: dict[str, Any]) -> PointsSection:
     """The section of a policy that says the same; what is wrong with it, in words of the options."""
     from sfumato.errors import PolicyError
     from sfumato.workflow.points_section import PointsSection
 
     try:
-        return PointsSection(**given)
+        return PointsSection(**section_fields)
     except PolicyError as error:
         raise PolicyError(str(error).removeprefix("PointsSection: ").removeprefix("regions: ")) from None
 
@@ -114,12 +114,12 @@ def _describe_regions(
     """The regions as in a policy."""
     from sfumato.errors import PolicyError
 
-    given = {kind: file for kind, file in files.items() if file is not None}
+    region_files = {kind: file for kind, file in files.items() if file is not None}
     cut = {"--grid": grid, "--bounds": bounds, "--cell": cell, "--dense": dense}
-    if len(given) + any(value is not None for value in cut.values()) > 1:
+    if len(region_files) + any(value is not None for value in cut.values()) > 1:
         raise PolicyError("choose one kind of regions: --polygons, --cells, or a grid with --grid, --cell or --dense")
-    if given:
-        [(kind, file)] = given.items()
+    if region_files:
+        [(kind, file)] = region_files.items()
         return {"kind": kind, "file": file}
     regions: dict[str, Any] = {"kind": "grid"} if dense is None else {"kind": "dense", "min_share": dense}
     if grid is not None:
@@ -140,19 +140,19 @@ def _describe_details(kind: str, details: dict[str, Any]) -> dict[str, Any]:
     """What only one kind of regions has; refused for another."""
     from sfumato.errors import PolicyError
 
-    given = {detail: value for detail, value in details.items() if value is not None}
-    for detail in given:
+    detail_values = {detail: value for detail, value in details.items() if value is not None}
+    for detail in detail_values:
         owner, option = _DETAILS[detail]
         if owner != kind:
             raise PolicyError(f"{option} goes with --{owner}: add --{owner}, or remove it")
-    return given
+    return detail_values
 
 
-def _parse_numbers(text: str, between: str, count: int, example: str) -> list[float]:
+def _parse_numbers(text: str, separator: str, count: int, example: str) -> list[float]:
     from sfumato.errors import PolicyError
 
     try:
-        numbers = [float(part) for part in text.split(between)]
+        numbers = [float(part) for part in text.split(separator)]
     except ValueError:
         numbers = []
     if len(numbers) != count:

@@ -24,10 +24,12 @@ def audit_sequence_file(
     from sfumato.workflow.draft_source import LongColumns, detect_long_form, detect_shape
     from sfumato.workflow.sequence_audit import audit_sequences
 
-    given = LongColumns(**{option: name for option, name in columns.items() if name != option})
+    long_columns = LongColumns(**{option: name for option, name in columns.items() if name != option})
     with show_progress(as_json):
-        kind = parse_shape(shape) or (detect_long_form(data, separator, given) if any(given) else detect_shape(data))
-        if any(given) and kind == "baskets" and shape is None:
+        kind = parse_shape(shape) or (
+            detect_long_form(data, separator, long_columns) if any(long_columns) else detect_shape(data)
+        )
+        if any(long_columns) and kind == "baskets" and shape is None:
             kind = "sequences"  # baskets have nothing to audit
         if kind == "baskets" and shape is None:
             raise DataError(
@@ -36,7 +38,7 @@ def audit_sequence_file(
             )
         if kind not in ("sequences", "points"):
             return False
-        findings = audit_sequences(_read_sequences(data, kind == "points", separator, given), data)
+        findings = audit_sequences(_read_sequences(data, kind == "points", separator, long_columns), data)
     if as_json:
         print_json(findings.as_json())
         return True
@@ -73,10 +75,10 @@ _DEFAULTS = (("--encoding", "utf-8"), ("--decimal", "."), ("--missing-mark", "")
 
 
 def write_next_command(
-    data: str, given: Mapping[str, str | None], marks: Iterable[str] = (), header: bool = True
+    data: str, option_values: Mapping[str, str | None], marks: Iterable[str] = (), header: bool = True
 ) -> str:
     """The command that drafts a policy for a file, with the options by which the file was read."""
-    options = [*given.items(), *(("--missing-mark", mark) for mark in marks)]
+    options = [*option_values.items(), *(("--missing-mark", mark) for mark in marks)]
     pairs = [(option, value) for option, value in options if value is not None and (option, value) not in _DEFAULTS]
     words = [shlex.join(pair) for pair in pairs]
     return " ".join(["sfumato init", shlex.quote(data), *words, *([] if header else ["--no-header"])])

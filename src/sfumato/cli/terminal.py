@@ -80,15 +80,15 @@ def show_progress(quiet: bool) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    clock, left = TimeElapsedColumn(), TimeRemainingColumn()
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), clock, TextColumn("left"), left)
+    clock, countdown = TimeElapsedColumn(), TimeRemainingColumn()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), clock, TextColumn("left"), countdown)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None)
 
-        def tell(step: str, done: int, total: int | None) -> None:
+        def tell(step: str, done_count: int, total: int | None) -> None:
             if step != bar.tasks[0].description:  # how long a step takes says nothing about the next one
-                bar.reset(task, description=step, completed=done, total=total)
-            bar.update(task, completed=done, total=total)
+                bar.reset(task, description=step, completed=done_count, total=total)
+            bar.update(task, completed=done_count, total=total)
 
         with listen_to_progress(tell):
             yield

@@ -11,12 +11,12 @@ def refuse_unsafe_outputs(outs: Sequence[Path | None], inputs: Sequence[Path | s
     """Stop before anything is written if a result would replace an input or another result, or has no folder."""
     from sfumato.errors import PolicyError
 
-    given = [out for out in outs if out is not None]
+    out_paths = [out for out in outs if out is not None]
     read = {Path(path).resolve() for path in inputs if path is not None}
-    for number, out in enumerate(given):
+    for number, out in enumerate(out_paths):
         if out.resolve() in read:
             raise PolicyError(f"{out}: this file is read by the same command and would be replaced; write elsewhere")
-        if out.resolve() in {other.resolve() for other in given[:number]}:
+        if out.resolve() in {other.resolve() for other in out_paths[:number]}:
             raise PolicyError(f"{out}: two results would be written to this file; give each its own")
-        if len(given) > 1 and not out.resolve().parent.is_dir():
+        if len(out_paths) > 1 and not out.resolve().parent.is_dir():
             raise PolicyError(f"{out}: the folder does not exist, so nothing was written; create it")

@@ -25,16 +25,16 @@ def _build_series(column: Any, name: str, path: Path | str) -> pl.Series:
     try:
         if pa.types.is_decimal256(column.type):
             raise TypeError
-        made = pl.Series(ArrowExport(column)).rechunk() if _is_plain(column.type) else pl.from_arrow(column)
+        series = pl.Series(ArrowExport(column)).rechunk() if _is_plain(column.type) else pl.from_arrow(column)
     except BaseException as error:  # polars panics on some types, which is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         raise DataError(
             f'{path}: the column "{name}" has a type or bytes that cannot be read; write it as text or numbers'
         ) from None
-    assert isinstance(made, pl.Series)
-    _refuse_impossible_dates(made, name, path)
-    return made.alias(name)
+    assert isinstance(series, pl.Series)
+    _refuse_impossible_dates(series, name, path)
+    return series.alias(name)
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -56,8 +56,8 @@ def _refuse_impossible_dates(column: pl.Series, name: str, path: Path | str) -> 
     else:
         return
     numbers = column.to_physical().cast(pl.Int64).drop_nulls().to_numpy()
-    outside = sum(not least <= number <= most for number in (numbers.min(), numbers.max())) if len(numbers) else 0
-    if outside:
+    outlier_count = sum(not least <= number <= most for number in (numbers.min(), numbers.max())) if len(numbers) else 0
+    if outlier_count:
         raise DataError(
             f'{path}: the column "{name}" holds days outside the years 1 to 9999; correct it, or write it as text'
         )

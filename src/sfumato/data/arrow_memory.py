@@ -43,10 +43,10 @@ def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     """The bytes of an array."""
     import pyarrow as pa
 
-    made = pa.allocate_buffer(values.nbytes)
+    buffer = pa.allocate_buffer(values.nbytes)
     if values.nbytes:
-        np.frombuffer(made, dtype=np.uint8)[:] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-    return made
+        np.frombuffer(buffer, dtype=np.uint8)[:] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    return buffer
 
 
 def allocate_numbers(size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -27,12 +27,12 @@ def _limit_process(limit: int) -> None:
     import resource
 
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  (imports are kept to a minimum)
-        taken = int(file.read().split()[0]) * resource.getpagesize()
-    memory, seconds = taken + limit + _SLACK, 20 + (limit >> 26)
+        taken_bytes = int(file.read().split()[0]) * resource.getpagesize()
+    memory, seconds = taken_bytes + limit + _SLACK, 20 + (limit >> 26)
     for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
-        allowed = resource.getrlimit(kind)[1]
-        least = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
-        resource.setrlimit(kind, (least, allowed))
+        hard_limit = resource.getrlimit(kind)[1]
+        least = most if hard_limit == resource.RLIM_INFINITY else min(most, hard_limit)
+        resource.setrlimit(kind, (least, hard_limit))
 
 
 def _load_foreign_worker() -> Any:
@@ -134,11 +134,11 @@ def _hand_over_foreign(kind: str, limit: int, most_columns: int, options: dict[s
     worker.import_library(kind)  # before the limit, which counts addresses
     _limit_process(limit)
     try:
-        opened = worker.open_foreign(sys.stdin.buffer, worker.Request(kind, limit=limit, **options))
-    except worker.Refused as refused:
-        _write_names(refused.names)
-        return int(refused.code)
-    return _stream(opened.schema, opened.batches, opened.cells, limit, most_columns)
+        foreign_table = worker.open_foreign(sys.stdin.buffer, worker.Request(kind, limit=limit, **options))
+    except worker.Refused as refusal:
+        _write_names(refusal.names)
+        return int(refusal.code)
+    return _stream(foreign_table.schema, foreign_table.batches, foreign_table.cells, limit, most_columns)
 
 
 def _write_names(names: list[str]) -> None:

@@ -278,8 +278,8 @@ class _WordNumbering:
         bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         buffers = [None, pa.py_buffer(bounds), pa.py_buffer(letters)]
         words, codes = encode_distinct(pa.Array.from_buffers(pa.large_string(), lengths.size, buffers))
-        known = np.array([self.codes.setdefault(word, len(self.codes)) for word in words], dtype=np.int32)
-        return known[codes]
+        word_codes = np.array([self.codes.setdefault(word, len(self.codes)) for word in words], dtype=np.int32)
+        return word_codes[codes]
 
 
 def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes | None:
@@ -321,9 +321,9 @@ def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values
     if not names:
         return parse_item_types(words)
     items = [names.get(word, word) for word in words]
-    shared = len(items) - len(set(items))
-    if shared or "" in items:
-        unclear = shared + items.count("")
+    repeat_count = len(items) - len(set(items))
+    if repeat_count or "" in items:
+        unclear = repeat_count + items.count("")
         raise DataError(f"{path}: {unclear} items have an empty or duplicate @ITEM name; give each its own name")
     return items
 
@@ -356,8 +356,8 @@ def find_run_starts(values: npt.NDArray[np.integer]) -> Ints:
 
 def encode_distinct(values: pa.Array) -> tuple[list[str], Codes]:
     """Distinct values by first appearance, and the number of each."""
-    coded = values.dictionary_encode()
-    return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    coded_values = values.dictionary_encode()
+    return coded_values.dictionary.to_pylist(), coded_values.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
 
 def refuse_negative_lines(path: Path, lines: Ints) -> None:

@@ -59,7 +59,7 @@ def read_binary(
     require_library(kind, path)
     _refuse_packed_database(path, kind)
     with open_whole(path) as file:
-        limit = compute_unpack_limit(os.fstat(file.fileno()).st_size, held=keep)
+        limit = compute_unpack_limit(os.fstat(file.fileno()).st_size, is_held=keep)
         command = [sys.executable, "-P", arrow_worker.__file__, kind, str(limit), str(MOST_COLUMNS)]
         if kind not in ARROW_KINDS:
             options = {"path": os.fspath(path), "table": part.table, "header": part.header}
@@ -121,11 +121,11 @@ def _explain_worker_exit(path: Path, kind: str, code: int, limit: int, names: pa
 
 def _explain_choice(path: Path, kind: str, code: int, names: list[str]) -> DataError:
     """Which sheets or tables there are: their names are the custodian's own words."""
-    what = "sheet" if kind == "excel" else "table"
+    noun = "sheet" if kind == "excel" else "table"
     if not names:
-        return DataError(f"{path}: {name_kind(kind)} without a {what}")
-    there = quote_names(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+        return DataError(f"{path}: {name_kind(kind)} without a {noun}")
+    name_list = quote_names(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
     example = f"{path}?sheet={names[0]}" if kind == "excel" else f"{kind}:///{path}?table={names[0]}"
     if code == foreign_worker.NOT_THERE:
-        return DataError(f"{path}: there is no such {what}; it has {there}")
-    return DataError(f"{path}: {name_kind(kind)} with {len(names)} {what}s: {there}; name one, such as {example}")
+        return DataError(f"{path}: there is no such {noun}; it has {name_list}")
+    return DataError(f"{path}: {name_kind(kind)} with {len(names)} {noun}s: {name_list}; name one, such as {example}")

@@ -31,12 +31,12 @@ def spell_points(cells: pl.DataFrame, decimal: str) -> pl.DataFrame:
 def type_cells(cells: pl.DataFrame, decimal: str = ".") -> pl.DataFrame:
     """Numbers if every cell of a column is one and no digit is lost, otherwise text."""
     if decimal == ",":
-        typed = type_cells(spell_points(cells, decimal))
-        return cells.with_columns(column for column in typed if column.dtype.is_numeric())
-    known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
-    whole = _list_matching_columns(cells, known, _fits_whole())
+        typed_cells = type_cells(spell_points(cells, decimal))
+        return cells.with_columns(column for column in typed_cells if column.dtype.is_numeric())
+    filled_names = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
+    whole = _list_matching_columns(cells, filled_names, _fits_whole())
     whole_names = set(whole)
-    rest = [name for name in known if name not in whole_names]
+    rest = [name for name in filled_names if name not in whole_names]
     return cells.with_columns(
         pl.col(whole).cast(pl.Int64), pl.col(_list_matching_columns(cells, rest, _fits_decimal())).cast(pl.Float64)
     )
@@ -66,9 +66,9 @@ class TypesOfCells:
         cells = spell_points(cells, self._decimal)
         self._names |= dict.fromkeys(cells.columns)
         self._known |= {name for name, count in cells.count().row(0, named=True).items() if count}
-        for failed, condition in ((self._not_whole, _fits_whole()), (self._not_decimal, _fits_decimal())):
-            open_names = [name for name in cells.columns if name not in failed]
-            failed.update(set(open_names) - set(_list_matching_columns(cells, open_names, condition)))
+        for excluded_names, condition in ((self._not_whole, _fits_whole()), (self._not_decimal, _fits_decimal())):
+            open_names = [name for name in cells.columns if name not in excluded_names]
+            excluded_names.update(set(open_names) - set(_list_matching_columns(cells, open_names, condition)))
 
     def decide(self) -> dict[str, pl.DataType]:
         """The type of each column."""
@@ -92,10 +92,14 @@ def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
 def retype_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     """Type text and numbers of some columns by their cells, as a reader of the written file would."""
     kinds = frame.schema  # built anew each time it is asked for
-    chosen = [frame[name] for name in names if _can_retype(kinds[name])]
-    typed = type_cells(pl.DataFrame([spell_cells(column) for column in chosen])).get_columns() if chosen else []
-    changed = [column for column in typed if column.dtype != kinds[column.name]]
-    return frame.with_columns(changed) if changed else frame  # the same frame need not be copied for a release
+    columns = [frame[name] for name in names if _can_retype(kinds[name])]
+    typed_columns = (
+        type_cells(pl.DataFrame([spell_cells(column) for column in columns])).get_columns() if columns else []
+    )
+    changed_columns = [column for column in typed_columns if column.dtype != kinds[column.name]]
+    return (
+        frame.with_columns(changed_columns) if changed_columns else frame
+    )  # the same frame need not be copied for a release
 
 
 def _can_retype(kind: pl.DataType) -> bool:
@@ -104,9 +108,9 @@ def _can_retype(kind: pl.DataType) -> bool:
 
 def state_types(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
     """Text, except for the columns that are declared as numbers."""
-    wanted = set(numbers)
+    number_names = set(numbers)
     for position, name in zip(cells.columns, names, strict=True):
-        yield pl.col(position).cast(pl.Float64, strict=False) if name in wanted else pl.col(position)
+        yield pl.col(position).cast(pl.Float64, strict=False) if name in number_names else pl.col(position)
 
 
 def _list_matching_columns(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:

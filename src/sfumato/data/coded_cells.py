@@ -26,13 +26,13 @@ def encode_cells(column: pl.Series) -> CodedCells:
     """The distinct values of a column, and the place of each cell among them; most kinds without sorting all cells."""
     if column.dtype == pl.String:
         return _encode_texts(column)
-    known = column.drop_nulls() if column.null_count() else column
-    values = known.unique().sort()
-    if (offsets := _count_from_lowest(known)) is not None:
+    known_cells = column.drop_nulls() if column.null_count() else column
+    values = known_cells.unique().sort()
+    if (offsets := _count_from_lowest(known_cells)) is not None:
         codes = (np.cumsum(np.bincount(offsets) > 0) - 1)[offsets]
     else:
-        codes = (known.rank("dense").cast(pl.Int64) - 1).to_numpy()
-    if len(known) == len(column):
+        codes = (known_cells.rank("dense").cast(pl.Int64) - 1).to_numpy()
+    if len(known_cells) == len(column):
         return CodedCells(values, codes)
     every = np.full(len(column), len(values), dtype=np.int64)
     every[column.is_not_null().to_numpy()] = codes
@@ -92,11 +92,11 @@ def list_values(column: pl.Series) -> pl.Series:
     return number_texts(column).values if column.dtype == pl.String else column.drop_nulls().unique().sort()
 
 
-def count_pairs(first: pl.Series, second: pl.Series, where: Flags) -> pl.DataFrame:
+def count_pairs(first: pl.Series, second: pl.Series, row_mask: Flags) -> pl.DataFrame:
     """How many of the rows in question have each pair of values: `first`, `second`, `count`."""
     ours, theirs = encode_narrowly(first), encode_narrowly(second)
     return count_code_pairs(
-        NarrowCells(ours.values, ours.codes[where]), NarrowCells(theirs.values, theirs.codes[where])
+        NarrowCells(ours.values, ours.codes[row_mask]), NarrowCells(theirs.values, theirs.codes[row_mask])
     )
 
 

@@ -47,13 +47,13 @@ def apply_labels(column: pl.Series, raw: bytes | None) -> tuple[pl.Series, Colum
     pairs = [(code, str(label).strip()) for code, label in labels.get("values", ()) if str(label).strip()]
     numeric = {_simplify_code(code): label for code, label in pairs if isinstance(code, (int, float))}
     title = str(labels["title"]).strip() if labels.get("title") else None
-    kept = ColumnLabels(title, MappingProxyType(numeric)) if title or numeric else None
+    column_labels = ColumnLabels(title, MappingProxyType(numeric)) if title or numeric else None
     words = {_spell_code(code): label for code, label in pairs}
     if not _fits(column, words):
-        return column, kept
+        return column, column_labels
     if all(TRUTH.get(code) == label for code, label in numeric.items()) and numeric:
         return column.cast(pl.Boolean), ColumnLabels(title) if title else None
-    return spell_cells(column).replace_strict(words, return_dtype=pl.String).alias(column.name), kept
+    return spell_cells(column).replace_strict(words, return_dtype=pl.String).alias(column.name), column_labels
 
 
 def _fits(column: pl.Series, words: Mapping[str, str]) -> bool:
@@ -61,8 +61,8 @@ def _fits(column: pl.Series, words: Mapping[str, str]) -> bool:
     if not words or not (column.dtype.is_numeric() or column.dtype == pl.String):
         return False
     used = spell_cells(column.drop_nulls().unique()).to_list()
-    chosen = [words.get(code) for code in used]
-    return bool(used) and None not in chosen and len(set(words.values())) == len(words)
+    chosen_words = [words.get(code) for code in used]
+    return bool(used) and None not in chosen_words and len(set(words.values())) == len(words)
 
 
 def _simplify_code(code: Code) -> Code:
@@ -96,9 +96,9 @@ def choose_written_labels(column: pl.Series, labels: ColumnLabels | None) -> Wri
     used = column.drop_nulls().unique()
     if column.dtype == pl.String:
         return _write_words(column, used.to_list(), labels)
-    published = {_simplify_code(code) for code in used.to_list()} if column.dtype.is_numeric() else set()
-    values = {code: word for code, word in sorted(labels.values.items()) if code in published}
-    partly = values if len(values) < len(published) else {}
+    published_codes = {_simplify_code(code) for code in used.to_list()} if column.dtype.is_numeric() else set()
+    values = {code: word for code, word in sorted(labels.values.items()) if code in published_codes}
+    partly = values if len(values) < len(published_codes) else {}
     return WrittenColumn(column, partly, labels.title)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from sfumato.errors import DataError
 
 
-def choose_column_names(read: list[str], given: Sequence[str] | None, width: int, path: Path | str) -> list[str]:
+def choose_column_names(read: list[str], given_names: Sequence[str] | None, width: int, path: Path | str) -> list[str]:
     """The names that are given, or those of the file, with a name for each column that has none."""
-    if given is not None:
-        if len(given) != width:
-            raise DataError(f"{path}: {len(given)} column names are given, but the file has {width} columns")
-        names = list(given)
+    if given_names is not None:
+        if len(given_names) != width:
+            raise DataError(f"{path}: {len(given_names)} column names are given, but the file has {width} columns")
+        names = list(given_names)
     else:
         names = read or [""] * width
     refuse_repeated([name or f"(unnamed {position})" for position, name in enumerate(names)], path)
@@ -27,11 +27,11 @@ def choose_column_names(read: list[str], given: Sequence[str] | None, width: int
 
 def refuse_repeated(names: Sequence[str], path: Path | str) -> None:
     """Report the positions, not the name: without a header it is the first person's cell."""
-    seen: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for position, name in enumerate(names, 1):
-        if name in seen:
+        if name in positions:
             raise DataError(
-                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or, if the "
+                f"{path}: columns {positions[name]} and {position} have the same name; rename one of them (or, if the "
                 "file has no header, set header = false)"
             )
-        seen[name] = position
+        positions[name] = position

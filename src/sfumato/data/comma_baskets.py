@@ -56,18 +56,18 @@ def looks_like_comma_lines(path: Path, columns: tuple[str, ...], separator: str 
     lines = _split_lines(path, separator, _OPENING)
     if not lines or set(columns) <= set(lines[0]):
         return False
-    filled = {len(_drop_padding(line)) for line in lines if line}
-    return len(filled) > 1
+    line_lengths = {len(_drop_padding(line)) for line in lines if line}
+    return len(line_lengths) > 1
 
 
 def _split_lines(path: Path, separator: str | None, most: int | None = None) -> list[list[str]]:
     text = read_text(path).decode()
     lines = text.removesuffix("\n").split("\n")
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
-    chosen = separator or _guess_separator(lines[:_OPENING])
+    delimiter = separator or _guess_separator(lines[:_OPENING])
     try:
-        parsed = csv.reader(lines[:most] if most else lines, delimiter=chosen, strict=True, skipinitialspace=True)
-        return [[cell.strip() for cell in row] for row in parsed]
+        rows = csv.reader(lines[:most] if most else lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+        return [[cell.strip() for cell in row] for row in rows]
     except (csv.Error, TypeError, ValueError):
         raise DataError(f"{path}: the lines cannot be split into items; check the separator and the quotes") from None
 
@@ -85,9 +85,9 @@ def _drop_padding(cells: list[str]) -> list[str]:
     return cells[:count]
 
 
-def _judge_header(cells: list[str], given: bool | None) -> _Header:
+def _judge_header(cells: list[str], has_header: bool | None) -> _Header:
     """A header numbers its columns: `Item 1, Item 2, …`, perhaps after one that does not."""
-    if given is False:
+    if has_header is False:
         return _Header(is_present=False, has_first=False)
     for start in (0, 1):
         matches = [_NUMBERED.fullmatch(cell) for cell in _drop_padding(cells)[start:]]
@@ -95,9 +95,9 @@ def _judge_header(cells: list[str], given: bool | None) -> _Header:
         if len(parts) < 2 or len(parts) < len(matches):
             continue
         stem, begin = parts[0]
-        if (stem or given) and parts == [(stem, begin + number) for number in range(len(parts))]:
+        if (stem or has_header) and parts == [(stem, begin + number) for number in range(len(parts))]:
             return _Header(is_present=True, has_first=start == 1)
-    return _Header(is_present=bool(given), has_first=False)
+    return _Header(is_present=bool(has_header), has_first=False)
 
 
 def _choose_ids(path: Path, firsts: list[str], baskets: list[list[str]]) -> Values | None:

@@ -74,18 +74,18 @@ class _BlockFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read some bytes; none at the end of the last stream."""
         while True:
-            held = b""
+            block = b""
             if self._decompressor.eof:
-                held = self._decompressor.unused_data or self._file.read(_BLOCK)
-                if not held.strip(b"\0"):  # xz allows padding after a stream
+                block = self._decompressor.unused_data or self._file.read(_BLOCK)
+                if not block.strip(b"\0"):  # xz allows padding after a stream
                     return 0
                 self._decompressor = self._start()
             elif self._decompressor.needs_input:
-                held = self._file.read(_BLOCK)
-                if not held:
+                block = self._file.read(_BLOCK)
+                if not block:
                     raise EOFError
             try:
-                data = self._decompressor.decompress(held, len(buffer))
+                data = self._decompressor.decompress(block, len(buffer))
             except OSError:  # how bzip2 reports damage; a disk's failure has a number
                 raise DamagedPacking from None
             if data:

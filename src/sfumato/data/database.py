@@ -61,49 +61,55 @@ def read_server_table(source: Source) -> pl.DataFrame:
 @contextmanager
 def open_server_table(source: Source) -> Iterator[ServerTable]:
     """Begin to read a table, in the order in which the server stores it."""
-    shown = hide_password(source.location)
-    require_library("postgresql", shown)
+    shown_address = hide_password(source.location)
+    require_library("postgresql", shown_address)
     import adbc_driver_manager
     import adbc_driver_postgresql.dbapi as driver
 
     try:
         connection = driver.connect(_limit_waiting(source.location))
     except adbc_driver_manager.Error as error:
-        raise DataError(f"{shown}: {_explain_connection(str(error))}") from None
+        raise DataError(f"{shown_address}: {_explain_connection(str(error))}") from None
     try:
         with connection, connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             for setting in _ONE_ORDER:
                 cursor.execute(f"SET LOCAL {setting}")
-            yield _open_table(cursor, source, shown)
+            yield _open_table(cursor, source, shown_address)
     except adbc_driver_manager.Error as error:
-        denied = getattr(error, "sqlstate", None) == "42501"
-        why = "this user may not read the table; ask for the right to SELECT" if denied else "the table cannot be read"
-        raise DataError(f"{shown}: {why}") from None
+        is_denied = getattr(error, "sqlstate", None) == "42501"
+        why = (
+            "this user may not read the table; ask for the right to SELECT" if is_denied else "the table cannot be read"
+        )
+        raise DataError(f"{shown_address}: {why}") from None
 
 
-def _open_table(cursor: Any, source: Source, shown: str) -> ServerTable:
-    name = source.table or _find_only_table(cursor, shown)
-    quoted = ".".join(map(quote_name, name.split(".", 1)))
-    literal = "'" + quoted.replace("'", "''") + "'"
+def _open_table(cursor: Any, source: Source, shown_address: str) -> ServerTable:
+    name = source.table or _find_only_table(cursor, shown_address)
+    quoted_name = ".".join(map(quote_name, name.split(".", 1)))
+    literal = "'" + quoted_name.replace("'", "''") + "'"
     cursor.execute(_COLUMNS.format(literal))
     columns = [(str(column), str(kind)) for column, kind in cursor.fetchall()]
     if not columns:
-        raise DataError(f"{shown}: there is no such table, or it has no columns; there are {_list_tables(cursor)}")
-    wanted = ", ".join(quote_name(n) if kind in _PLAIN else f"{quote_name(n)}::text" for n, kind in columns)
-    cursor.execute(f"SELECT {wanted} FROM {quoted}")
-    sent = cursor.fetch_record_batch()
-    schema = pa.schema([field.with_name(name) for field, (name, _) in zip(sent.schema, columns, strict=True)])
-    batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in sent)
+        raise DataError(
+            f"{shown_address}: there is no such table, or it has no columns; there are {_list_tables(cursor)}"
+        )
+    selection = ", ".join(quote_name(n) if kind in _PLAIN else f"{quote_name(n)}::text" for n, kind in columns)
+    cursor.execute(f"SELECT {selection} FROM {quoted_name}")
+    sent_batches = cursor.fetch_record_batch()
+    schema = pa.schema([field.with_name(name) for field, (name, _) in zip(sent_batches.schema, columns, strict=True)])
+    batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in sent_batches)
     reader = pa.RecordBatchReader.from_batches(schema, batches)
     return ServerTable([column for column, kind in columns if kind == "numeric"], reader)
 
 
-def _find_only_table(cursor: Any, shown: str) -> str:
+def _find_only_table(cursor: Any, shown_address: str) -> str:
     cursor.execute(_TABLES)
     names = [str(name) for (name,) in cursor.fetchall()]
     if len(names) != 1:
-        raise DataError(f"{shown}: name a table at the end, such as ?table=patients; there are {_format_names(names)}")
+        raise DataError(
+            f"{shown_address}: name a table at the end, such as ?table=patients; there are {_format_names(names)}"
+        )
     return names[0]
 
 

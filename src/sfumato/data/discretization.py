@@ -72,10 +72,10 @@ class Discretization:
         """The number of each value's interval, from 0; −1 if the value is missing."""
         numbers = _read_finite_numbers(values)
         missing = np.isnan(numbers)
-        outside = self._flag_outside(numbers)
-        if outside:
+        outlier_count = self._flag_outside(numbers)
+        if outlier_count:
             raise DataError(
-                f"{outside} values{_name_series(values)} are outside the intervals; cut all the data together, "
+                f"{outlier_count} values{_name_series(values)} are outside the intervals; cut all the data together, "
                 "or use fixed cuts, whose ends are open"
             )
         codes = np.searchsorted(np.asarray(self.edges[1:-1]), numbers, side="right")
@@ -86,19 +86,19 @@ class Discretization:
         if as_ not in ("label", "midpoint"):
             raise PolicyError(f'a discretized column holds each interval\'s label or midpoint, not its "{as_}"')
         codes = pl.Series(self.code_values(series))
-        known = codes.set(codes < 0, None)
+        known_codes = codes.set(codes < 0, None)
         if as_ == "label":
             words = pl.Series(self.labels, dtype=pl.String)
         else:
             words = pl.Series(self.midpoints, dtype=pl.Float64)
-        return words.gather(known).alias(series.name)
+        return words.gather(known_codes).alias(series.name)
 
     def _flag_outside(self, numbers: Floats) -> int:
         if not self.edges:
             return int((~np.isnan(numbers)).sum())
-        below = 0 if self.open_below else (numbers < self.edges[0]).sum()
-        above = 0 if self.open_above else (numbers > self.edges[-1]).sum()
-        return int(below + above)
+        count_below = 0 if self.open_below else (numbers < self.edges[0]).sum()
+        count_above = 0 if self.open_above else (numbers > self.edges[-1]).sum()
+        return int(count_below + count_above)
 
 
 def cut_equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Discretization:
@@ -130,8 +130,8 @@ def _coarsen_ends(numbers: Floats) -> tuple[float, float]:
     if low == high:
         return low, high
     most = Fraction(sys.float_info.max)
-    around = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
-    return float(max(around.low, -most)), float(min(around.high, most))
+    coarse_range = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
+    return float(max(coarse_range.low, -most)), float(min(coarse_range.high, most))
 
 
 def cut_equal_frequency(values: Numbers, bins: int) -> Discretization:
@@ -160,10 +160,12 @@ def _choose_even_cuts(counts: Ints, bins: int) -> Ints:
     total = int(counts.sum())
     # Compared as integers (counts times `bins`), so that ties are broken the same way everywhere.
     ends = np.cumsum(counts)[:-1] * bins
-    wanted = np.arange(1, bins) * total
-    next_ends = np.searchsorted(ends, wanted).clip(0, len(ends) - 1)
-    before = (next_ends - 1).clip(0)
-    return np.unique(np.where(wanted - ends[before] <= ends[next_ends] - wanted, before, next_ends))
+    ideal_ends = np.arange(1, bins) * total
+    next_ends = np.searchsorted(ends, ideal_ends).clip(0, len(ends) - 1)
+    previous_ends = (next_ends - 1).clip(0)
+    return np.unique(
+        np.where(ideal_ends - ends[previous_ends] <= ends[next_ends] - ideal_ends, previous_ends, next_ends)
+    )
 
 
 def cut_at(values: Numbers, cuts: Sequence[float], *, coarse: bool = False) -> Discretization:
@@ -173,15 +175,15 @@ def cut_at(values: Numbers, cuts: Sequence[float], *, coarse: bool = False) -> D
     labels. An empty end interval is assumed to be as wide as its neighbour. Others reach to the extremes, or to those
     of a `coarse` range.
     """
-    given = [float(cut) for cut in cuts]
-    if not given or not np.isfinite(given).all() or not _is_ascending(given):
+    cut_points = [float(cut) for cut in cuts]
+    if not cut_points or not np.isfinite(cut_points).all() or not _is_ascending(cut_points):
         raise PolicyError("cuts must be one or more different finite numbers in ascending order")
     numbers = _drop_missing_numbers(values)
-    first, last = given[0], given[-1]
+    first, last = cut_points[0], cut_points[-1]
     ends = _coarsen_ends if coarse else _find_extremes
-    low = ends(numbers)[0] if (numbers < first).any() else _step_beyond(first, -_measure_reach(given[:2]))
-    high = ends(numbers)[1] if (numbers >= last).any() else _step_beyond(last, _measure_reach(given[-2:]))
-    return Discretization((low, *given, high), open_below=True, open_above=True)
+    low = ends(numbers)[0] if (numbers < first).any() else _step_beyond(first, -_measure_reach(cut_points[:2]))
+    high = ends(numbers)[1] if (numbers >= last).any() else _step_beyond(last, _measure_reach(cut_points[-2:]))
+    return Discretization((low, *cut_points, high), open_below=True, open_above=True)
 
 
 def _find_extremes(numbers: Floats) -> tuple[float, float]:
@@ -196,8 +198,8 @@ def _measure_reach(neighbours: list[float]) -> float:
 
 def _step_beyond(cut: float, step: float) -> float:
     # A step may be too small to move the cut, or so large that the sum is infinite.
-    moved = cut + step if cut + step != cut else math.nextafter(cut, math.copysign(math.inf, step))
-    return min(max(moved, -sys.float_info.max), sys.float_info.max)
+    end_point = cut + step if cut + step != cut else math.nextafter(cut, math.copysign(math.inf, step))
+    return min(max(end_point, -sys.float_info.max), sys.float_info.max)
 
 
 def _is_ascending(numbers: Sequence[float]) -> bool:

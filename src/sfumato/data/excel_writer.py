@@ -113,8 +113,8 @@ def _spell_cells(column: pl.Series, rows: pl.Series, letters: str) -> pl.Series:
 def escape_xml(texts: pl.Series) -> pl.Series:
     """Text as a workbook spells it: what XML cannot hold is written as `_x000D_`, and so is a text that looks so."""
     texts = texts.str.replace_all(r"_(x[0-9A-Fa-f]{4}_)", "_x005F_${1}")
-    for plain, spelled in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        texts = texts.str.replace_all(plain, spelled, literal=True)
+    for plain, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        texts = texts.str.replace_all(plain, entity, literal=True)
     if texts.str.contains(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]").any():
         for code in (*range(9), *range(11, 32), 0xFFFE, 0xFFFF):
             texts = texts.str.replace_all(chr(code), f"_x{code:04X}_", literal=True)

@@ -76,8 +76,8 @@ def is_json(head: bytes) -> bool:
         return text.startswith((b"{", b"]"))
     if not text.startswith(b"{"):
         return False
-    inside = text[1:].lstrip()
-    return inside.startswith((b'"', b"}")) or _is_object(text.split(b"\n", 1)[0])
+    body = text[1:].lstrip()
+    return body.startswith((b'"', b"}")) or _is_object(text.split(b"\n", 1)[0])
 
 
 def _is_object(line: bytes) -> bool:

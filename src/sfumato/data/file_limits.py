@@ -30,16 +30,16 @@ _BYTES_A_CELL = 16
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
-def compute_unpack_limit(size: int, *, text: bool = False, held: bool = True) -> int:
+def compute_unpack_limit(size: int, *, text: bool = False, is_held: bool = True) -> int:
     """How many bytes a file of this size may unpack to; more than memory only if nothing of it is held."""
-    if given := os.environ.get(VARIABLE):
-        size_match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", given.strip().upper())
+    if limit_text := os.environ.get(VARIABLE):
+        size_match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", limit_text.strip().upper())
         if size_match is None:
             raise DataError(f"{VARIABLE} must be a number of bytes, such as 500M or 16G")
         return int(size_match[1]) << _UNITS[size_match[2]]
     least, times = (_LEAST_TEXT, _TIMES_TEXT) if text else (_LEAST, _TIMES)
     most = max(least, times * size)
-    return min(most, max(least, _get_half_of_memory(), 2 * size)) if held else most
+    return min(most, max(least, _get_half_of_memory(), 2 * size)) if is_held else most
 
 
 def _get_half_of_memory() -> int:
@@ -109,9 +109,9 @@ def refuse_bomb(path: Path) -> int:
     if detect_packing(path) is None:
         return 0
     lines = 1
-    with BoundedStream(path) as packed:
+    with BoundedStream(path) as stream:
         buffer = bytearray(_BLOCK)
-        while count := packed.readinto(buffer):
+        while count := stream.readinto(buffer):
             lines += buffer.count(b"\n", 0, count)
     return lines
 
@@ -136,19 +136,19 @@ def open_whole(path: Path) -> BinaryIO:
     """The bytes of a file as a file that another process can seek in; a compressed one is unpacked without a name."""
     if detect_packing(path) is None:
         return path.open("rb")
-    unpacked = tempfile.TemporaryFile()  # noqa: SIM115  (closed by the caller)
+    unpacked_file = tempfile.TemporaryFile()  # noqa: SIM115  (closed by the caller)
     try:
         with BoundedStream(path, text=False) as stream:
             while block := stream.read(_BLOCK):
-                unpacked.write(block)
+                unpacked_file.write(block)
     except PACKING_FAULTS:
-        unpacked.close()
+        unpacked_file.close()
         raise explain_damaged_packing(path) from None
     except BaseException:
-        unpacked.close()
+        unpacked_file.close()
         raise
-    unpacked.seek(0)
-    return unpacked
+    unpacked_file.seek(0)
+    return unpacked_file
 
 
 def explain_damaged_packing(path: Path) -> DataError:

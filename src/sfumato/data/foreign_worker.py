@@ -142,17 +142,17 @@ def _load_columns(book: Any, sheet: str, first: int, names: list[str]) -> dict[s
         "skip_whitespace_tail_rows": True,
     }
     try:
-        loaded = book.load_sheet(sheet, **options).to_arrow()
-        return {name: loaded.column(name) for name in names}
+        sheet_table = book.load_sheet(sheet, **options).to_arrow()
+        return {name: sheet_table.column(name) for name in names}
     except fastexcel.UnsupportedColumnTypeCombinationError:
         pass
     columns = {}
     for position, name in enumerate(names):  # the types of one column do not mix: it alone is read as text
         try:
-            loaded = book.load_sheet(sheet, use_columns=[position], **options).to_arrow()
+            sheet_table = book.load_sheet(sheet, use_columns=[position], **options).to_arrow()
         except fastexcel.UnsupportedColumnTypeCombinationError:
-            loaded = book.load_sheet(sheet, use_columns=[position], dtypes="string", **options).to_arrow()
-        columns[name] = loaded.column(name)
+            sheet_table = book.load_sheet(sheet, use_columns=[position], dtypes="string", **options).to_arrow()
+        columns[name] = sheet_table.column(name)
     return columns
 
 
@@ -169,32 +169,32 @@ def read_statistics(source: Any, kind: str) -> Any:
     import pyreadstat
 
     try:
-        frame, about = getattr(pyreadstat, STATISTICS[kind])(source, output_format="polars")
+        frame, metadata = getattr(pyreadstat, STATISTICS[kind])(source, output_format="polars")
     except UnicodeDecodeError:
         source.seek(0)
-        frame, about = getattr(pyreadstat, STATISTICS[kind])(source, output_format="polars", encoding="latin1")
+        frame, metadata = getattr(pyreadstat, STATISTICS[kind])(source, output_format="polars", encoding="latin1")
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     fields = [
-        field.with_metadata({LABELS: json.dumps(labels)}) if (labels := _gather_labels(field.name, about)) else field
+        field.with_metadata({LABELS: json.dumps(labels)}) if (labels := _gather_labels(field.name, metadata)) else field
         for field in table.schema
     ]
     return pa.table(table.columns, schema=pa.schema(fields))
 
 
-def _gather_labels(name: str, about: Any) -> dict[str, Any]:
-    title = about.column_names_to_labels.get(name)
-    values = [[code, label] for code, label in about.variable_value_labels.get(name, {}).items()]
+def _gather_labels(name: str, metadata: Any) -> dict[str, Any]:
+    title = metadata.column_names_to_labels.get(name)
+    values = [[code, label] for code, label in metadata.variable_value_labels.get(name, {}).items()]
     labels = {"title": title, "values": values}
     return {key: value for key, value in labels.items() if value}
 
 
-def choose_name(names: list[str], wanted: str | None, filled: list[str] | None = None) -> str:
+def choose_name(names: list[str], wanted_name: str | None, filled_names: list[str] | None = None) -> str:
     """The named sheet or table, or the only one; an empty sheet beside it does not count."""
-    if wanted is not None:
-        if wanted not in names:
+    if wanted_name is not None:
+        if wanted_name not in names:
             raise Refused(NOT_THERE, names)
-        return wanted
-    candidates = names if filled is None or not filled else filled
+        return wanted_name
+    candidates = names if filled_names is None or not filled_names else filled_names
     if len(candidates) != 1:
         raise Refused(SEVERAL, names)
     return candidates[0]
@@ -211,10 +211,10 @@ def read_sqlite(request: Request) -> Any:
     with closing(sqlite3.connect(f"{Path(request.path).absolute().as_uri()}?mode=ro", uri=True)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA query_only = ON")
-        listed = (
+        query = (
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
         )
-        names = [str(name) for (name,) in database.execute(listed)]
+        names = [str(name) for (name,) in database.execute(query)]
         table = choose_name(sorted(names), request.table)
         cursor = database.execute(f"SELECT * FROM {quote_name(table)}")
         heads = [column[0] for column in cursor.description]
@@ -253,11 +253,11 @@ def read_duckdb(request: Request) -> Any:
 
     settings: dict[str, Any] = {"threads": 1, "enable_external_access": False, "lock_configuration": True}
     with duckdb.connect(request.path, read_only=True, config=settings) as database:
-        listed = (
+        query = (
             "SELECT table_schema, table_name FROM information_schema.tables "
             "WHERE table_catalog = current_catalog() ORDER BY 1, 2"
         )
-        rows = database.execute(listed).fetchall()
+        rows = database.execute(query).fetchall()
         tables = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in rows}
         schema, name = tables[choose_name(list(tables), request.table)]
         result = database.execute(f"SELECT * FROM {quote_name(schema)}.{quote_name(name)}")

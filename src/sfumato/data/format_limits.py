@@ -90,9 +90,9 @@ def refuse_unwritable(frame: pl.DataFrame, form: str | None, *, sure: tuple[str,
 
 
 def _refuse_size(frame: pl.DataFrame, limits: FormatLimits) -> None:
-    for count, most, what in ((frame.height, limits.rows, "rows"), (frame.width, limits.columns, "columns")):
+    for count, most, noun in ((frame.height, limits.rows, "rows"), (frame.width, limits.columns, "columns")):
         if count > most:
-            raise DataError(f"{limits.words} holds at most {most:,} {what}, and there are {count:,}; {_OTHERS}")
+            raise DataError(f"{limits.words} holds at most {most:,} {noun}, and there are {count:,}; {_OTHERS}")
 
 
 def _refuse_names(names: list[str], form: str, limits: FormatLimits) -> None:

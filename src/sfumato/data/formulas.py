@@ -35,8 +35,8 @@ def escape_formulas(texts: pl.Series) -> pl.Series:
 
 def unescape_formulas(texts: pl.Series) -> pl.Series:
     """Undo `escape_formulas`."""
-    escaped = _find_escapable(texts) & texts.str.starts_with(_APOSTROPHE).fill_null(value=False)
-    return texts.str.slice(1).zip_with(escaped, texts).alias(texts.name)
+    escape_mask = _find_escapable(texts) & texts.str.starts_with(_APOSTROPHE).fill_null(value=False)
+    return texts.str.slice(1).zip_with(escape_mask, texts).alias(texts.name)
 
 
 def escape_words(words: Sequence[str]) -> list[str]:

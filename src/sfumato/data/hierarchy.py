@@ -60,11 +60,11 @@ class Hierarchy:
         if not texts or not texts[0]:
             raise DataError(f"{name}: the hierarchy has no rows")
         width = len(texts[0])
-        ragged = [number for number, row in enumerate(texts, 1) if len(row) != width]
-        if ragged:
+        ragged_rows = [number for number, row in enumerate(texts, 1) if len(row) != width]
+        if ragged_rows:
             raise DataError(
-                f"{name}: {len(ragged)} rows have another number of levels than row 1, which has {width} "
-                f"(the first is row {ragged[0]}); give every leaf a label at every level"
+                f"{name}: {len(ragged_rows)} rows have another number of levels than row 1, which has {width} "
+                f"(the first is row {ragged_rows[0]}); give every leaf a label at every level"
             )
         distinct = tuple(dict.fromkeys(texts))
         _refuse_two_parents(distinct, texts, name)
@@ -83,8 +83,8 @@ class Hierarchy:
             raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
             why = explain_unreadable(error, Path(path))
-            built = f'; to build one, write {{ kind = "{path}", … }}' if str(path) in _BUILT_KINDS else ""
-            raise DataError(f"{path}: the hierarchy cannot be read {why}{built}") from None
+            hint = f'; to build one, write {{ kind = "{path}", … }}' if str(path) in _BUILT_KINDS else ""
+            raise DataError(f"{path}: the hierarchy cannot be read {why}{hint}") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:
@@ -92,8 +92,8 @@ class Hierarchy:
         csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a label may be longer than the module's default
         mark = separator or (";" if ";" in text else "\t" if "\t" in text else ",")
         try:
-            parsed = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
-            rows = [[label.strip() for label in row] for row in parsed if row]
+            csv_rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+            rows = [[label.strip() for label in row] for row in csv_rows if row]
         except csv.Error:
             raise DataError(f'{path}: the hierarchy is not a text table separated by "{mark}"') from None
         return replace(cls.of(rows, name=str(path)), written=True)
@@ -116,12 +116,12 @@ class Hierarchy:
     @cached_property
     def leaves_under(self) -> dict[str, int]:
         """How many leaves a published label covers; a label used at several levels means its widest group."""
-        covered: dict[str, int] = {}
+        leaf_counts: dict[str, int] = {}
         for level in self.levels:
             for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
-                covered[label] = max(covered.get(label, 0), count)
-        covered.setdefault(SUPPRESSED, len(self.rows))
-        return covered
+                leaf_counts[label] = max(leaf_counts.get(label, 0), count)
+        leaf_counts.setdefault(SUPPRESSED, len(self.rows))
+        return leaf_counts
 
     def code_leaves(self, column: pl.Series) -> Codes:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
@@ -139,9 +139,11 @@ class Hierarchy:
     def _name_unused(self, texts: pl.Series, most: int = 5) -> str:
         """The leaves that no cell has, which may be misspelt; only if a person wrote them."""
         cells = set(texts.unique().to_list()) if self.written else set(self.leaves)
-        unused = [leaf for leaf in self.leaves if leaf not in cells]
-        shown = quote_names(unused[:most]) + (f" and {len(unused) - most} more" if len(unused) > most else "")
-        return f" ({shown} in the hierarchy: no row of the data has it)" if unused else ""
+        unused_leaves = [leaf for leaf in self.leaves if leaf not in cells]
+        leaf_list = quote_names(unused_leaves[:most]) + (
+            f" and {len(unused_leaves) - most} more" if len(unused_leaves) > most else ""
+        )
+        return f" ({leaf_list} in the hierarchy: no row of the data has it)" if unused_leaves else ""
 
     def _notice_header(self, column: str) -> str:
         """A leaf that is the column's own name was meant as a heading, which these files do not have."""
@@ -161,10 +163,10 @@ class Hierarchy:
         A missing cell stays missing, a separate group, until a level has a single label: that label discloses nothing
         about anyone, so a missing cell may have it too.
         """
-        here = self.levels[level]
-        count = len(here.labels)
+        hierarchy_level = self.levels[level]
+        count = len(hierarchy_level.labels)
         missing = 0 if self.swallows_missing(level) else count
-        return np.append(here.group_of_leaf, np.int32(missing)), max(count, missing + 1)
+        return np.append(hierarchy_level.group_of_leaf, np.int32(missing)), max(count, missing + 1)
 
     def swallows_missing(self, level: int) -> bool:
         """Whether a missing cell is published as the single label of this level."""
@@ -174,18 +176,18 @@ class Hierarchy:
         self,
         codes: Codes,
         level: int | Codes,
-        suppressed: Flags | None = None,
+        suppressed_mask: Flags | None = None,
     ) -> pl.Series:
         """The labels for leaf numbers at a level, or each at its own; a missing cell is null or the single label."""
         labels: list[str | None] = []
         places = np.zeros((self.height + 1, len(self.rows) + 1), dtype=np.int64)
-        for number, here in enumerate(self.levels):
+        for number, hierarchy_level in enumerate(self.levels):
             places[number] = self.group_leaves(number)[0].astype(np.int64) + len(labels)
-            labels += [*here.labels, None]
-        chosen = places[level, codes]
-        if suppressed is not None:
-            chosen = np.where(suppressed, len(labels), chosen)
-        return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(chosen)
+            labels += [*hierarchy_level.labels, None]
+        label_places = places[level, codes]
+        if suppressed_mask is not None:
+            label_places = np.where(suppressed_mask, len(labels), label_places)
+        return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(label_places)
 
     def preview(self, most: int = 4) -> pl.DataFrame:
         """Each level with its number of groups and some labels, to preview what a level would publish."""
@@ -241,8 +243,8 @@ def spell_cells(column: pl.Series) -> pl.Series:
 
 def build_flat_hierarchy(values: pl.Series, name: str) -> Hierarchy:
     """The hierarchy of a column that has none: the value itself, or nothing."""
-    known = spell_cells(list_values(values)).to_list()
-    return Hierarchy.of([(value, SUPPRESSED) for value in known] or [("", SUPPRESSED)], name=name)
+    known_texts = spell_cells(list_values(values)).to_list()
+    return Hierarchy.of([(value, SUPPRESSED) for value in known_texts] or [("", SUPPRESSED)], name=name)
 
 
 def _build_level(labels: list[str]) -> HierarchyLevel:
@@ -255,8 +257,8 @@ def _refuse_two_parents(distinct: tuple[tuple[str, ...], ...], texts: list[tuple
     for position in range(len(distinct[0])):
         parent: dict[str, str | tuple[str, ...]] = {}
         for row in distinct:
-            above = row[1:] if position == 0 else row[position + 1] if position + 1 < len(row) else ""
-            if parent.setdefault(row[position], above) != above:
+            upper_labels = row[1:] if position == 0 else row[position + 1] if position + 1 < len(row) else ""
+            if parent.setdefault(row[position], upper_labels) != upper_labels:
                 raise _explain_two_parents(position, texts.index(row) + 1, name)
 
 

@@ -32,16 +32,16 @@ from sfumato.problem_words import describe_problem, select_causes, suggest_field
 class _Builder(Description):
     def build(self, values: pl.Series) -> Hierarchy:
         """Build the hierarchy over the column's values."""
-        known = values.drop_nulls().unique().sort()
-        if known.is_empty():
+        known_values = values.drop_nulls().unique().sort()
+        if known_values.is_empty():
             return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
-        rows = self._build_rows(known)
-        topped = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
-        return Hierarchy.of(topped, name=f'hierarchy of "{values.name}"')
+        rows = self._build_rows(known_values)
+        full_rows = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
+        return Hierarchy.of(full_rows, name=f'hierarchy of "{values.name}"')
 
-    def _build_rows(self, known: pl.Series) -> list[list[str]]:
+    def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
         """One row per value, from the value up; only the value for a kind that builds differently."""
-        return [[text] for text in spell_cells(known).to_list()]
+        return [[text] for text in spell_cells(known_values).to_list()]
 
 
 class Intervals(_Builder):
@@ -64,14 +64,14 @@ class Intervals(_Builder):
             raise ValueError("every width must be a multiple of the previous one, so that levels nest")
         return widths
 
-    def _build_rows(self, known: pl.Series) -> list[list[str]]:
+    def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
         # In exact decimals: 0.3 begins an interval of width 0.1, although 0.3 / 0.1 is less than 3 in floats. They are
         # whole multiples of the smallest unit among them, since fractions take ten times as long.
-        fractions = [_parse_decimal(number) for number in _require_numbers(known).tolist()]
+        fractions = [_parse_decimal(number) for number in _require_numbers(known_values).tolist()]
         origin, widths = _parse_decimal(self.origin), list(map(_parse_decimal, self.widths))
         unit = lcm(*{number.denominator for number in (*fractions, origin, *widths)})
         begin, numbers = int(origin * unit), [number.numerator * (unit // number.denominator) for number in fractions]
-        rows = [[text] for text in spell_cells(known).to_list()]
+        rows = [[text] for text in spell_cells(known_values).to_list()]
         for width in (int(width * unit) for width in widths):
             labels: dict[int, str] = {}
             for row, number in zip(rows, numbers, strict=True):
@@ -111,12 +111,12 @@ class Quantiles(_Builder):
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The hierarchy whose groups hold about equally many rows; equal values stay together."""
-        known = values.drop_nulls()
-        if known.is_empty():
+        known_values = values.drop_nulls()
+        if known_values.is_empty():
             return super().build(values)
-        distinct = known.unique().sort()
-        before = known.sort().search_sorted(distinct, side="left").to_numpy()
-        return self._build_groups(distinct, before / len(known))
+        distinct = known_values.unique().sort()
+        count_below = known_values.sort().search_sorted(distinct, side="left").to_numpy()
+        return self._build_groups(distinct, count_below / len(known_values))
 
     def build_counted(self, distinct: pl.Series, counts: Ints) -> Hierarchy:
         """The same from the distinct values in ascending order, and how often each occurs."""
@@ -124,13 +124,13 @@ class Quantiles(_Builder):
             return super().build(distinct)
         return self._build_groups(distinct, (np.cumsum(counts) - counts) / counts.sum())
 
-    def _build_groups(self, distinct: pl.Series, below: Floats) -> Hierarchy:
+    def _build_groups(self, distinct: pl.Series, share_below: Floats) -> Hierarchy:
         """The share of rows below a value determines its group, at every level by the same share: levels nest."""
         numbers = _require_numbers(distinct)
         ends = None if self.exact_ends else self._format_range(numbers, distinct.name) or _format_outer_ends(numbers)
         rows = [[text] for text in spell_cells(distinct).to_list()]
         for count in self.counts:
-            part = np.floor(below * count).astype(np.int64)
+            part = np.floor(share_below * count).astype(np.int64)
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{distinct.name}"')
@@ -139,9 +139,11 @@ class Quantiles(_Builder):
         """The given ends; a number beyond them would make a label untrue."""
         if self.range is None:
             return None
-        beyond = int(((numbers < self.range[0]) | (numbers > self.range[1])).sum())
-        if beyond:
-            raise DataError(f'column "{column}": {beyond} values lie outside the range of its quantiles; widen it')
+        outlier_count = int(((numbers < self.range[0]) | (numbers > self.range[1])).sum())
+        if outlier_count:
+            raise DataError(
+                f'column "{column}": {outlier_count} values lie outside the range of its quantiles; widen it'
+            )
         return _format_number(self.range[0]), _format_number(self.range[1])
 
 
@@ -159,8 +161,8 @@ class Prefix(_Builder):
             raise ValueError("the number of kept characters must decrease from level to level")
         return keep
 
-    def _build_rows(self, known: pl.Series) -> list[list[str]]:
-        texts = spell_cells(known).to_list()
+    def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
+        texts = spell_cells(known_values).to_list()
         usual = max(multimode(map(len, texts)))
 
         def masked(text: str, count: int) -> str:
@@ -202,14 +204,14 @@ class Dates(_Builder):
             return form
         return form
 
-    def _build_rows(self, known: pl.Series) -> list[list[str]]:
-        texts = spell_cells(known).to_list()
-        typed = known.dtype == pl.Date  # whatever the file's spelling was
-        dates = known.to_list() if typed else [self._parse_date(text) for text in texts]
+    def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
+        texts = spell_cells(known_values).to_list()
+        is_date_column = known_values.dtype == pl.Date  # whatever the file's spelling was
+        dates = known_values.to_list() if is_date_column else [self._parse_date(text) for text in texts]
         unread = sum(moment is None for moment in dates)
         if unread:
             raise DataError(
-                f'column "{known.name}": {unread} values are not dates'
+                f'column "{known_values.name}": {unread} values are not dates'
                 f"{f' in the format {self.format}' if self.format else ' in ISO form; give their format'}"
             )
         return [
@@ -240,8 +242,8 @@ class Tree(_Builder):
         depth = max((len(path) for path in paths), default=0)
         # A shallow branch repeats its label for the levels it lacks.
         rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
-        made = Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
-        return replace(made, written=True)
+        hierarchy = Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        return replace(hierarchy, written=True)
 
 
 HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")]
@@ -269,13 +271,13 @@ def _explain_builder_errors(error: ValidationError) -> str:
     return "; ".join(sentences.values())
 
 
-def _require_numbers(known: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
-    if not known.dtype.is_numeric():
+def _require_numbers(values: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+    if not values.dtype.is_numeric():
         raise DataError(
-            f'column "{known.name}" holds text; intervals and quantiles need numbers; for text, take prefix or tree, '
+            f'column "{values.name}" holds text; intervals and quantiles need numbers; for text, take prefix or tree, '
             "for dates date"
         )
-    return known.cast(pl.Float64).to_numpy()
+    return values.cast(pl.Float64).to_numpy()
 
 
 _EXACT = 2**53
@@ -296,8 +298,8 @@ def _format_outer_ends(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[
     low, high = float(numbers[0]), float(numbers[-1])
     if not (low < high and np.isfinite(high - low)):
         return _format_number(low), _format_number(high)
-    around = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
-    return _format_number(float(around.low)), _format_number(float(around.high))
+    coarse_range = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
+    return _format_number(float(coarse_range.low)), _format_number(float(coarse_range.high))
 
 
 def _label_spans(
@@ -317,11 +319,11 @@ def _label_spans(
     return [names[number] for number in part.tolist()]
 
 
-def _list_group_paths(group: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+def _list_group_paths(group: Any, parent_path: tuple[str, ...]) -> list[tuple[str, ...]]:
     if isinstance(group, Mapping):
-        return [path for name, inner in group.items() for path in _list_group_paths(inner, (*above, str(name)))]
+        return [path for name, inner in group.items() for path in _list_group_paths(inner, (*parent_path, str(name)))]
     if isinstance(group, (list, tuple)):
-        return [(*above, str(value)) for value in group]
+        return [(*parent_path, str(value)) for value in group]
     raise PolicyError("hierarchy: a tree consists of named groups with lists of values inside them")
 
 

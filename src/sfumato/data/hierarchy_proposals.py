@@ -63,20 +63,20 @@ def propose_hierarchy(values: pl.Series) -> HierarchyProposal | None:
     """A hierarchy for a column; None if there is nothing between a value and `*`."""
     if not isinstance(values, pl.Series):  # a column of pandas
         values = _convert_series(values)
-    known = _drop_missing(values)
-    distinct = known.n_unique()
+    known_values = _drop_missing(values)
+    distinct = known_values.n_unique()
     if values.dtype == pl.Boolean or distinct <= 2:
         return None
     for propose in _PROPOSERS:
-        for reason, proposal in propose(known):
+        for reason, proposal in propose(known_values):
             hierarchy = _build(proposal, values)
             if hierarchy is None or not _generalizes(hierarchy):
                 continue
             if isinstance(proposal, Hierarchy):
                 return HierarchyProposal(values.name, reason, None, hierarchy)
             useful = _drop_idle_levels(proposal, hierarchy)
-            built = hierarchy if useful == dict(proposal) else parse_builder(useful).build(values)
-            return HierarchyProposal(values.name, reason, useful, built)
+            useful_hierarchy = hierarchy if useful == dict(proposal) else parse_builder(useful).build(values)
+            return HierarchyProposal(values.name, reason, useful, useful_hierarchy)
     return None
 
 
@@ -88,12 +88,12 @@ def _convert_series(values: Any) -> pl.Series:
     import narwhals as nw
 
     try:
-        converted: pl.Series = nw.from_native(values, series_only=True).to_polars()
+        series: pl.Series = nw.from_native(values, series_only=True).to_polars()
     except TypeError:
         raise DataError(
             f'a hierarchy is proposed for one column, such as df["age"], not for {type(values).__name__}'
         ) from None
-    return converted
+    return series
 
 
 def _drop_missing(values: pl.Series) -> pl.Series:
@@ -143,10 +143,12 @@ _YEARS = range(1850, 2151)
 """A column of other years holds numbers, not dates."""
 
 
-def _propose_dates(known: pl.Series) -> _Proposals:
-    if not (known.dtype == pl.String or known.dtype in (pl.Date, pl.Datetime) or _is_day_number(known)):
+def _propose_dates(known_values: pl.Series) -> _Proposals:
+    if not (
+        known_values.dtype == pl.String or known_values.dtype in (pl.Date, pl.Datetime) or _is_day_number(known_values)
+    ):
         return
-    texts = spell_cells(known.unique()).to_list()
+    texts = spell_cells(known_values.unique()).to_list()
     iso = _parse_dates(texts, None)
     if iso is not None:
         yield "Dates, by month and year.", {"kind": "date", "units": _choose_units(iso)}
@@ -161,9 +163,9 @@ def _propose_dates(known: pl.Series) -> _Proposals:
             yield _AMBIGUOUS_DATES, {"kind": "date", "units": coarse, "format": form}
 
 
-def _is_day_number(known: pl.Series) -> bool:
+def _is_day_number(known_values: pl.Series) -> bool:
     """Whether whole numbers are days written as 19991231."""
-    return known.dtype.is_integer() and bool(known.is_between(18_500_101, 21_501_231).all())
+    return known_values.dtype.is_integer() and bool(known_values.is_between(18_500_101, 21_501_231).all())
 
 
 def _parse_dates(texts: Sequence[str], form: str | None) -> list[date] | None:
@@ -195,13 +197,13 @@ def _choose_units(dates: Sequence[date]) -> list[str]:
 _PLACE = re.compile(r"zip|post|plz|fips|tract|cep$|^cap$|code|icd|naics|isco|sic$", re.IGNORECASE)
 
 
-def _propose_prefixes(known: pl.Series) -> _Proposals:
+def _propose_prefixes(known_values: pl.Series) -> _Proposals:
     """Codes such as ZIP codes, cut from the right; numbers only if their name says that they are codes."""
-    if not (known.dtype == pl.String or (known.dtype.is_integer() and _PLACE.search(known.name))):
+    if not (known_values.dtype == pl.String or (known_values.dtype.is_integer() and _PLACE.search(known_values.name))):
         return
-    texts = spell_cells(known.unique()).to_list()
+    texts = spell_cells(known_values.unique()).to_list()
     longest = max(map(len, texts))
-    if longest > LONGEST_CODE or not _look_like_codes(texts, known.name):
+    if longest > LONGEST_CODE or not _look_like_codes(texts, known_values.name):
         return
     yield "Codes, cut from the right.", {"kind": "prefix", "keep": list(range(longest - 1, 0, -1))}
 
@@ -219,21 +221,21 @@ _UNEVEN_NUMBERS = (
 )
 
 
-def _propose_numbers(known: pl.Series) -> _Proposals:
-    if not known.dtype.is_numeric():
+def _propose_numbers(known_values: pl.Series) -> _Proposals:
+    if not known_values.dtype.is_numeric():
         return
-    numbers = known.cast(pl.Float64)
+    numbers = known_values.cast(pl.Float64)
     low, high = float(numbers.min() or 0), float(numbers.max() or 0)  # type: ignore[arg-type]
     if not (isfinite(low) and isfinite(high) and isfinite(high - low)):
         return
     widths = choose_round_widths(low, high, whole=bool((numbers == numbers.floor()).all()))
     even = _measure_crowding(numbers, widths[0]) < CROWDED if widths else False
-    if even and known.n_unique() <= MOST_EXACT:
+    if even and known_values.n_unique() <= MOST_EXACT:
         yield (
             "Numbers, in round intervals: their ends do not depend on the data.",
             {"kind": "intervals", "widths": widths},
         )
-    counts = [count for count in (16, 8, 4, 2) if 2 * count <= known.n_unique()]
+    counts = [count for count in (16, 8, 4, 2) if 2 * count <= known_values.n_unique()]
     if counts:
         yield _UNEVEN_NUMBERS, {"kind": "quantiles", "counts": counts}
     if widths:
@@ -276,11 +278,11 @@ _UNKNOWN_WORDS = (
 )
 
 
-def _propose_vocabulary(known: pl.Series) -> _Proposals:
+def _propose_vocabulary(known_values: pl.Series) -> _Proposals:
     """Groups of the word list that knows most of the values."""
-    if known.dtype.is_numeric():
+    if known_values.dtype.is_numeric():
         return
-    counts = _count_words(known)
+    counts = _count_words(known_values)
     rows = sum(counts.values())
     best = max(TOPICS, key=lambda topic: sum(_fold_word(word) in _index_topic(topic) for word in counts))
     paths = {word: path for word in counts if (path := _index_topic(best).get(_fold_word(word)))}
@@ -295,36 +297,38 @@ def _propose_vocabulary(known: pl.Series) -> _Proposals:
     ]
     yield (
         f"Recognized as {best}, {len(paths)} of {len(counts)} values; the groups come from a word list.",
-        _build_from_rows(rows_of_leaves, known.name),
+        _build_from_rows(rows_of_leaves, known_values.name),
     )
 
 
-def _propose_labelled_ranges(known: pl.Series) -> _Proposals:
+def _propose_labelled_ranges(known_values: pl.Series) -> _Proposals:
     """Words that are ranges of numbers, such as 18-27, in pairs of neighbours; what means missing stays by itself."""
-    if known.dtype != pl.String:
+    if known_values.dtype != pl.String:
         return
-    words = [word for word in known.unique().to_list() if word.strip().casefold() not in MISSING_WORDS]
-    ordered = order_labelled_ranges(words) if 2 < len(words) <= MOST_EXACT else None
-    if ordered is None:
+    words = [word for word in known_values.unique().to_list() if word.strip().casefold() not in MISSING_WORDS]
+    ordered_ranges = order_labelled_ranges(words) if 2 < len(words) <= MOST_EXACT else None
+    if ordered_ranges is None:
         return
-    rows = group_neighbours(ordered)
-    taken = dict.fromkeys(words)
-    labelled = [[row[0], *(_choose_group(label, row[0], taken) for label in row[1:]), SUPPRESSED] for row in rows]
-    others = [word for word in known.unique().sort().to_list() if word not in ordered]
-    labelled += [[word] * (len(labelled[0]) - 1) + [SUPPRESSED] for word in others]
-    yield "Ranges of numbers, in their order: neighbours are grouped.", _build_from_rows(labelled, known.name)
+    rows = group_neighbours(ordered_ranges)
+    taken_labels = dict.fromkeys(words)
+    label_rows = [
+        [row[0], *(_choose_group(label, row[0], taken_labels) for label in row[1:]), SUPPRESSED] for row in rows
+    ]
+    other_words = [word for word in known_values.unique().sort().to_list() if word not in ordered_ranges]
+    label_rows += [[word] * (len(label_rows[0]) - 1) + [SUPPRESSED] for word in other_words]
+    yield "Ranges of numbers, in their order: neighbours are grouped.", _build_from_rows(label_rows, known_values.name)
 
 
-def _choose_group(label: str, word: str, taken: Mapping[str, Any]) -> str:
+def _choose_group(label: str, word: str, taken_labels: Mapping[str, Any]) -> str:
     """The label of a group; a group of a single word is that word."""
-    return label if label == word else _choose_label(label, taken)
+    return label if label == word else _choose_label(label, taken_labels)
 
 
-def _propose_rare_groups(known: pl.Series) -> _Proposals:
+def _propose_rare_groups(known_values: pl.Series) -> _Proposals:
     """Words that few rows hold become one group, which grows from level to level."""
-    if known.dtype.is_nested() or known.dtype.is_object():
+    if known_values.dtype.is_nested() or known_values.dtype.is_object():
         return
-    counts = _count_words(known)
+    counts = _count_words(known_values)
     rows = sum(counts.values())
     limits = sorted({max(FEWEST, int(share * rows)) for share in RARE_SHARES})
     other = _choose_label("other values", counts)
@@ -333,25 +337,25 @@ def _propose_rare_groups(known: pl.Series) -> _Proposals:
     unequal = [group for number, group in enumerate(telling) if group not in telling[:number]]
     if unequal:
         rows_of_leaves = [[word, *(group[word] for group in unequal), SUPPRESSED] for word in counts]
-        yield _UNKNOWN_WORDS, _build_from_rows(rows_of_leaves, known.name)
+        yield _UNKNOWN_WORDS, _build_from_rows(rows_of_leaves, known_values.name)
 
 
-def _count_words(known: pl.Series) -> dict[str, int]:
+def _count_words(known_values: pl.Series) -> dict[str, int]:
     """How many rows hold each value, the most frequent first."""
-    counts = spell_cells(known).alias("word").value_counts().sort(["count", "word"], descending=[True, False])
+    counts = spell_cells(known_values).alias("word").value_counts().sort(["count", "word"], descending=[True, False])
     return dict(zip(counts["word"].to_list(), counts["count"].to_list(), strict=True))
 
 
 def _build_from_rows(rows: list[list[str]], name: str) -> Hierarchy:
     """The hierarchy without levels that equal the one below."""
     levels = list(zip(*rows, strict=True))
-    kept = [level for number, level in enumerate(levels) if not number or level != levels[number - 1]]
-    return Hierarchy.of(zip(*kept, strict=True), name=f'hierarchy of "{name}"')
+    kept_levels = [level for number, level in enumerate(levels) if not number or level != levels[number - 1]]
+    return Hierarchy.of(zip(*kept_levels, strict=True), name=f'hierarchy of "{name}"')
 
 
-def _choose_label(label: str, taken: Mapping[str, Any]) -> str:
+def _choose_label(label: str, taken_labels: Mapping[str, Any]) -> str:
     """A label that is no value of the column: one word must not mean two things."""
-    while label in taken:
+    while label in taken_labels:
         label = f"{label} (group)"
     return label
 

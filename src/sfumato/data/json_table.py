@@ -71,16 +71,16 @@ def _list_whole(path: Path, text: str) -> Iterator[dict[str, Any]]:
         yield _check_record(record, path, f"entry {number}")
 
 
-def _parse(path: Path, text: str, what: str) -> Any:
+def _parse(path: Path, text: str, source_name: str) -> Any:
     try:
         return json.loads(
             text, parse_int=_Digits, parse_float=_Digits, parse_constant=_drop_constant, object_pairs_hook=_refuse_twice
         )
     except _RepeatedKey:
-        raise DataError(f"{path}: {what} names a key twice in one object; keep one of them") from None
+        raise DataError(f"{path}: {source_name} names a key twice in one object; keep one of them") from None
     except (ValueError, RecursionError):
         raise DataError(
-            f"{path}: {what} is not valid JSON; write one object on each line, or one list of objects"
+            f"{path}: {source_name} is not valid JSON; write one object on each line, or one list of objects"
         ) from None
 
 
@@ -99,11 +99,11 @@ def _drop_constant(_: str) -> None:
     """NaN and infinities, which some writers spell, are no numbers: missing."""
 
 
-def _check_record(record: Any, path: Path, where: str) -> dict[str, Any]:
+def _check_record(record: Any, path: Path, record_name: str) -> dict[str, Any]:
     if not isinstance(record, dict):
-        raise DataError(f"{path}: {where} is not a JSON object; a table has one object for each row")
+        raise DataError(f"{path}: {record_name} is not a JSON object; a table has one object for each row")
     if any(isinstance(cell, (dict, list)) for cell in record.values()):
-        raise DataError(f"{path}: {where} holds lists or objects inside of a row; a table has plain cells")
+        raise DataError(f"{path}: {record_name} holds lists or objects inside of a row; a table has plain cells")
     return record
 
 

@@ -31,12 +31,12 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
     `find_group` gives the lowest label of the hierarchy that covers them all. Dates among other words are never listed.
     """
     text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
-    dated = len(leaves) > 1 and bool(domain.dated[leaves].any())
-    if len(text) <= LONGEST_SET and not dated:
+    has_dates = len(leaves) > 1 and bool(domain.dated[leaves].any())
+    if len(text) <= LONGEST_SET and not has_dates:
         return LabelChoice(text, len(leaves) - 1)
     star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
     group = None if find_group is None else find_group(leaves)
-    span = choose_range(domain, leaves) if domain.positions is not None or not dated else None
+    span = choose_range(domain, leaves) if domain.positions is not None or not has_dates else None
     choices = [choice for choice in (span, group, star) if choice is not None]
     return min(choices, key=lambda choice: choice.lost)
 
@@ -59,14 +59,16 @@ def estimate_set_length(values: pl.Series, counts: Ints, rows: int) -> float:
 def choose_range(domain: Domain, leaves: Ints) -> LabelChoice | None:
     """The range between the first and the last of some leaves; None if it cannot be written or has another meaning."""
     if domain.positions is not None:
-        there = domain.positions[leaves]
-        ends = leaves[np.argmin(there)], leaves[np.argmax(there)]
-        covered = int(((domain.positions >= there.min()) & (domain.positions <= there.max())).sum())
+        leaf_positions = domain.positions[leaves]
+        ends = leaves[np.argmin(leaf_positions)], leaves[np.argmax(leaf_positions)]
+        covered_count = int(
+            ((domain.positions >= leaf_positions.min()) & (domain.positions <= leaf_positions.max())).sum()
+        )
     else:
         ranks = domain.word_ranks[leaves]
         ends = leaves[np.argmin(ranks)], leaves[np.argmax(ranks)]
-        covered = int(ranks.max() - ranks.min()) + 1
+        covered_count = int(ranks.max() - ranks.min()) + 1
     text = format_text_range(domain.spellings[ends[0]], domain.spellings[ends[1]])
     if text is None or text in domain.groups or not domain.reads(text):
         return None
-    return LabelChoice(text, covered - 1)
+    return LabelChoice(text, covered_count - 1)

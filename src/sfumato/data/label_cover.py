@@ -34,12 +34,12 @@ class LabelCover:
 
     def spread(self, weights: npt.ArrayLike) -> Floats:
         """Each label's weight (labels, or labels × anything) distributed evenly among its leaves, leaf by leaf."""
-        given = np.asarray(weights, dtype=np.float64)
-        share = (given.T / np.maximum(self.counts, 1)).T[self.label]
+        label_weights = np.asarray(weights, dtype=np.float64)
+        share = (label_weights.T / np.maximum(self.counts, 1)).T[self.label]
         # What no label reaches is exactly 0, not a rounding residue: logarithms depend on it.
-        reached = self._sum_runs((share > 0).astype(np.float64)) > 0.5
-        leaves = np.empty((len(self.order), *given.shape[1:]))
-        leaves[self.order] = np.where(reached, self._sum_runs(share), 0.0)
+        reached_mask = self._sum_runs((share > 0).astype(np.float64)) > 0.5
+        leaves = np.empty((len(self.order), *label_weights.shape[1:]))
+        leaves[self.order] = np.where(reached_mask, self._sum_runs(share), 0.0)
         return leaves
 
     def _sum_runs(self, share: Floats) -> Floats:
@@ -51,12 +51,12 @@ class LabelCover:
 
     def sum_leaves(self, values: npt.ArrayLike) -> Floats:
         """The sum of the leaves' values over each label's cover; values are leaves, or leaves × anything."""
-        ordered = np.asarray(values, dtype=np.float64)[self.order]
-        before = np.concatenate([np.zeros((1, *ordered.shape[1:])), np.cumsum(ordered, axis=0)])
-        runs: Floats = before[self.stop] - before[self.start]
+        ordered_values = np.asarray(values, dtype=np.float64)[self.order]
+        prefix_sums = np.concatenate([np.zeros((1, *ordered_values.shape[1:])), np.cumsum(ordered_values, axis=0)])
+        runs: Floats = prefix_sums[self.stop] - prefix_sums[self.start]
         if len(self.label) == self.labels == len(np.unique(self.label)):
             return runs
-        sums = np.zeros((self.labels, *ordered.shape[1:]))
+        sums = np.zeros((self.labels, *ordered_values.shape[1:]))
         np.add.at(sums, self.label, runs)
         return sums
 
@@ -65,8 +65,8 @@ class LabelCover:
         position = np.argsort(self.order)[leaf]
         width = len(self.order) + 1
         run = np.searchsorted(self.label * width + self.start, label * width + position, side="right") - 1
-        inside = (run >= 0) & (self.label[run] == label) & (position < self.stop[run])
-        return np.asarray(inside, dtype=np.bool_) if len(self.label) else np.zeros(len(label), dtype=np.bool_)
+        covered_mask = (run >= 0) & (self.label[run] == label) & (position < self.stop[run])
+        return np.asarray(covered_mask, dtype=np.bool_) if len(self.label) else np.zeros(len(label), dtype=np.bool_)
 
     def build_matrix(self) -> Flags:
         """Labels × leaves: whether the label covers the leaf."""
@@ -74,9 +74,9 @@ class LabelCover:
         # No two runs of a label touch, so no position is incremented twice in one direction.
         steps[self.label, self.start] += 1
         steps[self.label, self.stop] -= 1
-        inside = np.empty((self.labels, len(self.order)), dtype=np.bool_)
-        inside[:, self.order] = np.cumsum(steps[:, :-1], axis=1, dtype=np.int8) > 0
-        return inside
+        cover_matrix = np.empty((self.labels, len(self.order)), dtype=np.bool_)
+        cover_matrix[:, self.order] = np.cumsum(steps[:, :-1], axis=1, dtype=np.int8) > 0
+        return cover_matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -45,13 +45,13 @@ class LabelledRange(NamedTuple):
 def parse_labelled_range(word: str) -> LabelledRange | None:
     """The range that a word spells; None for any other word."""
     text = word.strip()
-    if both := _CLOSED.fullmatch(text):
-        interval = LabelledRange(_parse(both[1]), _parse(both[2]), both[1], both[2])
+    if closed_match := _CLOSED.fullmatch(text):
+        interval = LabelledRange(_parse(closed_match[1]), _parse(closed_match[2]), closed_match[1], closed_match[2])
         return interval if interval.low < interval.high else None
-    if below := _BELOW.fullmatch(text):
-        return LabelledRange(-inf, _parse(below[1]), "", below[1])
-    if above := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
-        return LabelledRange(_parse(above[1]), inf, above[1], "")
+    if below_match := _BELOW.fullmatch(text):
+        return LabelledRange(-inf, _parse(below_match[1]), "", below_match[1])
+    if above_match := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
+        return LabelledRange(_parse(above_match[1]), inf, above_match[1], "")
     if number := _PLAIN.fullmatch(text):
         return LabelledRange(_parse(number[1]), _parse(number[1]), number[1], number[1])
     return None
@@ -61,19 +61,19 @@ def order_labelled_ranges(words: Iterable[str]) -> dict[str, LabelledRange] | No
     """Words in the order of their numbers; None unless all are ranges that do not overlap, and not all are numbers."""
     ranges: dict[str, LabelledRange] = {}
     for word in words:
-        parsed = parse_labelled_range(word)
-        if parsed is None:
+        parsed_range = parse_labelled_range(word)
+        if parsed_range is None:
             return None
-        ranges[word] = parsed
-    ordered = dict(sorted(ranges.items(), key=lambda item: item[1][:2]))
-    apart = all(lower.high <= upper.low for lower, upper in pairwise(ordered.values()))
-    wide = sum(interval.low < interval.high for interval in ordered.values())
-    return ordered if apart and wide and len(ordered) > 2 else None
+        ranges[word] = parsed_range
+    ordered_ranges = dict(sorted(ranges.items(), key=lambda item: item[1][:2]))
+    is_disjoint = all(lower.high <= upper.low for lower, upper in pairwise(ordered_ranges.values()))
+    wide = sum(interval.low < interval.high for interval in ordered_ranges.values())
+    return ordered_ranges if is_disjoint and wide and len(ordered_ranges) > 2 else None
 
 
-def group_neighbours(ordered: dict[str, LabelledRange]) -> list[list[str]]:
+def group_neighbours(ordered_ranges: dict[str, LabelledRange]) -> list[list[str]]:
     """A row for each word: itself, and the group of 2, 4, 8 … neighbours that it is in."""
-    words, ranges = list(ordered), list(ordered.values())
+    words, ranges = list(ordered_ranges), list(ordered_ranges.values())
     rows, size = [[word] for word in words], 2
     while size < len(words):
         for start in range(0, len(words), size):

@@ -85,12 +85,12 @@ def write_long_baskets(
     write_table(path, (id_column, item_column), columns, separator)
 
 
-def read_named_columns(given: DataPath, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
+def read_named_columns(data_path: DataPath, columns: tuple[str, ...], separator: str | None) -> NamedColumns:
     """Some columns of a table in any format, with at least one row."""
     check_dialect(columns, separator)
-    path, has_types = Path(given), is_database(os.fspath(given)) or is_table_file(Path(given))
+    path, has_types = Path(data_path), is_database(os.fspath(data_path)) or is_table_file(Path(data_path))
     try:
-        frame = _read_typed_table(given, columns) if has_types else _read_long_csv(path, columns, separator)
+        frame = _read_typed_table(data_path, columns) if has_types else _read_long_csv(path, columns, separator)
     except pl.exceptions.PolarsError:
         # The cause quotes cells of the file, so it is suppressed.
         raise DataError(
@@ -102,17 +102,17 @@ def read_named_columns(given: DataPath, columns: tuple[str, ...], separator: str
 
 
 def read_long_form(
-    given: DataPath, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
+    data_path: DataPath, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
 ) -> LongForm:
     """The named columns (id, item and optionally time) of a table in any format."""
-    path, (frame, is_typed) = Path(given), read_named_columns(given, columns, separator)
+    path, (frame, is_typed) = Path(data_path), read_named_columns(data_path, columns, separator)
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
         _refuse_missing(path, frame[name], flag_missing_cells(frame[name]))
     ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_typed)
     if may_be_empty:
-        without = flag_missing_cells(frame[columns[1]])
-        lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & without
-        _refuse_missing(path, frame[columns[1]], without & ~lone)
+        missing_mask = flag_missing_cells(frame[columns[1]])
+        lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & missing_mask
+        _refuse_missing(path, frame[columns[1]], missing_mask & ~lone)
         frame, id_codes = frame.filter(~lone), id_codes[~lone.to_numpy()]
     items, item_codes = _encode_values(path, frame[columns[1]], is_text_only=not is_typed)
     return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
@@ -159,9 +159,9 @@ def choose_long_separator(path: Path, header: str, columns: tuple[str, ...], sep
 
 def _refuse_repeated(path: Path, columns: tuple[str, ...], names: list[str]) -> None:
     """Stop if the header names one of the columns twice: nobody knows which one is meant."""
-    twice = [name for name in columns if names.count(name) > 1]
-    if twice:
-        raise DataError(f"{path}: the header names {quote_names(twice)} more than once; rename all but one")
+    repeated_names = [name for name in columns if names.count(name) > 1]
+    if repeated_names:
+        raise DataError(f"{path}: the header names {quote_names(repeated_names)} more than once; rename all but one")
 
 
 def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:

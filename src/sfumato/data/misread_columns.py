@@ -45,9 +45,9 @@ class MisreadColumns(NamedTuple):
             ),
         )
         return tuple(
-            f"{quote_names(names)} {'looks' if len(names) == 1 else 'look'} like {what} in a spelling that is read as "
+            f"{quote_names(names)} {'looks' if len(names) == 1 else 'look'} like {noun} in a spelling that is read as "
             f"words, without an order; {cure}."
-            for what, names, cure in kinds
+            for noun, names, cure in kinds
             if names
         )
 
@@ -67,11 +67,11 @@ def find_decimal_commas(frame: pl.DataFrame) -> tuple[str, ...]:
     """The columns of text that are numbers if a comma is before the decimals, and that cannot be thousands."""
     names = []
     for column in frame.get_columns():
-        known = column.drop_nulls() if column.dtype == pl.String else column.clear()
-        if not len(known) or not known.head(100).str.contains(r"^[-\d.]*\d(?:,\d+)?$").all():
+        known_texts = column.drop_nulls() if column.dtype == pl.String else column.clear()
+        if not len(known_texts) or not known_texts.head(100).str.contains(r"^[-\d.]*\d(?:,\d+)?$").all():
             continue
-        decimal = type_cells(known.to_frame(), ",").to_series().dtype.is_numeric()
-        if decimal and not known.str.contains(rf"{_GROUPS}|^-?\d+$").all():
+        decimal = type_cells(known_texts.to_frame(), ",").to_series().dtype.is_numeric()
+        if decimal and not known_texts.str.contains(rf"{_GROUPS}|^-?\d+$").all():
             names.append(column.name)
     return tuple(names)
 

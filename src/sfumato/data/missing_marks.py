@@ -39,9 +39,9 @@ class MissingMark:
     rows: Mapping[str, int]
 
 
-def find_missing_marks(cells: pl.DataFrame, typed: pl.DataFrame) -> tuple[MissingMark, ...]:
+def find_missing_marks(cells: pl.DataFrame, typed_cells: pl.DataFrame) -> tuple[MissingMark, ...]:
     """Marks in a text file, given its cells as text and as typed columns; the most frequent first."""
-    marks = {mark for name in cells.columns for mark in _find_marks(cells[name].drop_nulls(), typed[name])}
+    marks = {mark for name in cells.columns for mark in _find_marks(cells[name].drop_nulls(), typed_cells[name])}
     counts = {
         mark: {name: count for name in cells.columns if (count := int((cells[name] == mark).sum()))} for mark in marks
     }
@@ -49,12 +49,12 @@ def find_missing_marks(cells: pl.DataFrame, typed: pl.DataFrame) -> tuple[Missin
     return tuple(sorted(missing_marks, key=lambda mark: (-sum(mark.rows.values()), mark.mark)))
 
 
-def _find_marks(cells: pl.Series, typed: pl.Series) -> Iterator[str]:
+def _find_marks(cells: pl.Series, typed_cells: pl.Series) -> Iterator[str]:
     distinct = cells.unique()
-    if not typed.dtype.is_numeric():
+    if not typed_cells.dtype.is_numeric():
         yield from (text for text in distinct if text.strip().casefold() in WORDS)
         return
-    suspects = _find_suspects(typed.drop_nulls().unique().cast(pl.Float64).sort())
+    suspects = _find_suspects(typed_cells.drop_nulls().unique().cast(pl.Float64).sort())
     if suspects:
         numbers = distinct.cast(pl.Float64, strict=False)
         yield from distinct.filter(numbers.is_in(list(suspects)))
@@ -64,9 +64,13 @@ def _find_suspects(numbers: pl.Series) -> set[float]:
     """The few negative numbers of a column that has no others, and a row of nines far above everything else."""
     negative = numbers.filter(numbers < 0).to_list()
     suspects = set(negative) if len(negative) <= MOST_NEGATIVE and NEGATIVE.issuperset(negative) else set()
-    others = [number for number in numbers.to_list()[-4:] if number not in suspects]
-    while len(others) > 1 and others[-1] in NINES and 2 * _find_largest_below(others) < others[-1]:
-        suspects.add(others.pop())
+    other_numbers = [number for number in numbers.to_list()[-4:] if number not in suspects]
+    while (
+        len(other_numbers) > 1
+        and other_numbers[-1] in NINES
+        and 2 * _find_largest_below(other_numbers) < other_numbers[-1]
+    ):
+        suspects.add(other_numbers.pop())
     return suspects if len(suspects) < len(numbers) else set()
 
 

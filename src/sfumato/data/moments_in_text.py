@@ -38,9 +38,9 @@ _EPOCH = date(1970, 1, 1)
 
 def locate_moments(texts: pl.Series) -> pl.Series | None:
     """The position in time of each text; None unless every known one is a moment of the same kind."""
-    known = texts.drop_nulls()
-    kind = find_moment_kind(known[0]) if len(known) else None
-    if kind is None or not known.str.contains(_KINDS[kind]).all():
+    known_texts = texts.drop_nulls()
+    kind = find_moment_kind(known_texts[0]) if len(known_texts) else None
+    if kind is None or not known_texts.str.contains(_KINDS[kind]).all():
         return None
     parts = texts.str.extract_groups(_KINDS[kind]).struct.unnest()
     days = None
@@ -75,8 +75,8 @@ class UtcSpelling:
 
 def find_utc_spelling(column: pl.Series) -> UtcSpelling | None:
     """How to spell a column of timestamps in time zones; None for any other column."""
-    known = column.drop_nulls().head(1) if column.dtype == pl.String else None
-    if known is None or not len(known) or find_moment_kind(known[0]) != "moment in a zone":
+    known_texts = column.drop_nulls().head(1) if column.dtype == pl.String else None
+    if known_texts is None or not len(known_texts) or find_moment_kind(known_texts[0]) != "moment in a zone":
         return None
     return UtcSpelling() if locate_moments(column) is not None else None
 
@@ -92,8 +92,8 @@ def _read_clock(parts: pl.DataFrame) -> pl.Series:
     if "zone" in parts.columns:
         zone = parts["zone"].str.replace("Z|UTC", "+00").str.replace(":", "", literal=True).str.pad_end(5, "0")
         offset = zone.str.slice(1, 2).cast(pl.Int64) * 60 + zone.str.slice(3, 2).cast(pl.Int64)
-        ahead = (zone.str.starts_with("-").cast(pl.Int64) * -2 + 1) * offset
-        seconds = seconds - ahead * 60
+        offset_minutes = (zone.str.starts_with("-").cast(pl.Int64) * -2 + 1) * offset
+        seconds = seconds - offset_minutes * 60
     return seconds * _SECOND + part
 
 
@@ -125,5 +125,5 @@ def _parse_zone(zone: str) -> int:
     if zone in ("Z", "UTC"):
         return 0
     digits = zone[1:].replace(":", "").ljust(4, "0")
-    ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return int(ahead.total_seconds()) * (-1 if zone[0] == "-" else 1)
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return int(offset.total_seconds()) * (-1 if zone[0] == "-" else 1)

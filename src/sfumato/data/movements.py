@@ -38,10 +38,10 @@ def generate_trucks(seed: int = 2005, count: int = 273) -> Movements:
     rows = []
     for length in 2 + chance.poisson(4.8, count):
         depot = _DEPOTS[int(chance.choice(3, p=[0.5, 0.3, 0.2]))]
-        near = sorted((site for site in sites if site != depot), key=lambda site: _measure_way(site, depot))
+        near_sites = sorted((site for site in sites if site != depot), key=lambda site: _measure_way(site, depot))
         cells = [depot]
         while len(cells) < length:
-            _drive_to(chance, cells, near[min(int(chance.geometric(0.3)), len(near)) - 1], detour=0.03)
+            _drive_to(chance, cells, near_sites[min(int(chance.geometric(0.3)), len(near_sites)) - 1], detour=0.03)
             _drive_to(chance, cells, depot, detour=0.03)
         rows.append(cells[:length])
     return _name_cells(rows)
@@ -62,13 +62,13 @@ def _drive_to(chance: np.random.Generator, cells: list[Cell], goal: Cell, detour
     """Add the cells up to a goal, a side at a time: mostly straight on, along the longer way first, sometimes aside."""
     while cells[-1] != goal:
         row, column = cells[-1]
-        down, right = goal[0] - row, goal[1] - column
-        moves_down = abs(down) >= abs(right)
+        down_distance, right = goal[0] - row, goal[1] - column
+        moves_down = abs(down_distance) >= abs(right)
         if chance.random() < detour:
             aside = 1 - 2 * int(chance.integers(2))
             step = (0, aside) if moves_down else (aside, 0)
         else:
-            step = (int(np.sign(down)), 0) if moves_down else (0, int(np.sign(right)))
+            step = (int(np.sign(down_distance)), 0) if moves_down else (0, int(np.sign(right)))
         cell = min(max(row + step[0], 0), SIDE - 1), min(max(column + step[1], 0), SIDE - 1)
         if cell != cells[-1]:
             cells.append(cell)

@@ -208,8 +208,8 @@ class _WeightedDraws:
         ladder = (rows << 32) + (sums << 32) // sums[:, -1:]
         throws = self.generator.integers(0, 1 << 32, self.size, dtype=np.int64)
         steps = np.searchsorted(ladder.ravel(), (np.asarray(group) << 32) + throws, side="right")
-        picked: Ints = steps - group * weights.shape[1]
-        return picked
+        picked_columns: Ints = steps - group * weights.shape[1]
+        return picked_columns
 
     def happens(self, numerator: Ints | int, denominator: int) -> Flags:
         """For each person, whether an event of this probability happens."""
@@ -288,10 +288,10 @@ def _list_postal_codes() -> tuple[str, ...]:
 def _build_age_pyramid() -> Ints:
     knots = _flatten_weights(PYRAMID)
     ages = np.arange(YOUNGEST, OLDEST + 1)
-    left = _find_group(ages, PYRAMID_AGES)
-    start, end = _flatten_weights(PYRAMID_AGES)[0][left], _flatten_weights(PYRAMID_AGES)[0][left + 1]
+    span_index = _find_group(ages, PYRAMID_AGES)
+    start, end = _flatten_weights(PYRAMID_AGES)[0][span_index], _flatten_weights(PYRAMID_AGES)[0][span_index + 1]
     # Spans are 7 or 10 years: in seventieths, the lines have integer values.
-    rising = knots[:, left] * (end - ages) + knots[:, left + 1] * (ages - start)
+    rising = knots[:, span_index] * (end - ages) + knots[:, span_index + 1] * (ages - start)
     weights: Ints = rising * (70 // (end - start))
     return weights
 

@@ -48,12 +48,12 @@ class PrivateEntries(Description):
 
     @model_validator(mode="before")
     @classmethod
-    def _wrap_in_lists(cls, given: Any) -> Any:
+    def _wrap_in_lists(cls, raw_fields: Any) -> Any:
         """A single value is a list of one."""
-        if isinstance(given, Mapping) and isinstance(given.get("where"), Mapping):
-            where = {name: _list_texts(values) for name, values in given["where"].items()}
-            return {**given, "where": where}
-        return given
+        if isinstance(raw_fields, Mapping) and isinstance(raw_fields.get("where"), Mapping):
+            conditions = {name: _list_texts(values) for name, values in raw_fields["where"].items()}
+            return {**raw_fields, "where": conditions}
+        return raw_fields
 
     @field_validator("mask")
     @classmethod
@@ -61,9 +61,9 @@ class PrivateEntries(Description):
         """Copy the array: later changes by the caller have no effect here."""
         if mask is None:
             return None
-        own = mask.copy()
-        own.setflags(write=False)
-        return own
+        own_mask = mask.copy()
+        own_mask.setflags(write=False)
+        return own_mask
 
     def __eq__(self, other: object) -> bool:
         """Equal if all fields are, a mask entry by entry."""
@@ -81,9 +81,9 @@ class PrivateEntries(Description):
 
     @model_validator(mode="after")
     def _check_one_way(self) -> PrivateEntries:
-        chosen = (self.columns, self.where, self.share)
+        choices = (self.columns, self.where, self.share)
         ways = [way is not None for way in (self.cells, self.file, self.mask)]
-        ways.append(any(choice is not None for choice in chosen))
+        ways.append(any(choice is not None for choice in choices))
         if sum(ways) != 1:
             raise ValueError("specify private entries in one way: cells, or a file, or a mask, or columns/where/share")
         return self
@@ -115,31 +115,33 @@ class PrivateEntries(Description):
         frame: pl.DataFrame,
         chance: np.random.Generator,
         source: str = "table",
-        published: Sequence[str] | None = None,
+        published_columns: Sequence[str] | None = None,
     ) -> Flags:
         """A boolean for every entry of a frame; by default all its columns are published."""
         if self.mask is not None:
             return _place_mask(self.mask, frame, source, self.mask_columns)
         if self.lists_entries:
             return _mask_listed(self.list_entries(source), frame)
-        return self._choose_entries(frame, chance, source, frame.columns if published is None else published)
+        return self._choose_entries(
+            frame, chance, source, frame.columns if published_columns is None else published_columns
+        )
 
     def _choose_entries(
-        self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]
+        self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published_columns: Sequence[str]
     ) -> Flags:
-        names = published if self.columns is None else self.columns
+        names = published_columns if self.columns is None else self.columns
         refuse_unknown_entry_columns([*names, *(self.where or ())], frame.columns, source)
         rows = np.ones(frame.height, dtype=bool)
         for name, values in (self.where or {}).items():
             rows &= spell_cells(frame[name]).is_in(list(values)).fill_null(value=False).to_numpy()
-        chosen = rows[:, None] & np.isin(frame.columns, list(names))[None, :]
+        chosen_mask = rows[:, None] & np.isin(frame.columns, list(names))[None, :]
         if self.share is None:
-            return np.ascontiguousarray(chosen)
-        places = np.flatnonzero(chosen & ~_mask_empty_cells(frame))
+            return np.ascontiguousarray(chosen_mask)
+        places = np.flatnonzero(chosen_mask & ~_mask_empty_cells(frame))
         chosen_places = chance.choice(places, size=round(self.share * len(places)), replace=False)
-        mask = np.zeros(chosen.size, dtype=bool)
+        mask = np.zeros(chosen_mask.size, dtype=bool)
         mask[chosen_places] = True
-        return mask.reshape(chosen.shape)
+        return mask.reshape(chosen_mask.shape)
 
 
 def _list_texts(values: Any) -> tuple[str, ...]:
@@ -149,25 +151,25 @@ def _list_texts(values: Any) -> tuple[str, ...]:
     return tuple(str(spell_cells(pl.Series([value]))[0]) for value in many)
 
 
-def parse_private_entries(given: Any) -> Any:
+def parse_private_entries(raw_entries: Any) -> Any:
     """Parse what Python users write: a mask, (row, column) pairs, a path, column names, a share, or several of them."""
-    if isinstance(given, PrivateEntries | Mapping):
-        return (given,)
+    if isinstance(raw_entries, PrivateEntries | Mapping):
+        return (raw_entries,)
     # A boolean frame of any library: iterating over it would give the names of its columns.
-    if isinstance(given, np.ndarray) or len(getattr(given, "shape", ())) == 2:
-        return (PrivateEntries(mask=np.asarray(given), mask_columns=_name_mask_columns(given)),)
-    if isinstance(given, str | Path):
-        return (PrivateEntries(file=str(given)),)
-    if isinstance(given, float):
-        return (PrivateEntries(share=given),)
-    if isinstance(given, Iterable):
-        return _parse_several_entries(list(given))
+    if isinstance(raw_entries, np.ndarray) or len(getattr(raw_entries, "shape", ())) == 2:
+        return (PrivateEntries(mask=np.asarray(raw_entries), mask_columns=_name_mask_columns(raw_entries)),)
+    if isinstance(raw_entries, str | Path):
+        return (PrivateEntries(file=str(raw_entries)),)
+    if isinstance(raw_entries, float):
+        return (PrivateEntries(share=raw_entries),)
+    if isinstance(raw_entries, Iterable):
+        return _parse_several_entries(list(raw_entries))
     raise ValueError("private entries are a mask, (row, column) pairs, a file, column names, a share, or a condition")
 
 
-def _name_mask_columns(given: Any) -> tuple[str, ...] | None:
+def _name_mask_columns(mask: Any) -> tuple[str, ...] | None:
     """The column names of a frame; an array has none, and neither has a frame whose columns are only numbered."""
-    names = getattr(given, "column_names", getattr(given, "columns", None))
+    names = getattr(mask, "column_names", getattr(mask, "columns", None))
     if names is None or not any(isinstance(name, str) for name in names):
         return None
     return tuple(str(name) for name in names)
@@ -202,12 +204,12 @@ def build_private_mask(
     frame: pl.DataFrame,
     chance: np.random.Generator,
     source: str = "table",
-    published: Sequence[str] | None = None,
+    published_columns: Sequence[str] | None = None,
 ) -> Flags:
     """All the private entries of a frame that hold a value: a missing cell has nothing to hide."""
     mask = np.zeros((frame.height, frame.width), dtype=bool)
     for entry in entries:
-        mask |= entry.mask_frame(frame, chance, source, published)
+        mask |= entry.mask_frame(frame, chance, source, published_columns)
     return np.asarray(mask & ~_mask_empty_cells(frame), dtype=bool)
 
 
@@ -216,7 +218,7 @@ def require_private_mask(
     frame: pl.DataFrame,
     chance: np.random.Generator,
     source: str,
-    published: Sequence[str],
+    published_columns: Sequence[str],
 ) -> Flags:
     """The same, but each specification must name an entry that would be published.
 
@@ -224,12 +226,12 @@ def require_private_mask(
     """
     refuse_no_entries(entries, source)
     mask = np.zeros((frame.height, frame.width), dtype=bool)
-    shown = np.isin(frame.columns, list(published))
+    published_mask = np.isin(frame.columns, list(published_columns))
     for number, entry in enumerate(entries, 1):
-        chosen = build_private_mask([entry], frame, chance, source, published)
-        if not chosen[:, shown].any():
+        entry_mask = build_private_mask([entry], frame, chance, source, published_columns)
+        if not entry_mask[:, published_mask].any():
             refuse_unfitting(entries, number, source)
-        mask |= chosen
+        mask |= entry_mask
     return mask
 
 
@@ -238,11 +240,13 @@ def settle_private_entries(
     frame: pl.DataFrame,
     chance: np.random.Generator,
     source: str,
-    published: Sequence[str],
+    published_columns: Sequence[str],
 ) -> PrivateEntries:
     """The same entries as a mask of the published columns, which stays right when other cells change."""
-    mask = require_private_mask(entries, frame, chance, source, published)
-    return PrivateEntries(mask=mask[:, np.isin(frame.columns, list(published))], mask_columns=tuple(published))
+    mask = require_private_mask(entries, frame, chance, source, published_columns)
+    return PrivateEntries(
+        mask=mask[:, np.isin(frame.columns, list(published_columns))], mask_columns=tuple(published_columns)
+    )
 
 
 def refuse_no_entries(entries: Sequence[PrivateEntries], source: str) -> None:
@@ -253,9 +257,9 @@ def refuse_no_entries(entries: Sequence[PrivateEntries], source: str) -> None:
 
 def refuse_unfitting(entries: Sequence[PrivateEntries], number: int, source: str) -> NoReturn:
     """Stop because a specification, counted from 1, names nothing that would be published."""
-    which = f"specification {number} of {len(entries)}" if len(entries) > 1 else "the specification"
+    subject = f"specification {number} of {len(entries)}" if len(entries) > 1 else "the specification"
     way = entries[number - 1].describe_way()
-    _refuse_nothing_private(source, f"{which} ({way}) fits no published cell that has a value")
+    _refuse_nothing_private(source, f"{subject} ({way}) fits no published cell that has a value")
 
 
 def _refuse_nothing_private(source: str, why: str) -> NoReturn:
@@ -286,9 +290,9 @@ def _place_mask(
     if columns is None:
         return mask.astype(bool)
     refuse_unknown_entry_columns(columns, frame.columns, source)
-    placed = np.zeros((frame.height, frame.width), dtype=bool)
-    placed[:, [frame.columns.index(name) for name in columns]] = mask
-    return placed
+    placed_mask = np.zeros((frame.height, frame.width), dtype=bool)
+    placed_mask[:, [frame.columns.index(name) for name in columns]] = mask
+    return placed_mask
 
 
 @dataclass(frozen=True)
@@ -315,30 +319,30 @@ class ListedEntries:
         return np.asarray(self.rows, dtype=np.int64), columns
 
 
-def _mask_listed(listed: ListedEntries, frame: pl.DataFrame) -> Flags:
+def _mask_listed(listed_entries: ListedEntries, frame: pl.DataFrame) -> Flags:
     mask = np.zeros((frame.height, frame.width), dtype=bool)
-    mask[listed.locate(frame.height, frame.columns)] = True
+    mask[listed_entries.locate(frame.height, frame.columns)] = True
     return mask
 
 
 def _read_entry_file(file: str, source: str) -> ListedEntries:
-    listed = read_frame(file, TextFormat())
-    if not {"row", "column"} <= set(listed.columns):
+    entry_frame = read_frame(file, TextFormat())
+    if not {"row", "column"} <= set(entry_frame.columns):
         raise DataError(f'{file}: a file of private entries needs the columns "row" (counted from 0) and "column"')
-    if listed.is_empty():
+    if entry_frame.is_empty():
         return ListedEntries([], [], source)
-    rows, columns = listed["row"], listed["column"].cast(pl.String)
+    rows, columns = entry_frame["row"], entry_frame["column"].cast(pl.String)
     unread = rows.null_count() + columns.null_count()
     if not rows.dtype.is_integer() or unread or bool((rows < 0).any()):
         raise DataError(f'{file}: the column "row" must hold integers from 0, and "column" a name in every line')
     return ListedEntries(rows.to_list(), columns.to_list(), f"{source}, {file}")
 
 
-def refuse_unknown_entry_columns(names: Iterable[str], known: Sequence[str], source: str) -> None:
+def refuse_unknown_entry_columns(names: Iterable[str], known_columns: Sequence[str], source: str) -> None:
     """Stop if private entries are in columns that a table does not have."""
-    unknown = sorted({name for name in names if name not in known})
+    unknown = sorted({name for name in names if name not in known_columns})
     if unknown:
         raise PolicyError(
             f"{source}: private entries name {quote_names(unknown[:12])}, which is not a column of the table"
-            f"{ask_meant(unknown, known)}"
+            f"{ask_meant(unknown, known_columns)}"
         )

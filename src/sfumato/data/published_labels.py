@@ -148,9 +148,9 @@ class Domain:
         """`measure_label_loss` of each label."""
         texts = _spell_labels(labels)
         scale = max(len(self.leaves) - 1, 1)
-        lost = np.maximum(self.cover(labels).counts - 1, 0) / scale
-        lost[[text == SUPPRESSED for text in texts]] = 1.0
-        return lost
+        losses = np.maximum(self.cover(labels).counts - 1, 0) / scale
+        losses[[text == SUPPRESSED for text in texts]] = 1.0
+        return losses
 
     def build_matrix(self, labels: Labels) -> Flags:
         """Labels × leaves: whether the label covers the leaf."""
@@ -213,11 +213,11 @@ class Domain:
         every = np.arange(len(self.leaves) + 1, dtype=np.int64)
         return ColumnReading(self.code_originals(original), LabelCover(len(every), every, every, every, every + 1))
 
-    def read(self, published: pl.Series, holes: bool) -> ColumnReading:
+    def read(self, published_cells: pl.Series, holes: bool) -> ColumnReading:
         """A published column. With `holes`, cells were missing: a label that covers everything may also cover one of
         them."""
-        labels = encode_cells(published)
-        values = labels.values if published.dtype.is_numeric() else spell_cells(labels.values)
+        labels = encode_cells(published_cells)
+        values = labels.values if published_cells.dtype.is_numeric() else spell_cells(labels.values)
         return ColumnReading(labels.codes, self._add_missing_leaf(values, holes))
 
     def _add_missing_leaf(self, labels: pl.Series, holes: bool) -> LabelCover:
@@ -242,11 +242,11 @@ class Domain:
         return frozenset(self.leaves) | frozenset(self.spellings)
 
     def _read(self, texts: Sequence[str | None], nearest: bool) -> _LabelRuns:
-        known, read = self._known, _LabelRuns()
+        known_runs, read = self._known, _LabelRuns()
         for number, text in enumerate(texts):
             if text is None:
                 continue
-            runs = known.get(text)
+            runs = known_runs.get(text)
             if runs is None:
                 nearby = nearest and self.numbers is not None
                 ends = self._find_nearest_leaf(float(text)) if nearby else self._parse_ends(text)
@@ -279,21 +279,21 @@ class Domain:
     @cached_property
     def _known(self) -> dict[str, Runs]:
         """The runs of every leaf, in both spellings, of the hierarchy's labels and of the suppressed cell."""
-        known: dict[str, Runs] = {}
+        known_runs: dict[str, Runs] = {}
         places = np.argsort(self._order)
         for leaf, spelling, position in zip(self.leaves, self.spellings, places.tolist(), strict=True):
-            known[leaf] = known[spelling] = ((position, position + 1),)
+            known_runs[leaf] = known_runs[spelling] = ((position, position + 1),)
         for label, leaves in self.groups.items():
-            if len(leaves) > 1 or label not in known:
-                known[label] = _merge_runs((position, position + 1) for position in places[leaves].tolist())
-        known[SUPPRESSED] = ((0, len(self.leaves)),) if self.leaves else ()
-        return known
+            if len(leaves) > 1 or label not in known_runs:
+                known_runs[label] = _merge_runs((position, position + 1) for position in places[leaves].tolist())
+        known_runs[SUPPRESSED] = ((0, len(self.leaves)),) if self.leaves else ()
+        return known_runs
 
     def _set_runs(self, text: str) -> Runs | None:
-        known, members = self._known, parse_set(text)
-        if members is None or any(member not in known for member in members):
+        known_runs, members = self._known, parse_set(text)
+        if members is None or any(member not in known_runs for member in members):
             return None
-        return _merge_runs(run for member in members for run in known[member])
+        return _merge_runs(run for member in members for run in known_runs[member])
 
     @cached_property
     def word_order(self) -> Ints:
@@ -315,16 +315,20 @@ class Domain:
         if ends is None:
             return None
         words = self._sorted_words
-        between = self.word_order[bisect_left(words, ends[0]) : bisect_right(words, ends[1])]
-        places = np.argsort(self._order)[between].tolist()
+        range_leaves = self.word_order[bisect_left(words, ends[0]) : bisect_right(words, ends[1])]
+        places = np.argsort(self._order)[range_leaves].tolist()
         return _merge_runs((position, position + 1) for position in places) or None
 
     def _find_nearest_leaf(self, number: float) -> tuple[float, float]:
         numbers = self._sorted_positions
-        above = min(bisect_left(numbers, number), len(numbers) - 1)
-        below = max(above - 1, 0)
-        near = float(numbers[below] if number - numbers[below] <= numbers[above] - number else numbers[above])
-        return near, near
+        index_above = min(bisect_left(numbers, number), len(numbers) - 1)
+        index_below = max(index_above - 1, 0)
+        nearest_number = float(
+            numbers[index_below]
+            if number - numbers[index_below] <= numbers[index_above] - number
+            else numbers[index_above]
+        )
+        return nearest_number, nearest_number
 
     def __repr__(self) -> str:
         """Counts only: leaves are values of the data."""
@@ -333,13 +337,13 @@ class Domain:
 
 def _merge_runs(runs: Iterable[tuple[int, int]]) -> Runs:
     """The same positions in runs that neither overlap nor touch."""
-    merged: list[tuple[int, int]] = []
+    merged_runs: list[tuple[int, int]] = []
     for start, stop in sorted(runs):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        if merged_runs and start <= merged_runs[-1][1]:
+            merged_runs[-1] = (merged_runs[-1][0], max(stop, merged_runs[-1][1]))
         else:
-            merged.append((start, stop))
-    return tuple(merged)
+            merged_runs.append((start, stop))
+    return tuple(merged_runs)
 
 
 def _group_leaves(hierarchy: Hierarchy) -> dict[str, Ints]:

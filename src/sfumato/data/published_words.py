@@ -18,13 +18,15 @@ LEVEL_MARK = "\x1f"
 _LISTS = ("order", "parents")
 
 
-def keep_published_words(arguments: Mapping[str, Any], published: pl.DataFrame | None) -> dict[str, Any]:
+def keep_published_words(arguments: Mapping[str, Any], published_frame: pl.DataFrame | None) -> dict[str, Any]:
     """The arguments, with only those of the listed values that the column still holds."""
     column = arguments.get("column")
-    seen: set[str] = set()
-    if published is not None and isinstance(column, str) and column in published.columns:
-        seen = set(spell_cells(published[column]).drop_nulls().unique())
+    published_words: set[str] = set()
+    if published_frame is not None and isinstance(column, str) and column in published_frame.columns:
+        published_words = set(spell_cells(published_frame[column]).drop_nulls().unique())
     return {
-        name: tuple(row for row in given if row.split(LEVEL_MARK)[0] in seen) if name in _LISTS else given
-        for name, given in arguments.items()
+        name: tuple(row for row in argument if row.split(LEVEL_MARK)[0] in published_words)
+        if name in _LISTS
+        else argument
+        for name, argument in arguments.items()
     }

@@ -77,8 +77,8 @@ def _draw_quest_people(rows: int, chance: np.random.Generator) -> dict[str, Ints
         return chance.integers(low, high, rows, endpoint=True)
 
     people = {name: whole(*limits) for name, limits in RANGES.items() if name not in ("commission", "hvalue")}
-    earned = whole(_LEAST_COMMISSION, RANGES["commission"][1])
-    people["commission"] = np.where(people["salary"] >= _NO_COMMISSION_FROM, 0, earned)
+    commissions = whole(_LEAST_COMMISSION, RANGES["commission"][1])
+    people["commission"] = np.where(people["salary"] >= _NO_COMMISSION_FROM, 0, commissions)
     people["hvalue"] = (9 - people["zipcode"]) * whole(50_000, 150_000)
     return {name: people[name] for name in RANGES}
 
@@ -110,18 +110,18 @@ def _judge_by_education(people: People) -> Flags:
     return _choose_by_age(people["age"], level <= 1, _lies_within(level, 1, 3), level >= 2)
 
 
-def _judge_by_education_and_salary(people: People, *, others: bool) -> Flags:
-    """A range of salary by age and education; `others` also gives one to those that the paper of 2000 omits."""
+def _judge_by_education_and_salary(people: People, *, has_others: bool) -> Flags:
+    """A range of salary by age and education; `has_others` also gives one to those that the paper of 2000 omits."""
     level, pay = people["elevel"], people["salary"]
     low, middle, high = (
         _lies_within(pay, 25_000, 75_000),
         _lies_within(pay, 50_000, 100_000),
         _lies_within(pay, 75_000, 125_000),
     )
-    young = np.where(level <= 1, low, middle & (others | (level <= 3)))
-    grown = np.where(_lies_within(level, 1, 3), middle, high & (others | (level == 4)))
-    old = np.where(level >= 2, middle, low & (others | (level == 1)))
-    return _choose_by_age(people["age"], young, grown, old)
+    young = np.where(level <= 1, low, middle & (has_others | (level <= 3)))
+    adult_mask = np.where(_lies_within(level, 1, 3), middle, high & (has_others | (level == 4)))
+    old = np.where(level >= 2, middle, low & (has_others | (level == 1)))
+    return _choose_by_age(people["age"], young, adult_mask, old)
 
 
 def _judge_by_loan(people: People) -> Flags:
@@ -143,23 +143,23 @@ def _judge_by_disposable_income(
     people: People, less: int, *, loan: bool = False, education: bool = False, equity: bool = False
 ) -> Flags:
     """Whether two thirds of the earnings, minus or plus a share of something, exceed an amount."""
-    left = 0.67 * (people["salary"] + people["commission"]) - less
-    left = left - 0.2 * people["loan"] if loan else left
-    left = left - 5_000 * people["elevel"] if education else left
-    owned = 0.1 * people["hvalue"] * np.maximum(people["hyears"] - 20, 0)
-    return np.asarray((left + 0.2 * owned if equity else left) > 0)
+    disposable_income = 0.67 * (people["salary"] + people["commission"]) - less
+    disposable_income = disposable_income - 0.2 * people["loan"] if loan else disposable_income
+    disposable_income = disposable_income - 5_000 * people["elevel"] if education else disposable_income
+    home_equity = 0.1 * people["hvalue"] * np.maximum(people["hyears"] - 20, 0)
+    return np.asarray((disposable_income + 0.2 * home_equity if equity else disposable_income) > 0)
 
 
 FUNCTIONS: Mapping[str, Callable[[People], Flags]] = {
     "Fn1": _judge_by_age,
     "Fn2": lambda people: _judge_by_pay(people["age"], people["salary"]),
-    "Fn3": lambda people: _judge_by_education_and_salary(people, others=False),
+    "Fn3": lambda people: _judge_by_education_and_salary(people, has_others=False),
     "Fn4": lambda people: _judge_by_disposable_income(people, 10_000, loan=True),
     "Fn5": lambda people: _judge_by_disposable_income(people, 10_000, loan=True, equity=True),
     "F1": _judge_by_age,
     "F2": lambda people: _judge_by_pay(people["age"], people["salary"]),
     "F3": _judge_by_education,
-    "F4": lambda people: _judge_by_education_and_salary(people, others=True),
+    "F4": lambda people: _judge_by_education_and_salary(people, has_others=True),
     "F5": _judge_by_loan,
     "F6": lambda people: _judge_by_pay(people["age"], people["salary"] + people["commission"]),
     "F7": lambda people: _judge_by_disposable_income(people, 20_000, loan=True),

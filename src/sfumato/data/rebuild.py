@@ -30,9 +30,9 @@ def rebuild_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 def rebuild_columns(columns: Iterable[pl.Series]) -> pl.DataFrame:
     """Build a frame of columns in fresh memory; those that are made one by one need not all be there at once."""
-    made = pl.DataFrame([rebuild_column(column) for column in columns])
-    _rebuilt[id(made)] = made
-    return made
+    frame = pl.DataFrame([rebuild_column(column) for column in columns])
+    _rebuilt[id(frame)] = frame
+    return frame
 
 
 def rebuild_column(column: pl.Series) -> pl.Series:
@@ -54,8 +54,8 @@ _TOO_WIDE = (pl.Decimal, pl.Int128)  # numpy has no such numbers
 
 def _copy_texts(column: pl.Series) -> pa.Array:
     # The oldest layout has no views: converting to it copies the texts one after another.
-    filled = pl.Series("", column.fill_null(""), dtype=pl.String)  # a name with a NUL would make polars panic
-    texts = filled.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    filled_texts = pl.Series("", column.fill_null(""), dtype=pl.String)  # a name with a NUL would make polars panic
+    texts = filled_texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     assert texts.type == pa.large_string()
     assert texts.offset == 0
     _, bounds, letters = texts.buffers()

@@ -109,13 +109,13 @@ def _read_grid(numbers: Floats) -> Floats:
 def _align_ranks(cells: pl.Series, values: pl.Series) -> Recode:
     """Any rule that keeps the order: as many people are below a published number as cells are."""
     ours, counts = np.unique(_read_numbers(cells), return_counts=True)
-    known = np.sort(_read_numbers(values.drop_nulls()))
-    ends = np.round(np.cumsum(counts)[:-1] / counts.sum() * len(known)).astype(np.int64)
-    cuts = known[np.clip(ends, 0, len(known) - 1)]
+    known_numbers = np.sort(_read_numbers(values.drop_nulls()))
+    ends = np.round(np.cumsum(counts)[:-1] / counts.sum() * len(known_numbers)).astype(np.int64)
+    cuts = known_numbers[np.clip(ends, 0, len(known_numbers) - 1)]
 
-    def recode(others: pl.Series) -> pl.Series:
-        places = np.searchsorted(cuts, _read_numbers(others), "right")
-        return restore_cells(ours[places], others.is_not_null(), cells.dtype)
+    def recode(other_values: pl.Series) -> pl.Series:
+        places = np.searchsorted(cuts, _read_numbers(other_values), "right")
+        return restore_cells(ours[places], other_values.is_not_null(), cells.dtype)
 
     return recode
 
@@ -127,14 +127,14 @@ def restore_cells(numbers: Floats, is_known: pl.Series, dtype: pl.DataType) -> p
     return cells.zip_with(is_known, cells.clear(len(cells)))
 
 
-def measure_likeness(cells: pl.Series, recoded: pl.Series) -> float:
+def measure_likeness(cells: pl.Series, recoded_cells: pl.Series) -> float:
     """The share that two columns have in common, value by value."""
     shares = []
-    for column in (cells, recoded.drop_nulls()):
+    for column in (cells, recoded_cells.drop_nulls()):
         counts = spell_cells(column).alias("cell").value_counts(name="count")
         shares.append(counts.select("cell", pl.col("count") / max(len(column), 1)))
-    both = shares[0].join(shares[1], on="cell")
-    return float(both.select(pl.min_horizontal("count", "count_right").sum()).item() or 0.0)
+    common_shares = shares[0].join(shares[1], on="cell")
+    return float(common_shares.select(pl.min_horizontal("count", "count_right").sum()).item() or 0.0)
 
 
 def _read_numbers(column: pl.Series) -> Floats:

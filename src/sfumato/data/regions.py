@@ -135,9 +135,9 @@ class Grid(Regions):
         """The cells that hold points."""
         grid = self.fit(points)
         cells = grid.number_cells(points)
-        held = np.unique(cells[cells >= 0])
-        names = tuple(map(grid.name_cell, held.tolist()))
-        return PlacedPoints(np.where(cells < 0, -1, np.searchsorted(held, cells)), names)
+        occupied_cells = np.unique(cells[cells >= 0])
+        names = tuple(map(grid.name_cell, occupied_cells.tolist()))
+        return PlacedPoints(np.where(cells < 0, -1, np.searchsorted(occupied_cells, cells)), names)
 
     def name_cell(self, cell: int) -> str:
         """The name of a cell by its number."""
@@ -185,8 +185,8 @@ class DenseRegions(Regions):
         if not dense.any():
             raise DataError("no cell is dense: lower min_share, or take larger cells")
         labels = self._label(dense.reshape(grid.rows, grid.columns)).ravel()
-        held, first = np.unique(labels, return_index=True)
-        names = tuple(grid.name_cell(cell) for cell in first[held > 0].tolist())
+        region_labels, first = np.unique(labels, return_index=True)
+        names = tuple(grid.name_cell(cell) for cell in first[region_labels > 0].tolist())
         return PlacedPoints(np.where(cells < 0, -1, labels[np.maximum(cells, 0)] - 1), names)
 
     def _label(self, dense: Flags) -> Ints:
@@ -221,23 +221,23 @@ class Polygons(Regions):
         try:
             features = json.loads(file.read_text(encoding="utf-8"))["features"]
             _refuse_other_features(file, features, name)
-            listed = list(chain.from_iterable(_list_rings(feature, name) for feature in features))
+            named_rings = list(chain.from_iterable(_list_rings(feature, name) for feature in features))
         except OSError as problem:
             raise DataError(f"{file}: the file cannot be read {explain_unreadable(problem, file)}") from None
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
             raise DataError(f"{file}: not a GeoJSON collection of polygons (a FeatureCollection); give one") from None
-        if not listed:
+        if not named_rings:
             raise DataError(f"{file}: the collection has no polygon; give at least one")
-        _refuse_equal_names(file, [label for label, _ in listed], "polygons")
-        return cls(dict(listed))
+        _refuse_equal_names(file, [label for label, _ in named_rings], "polygons")
+        return cls(dict(named_rings))
 
     def place_points(self, points: Points) -> PlacedPoints:
         """The first polygon that holds each point."""
         regions = np.full(points.x.size, -1, dtype=np.int64)
         for number, ring in enumerate(self.rings.values()):
             open_points = np.flatnonzero(regions < 0)
-            inside = _flag_inside(points.x[open_points], points.y[open_points], np.asarray(ring, dtype=np.float64))
-            regions[open_points[inside]] = number
+            inside_mask = _flag_inside(points.x[open_points], points.y[open_points], np.asarray(ring, dtype=np.float64))
+            regions[open_points[inside_mask]] = number
         return PlacedPoints(regions, tuple(map(str, self.rings)))
 
 
@@ -281,14 +281,17 @@ class Cells(Regions):
         """The nearest centre of each point."""
         from scipy.spatial import cKDTree
 
-        centres, asked = np.array(list(self.centres.values()), dtype=np.float64), np.column_stack((points.x, points.y))
+        centres, point_positions = (
+            np.array(list(self.centres.values()), dtype=np.float64),
+            np.column_stack((points.x, points.y)),
+        )
         reach = np.inf if self.reach is None else self.reach
         if points.coordinates == "degrees":
             _refuse_other_degrees(centres)
-            centres, asked = _place_on_globe(centres), _place_on_globe(asked)
+            centres, point_positions = _place_on_globe(centres), _place_on_globe(point_positions)
             half_angle = min(reach / _GLOBE / 2, np.pi / 2)
             reach = 2 * _GLOBE * np.sin(half_angle) if half_angle < np.pi / 2 else np.inf
-        _, nearest = cKDTree(centres).query(asked, distance_upper_bound=np.nextafter(reach, np.inf))
+        _, nearest = cKDTree(centres).query(point_positions, distance_upper_bound=np.nextafter(reach, np.inf))
         regions = np.where(nearest == len(centres), -1, nearest).astype(np.int64)
         return PlacedPoints(regions, tuple(map(str, self.centres)))
 
@@ -302,10 +305,10 @@ def _read_pairs(pairs: Any) -> Floats:
 
 
 def _refuse_other_degrees(centres: Floats) -> None:
-    others = int((np.abs(centres) > (180, 90)).any(axis=1).sum())
-    if others:
+    count = int((np.abs(centres) > (180, 90)).any(axis=1).sum())
+    if count:
         raise PolicyError(
-            f"{others} of {len(centres)} centres are no degrees, unlike the points; x is the longitude, y the latitude"
+            f"{count} of {len(centres)} centres are no degrees, unlike the points; x is the longitude, y the latitude"
         )
 
 
@@ -319,41 +322,43 @@ def _place_on_globe(places: Floats) -> Floats:
 def _cut(values: Floats, low: float, high: float, count: int) -> Ints:
     """The number of each value's interval; the highest value belongs to the last; -1 outside."""
     # Halves, since the distance between two large numbers may be infinite; far outside, numbers of cells are too.
-    inside = np.clip(values, low, high) / 2 - low / 2
-    numbers = np.floor(inside / (high / 2 - low / 2) * count).astype(np.int64)
+    half_distances = np.clip(values, low, high) / 2 - low / 2
+    numbers = np.floor(half_distances / (high / 2 - low / 2) * count).astype(np.int64)
     numbers = np.minimum(numbers, count - 1)
     return np.where((values < low) | (values > high), -1, numbers)
 
 
 def _flag_inside(x: Floats, y: Floats, ring: Floats) -> Flags:
     """Which points lie inside a polygon: a line to the right of them crosses its sides an odd number of times."""
-    inside = np.zeros(x.size, dtype=bool)
+    inside_mask = np.zeros(x.size, dtype=bool)
     for (x1, y1), (x2, y2) in pairwise([*ring.tolist(), ring[0].tolist()]):
         if y1 == y2:
             continue
         crosses = (y1 > y) != (y2 > y)
-        inside ^= crosses & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
-    return inside
+        inside_mask ^= crosses & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
+    return inside_mask
 
 
 def _refuse_other_features(file: Path, features: Any, name: str) -> None:
     """Stop at features that are no polygons, and at those without the property that names them."""
     kinds = [feature["geometry"]["type"] for feature in features]
-    others = sum(kind not in ("Polygon", "MultiPolygon") for kind in kinds)
-    if others:
-        raise DataError(f"{file}: {others} of {len(kinds)} features are no polygons; remove them")
-    unnamed = sum(feature["properties"].get(name) in (None, "") for feature in features)
-    if unnamed:
-        held = sorted({str(key) for feature in features for key in feature["properties"]})[:8]
-        cure = f"choose another as name: {quote_names(held)}" if held else "give them one"
-        raise DataError(f'{file}: {unnamed} of {len(kinds)} polygons have no property "{name}"; {cure}')
+    other_count = sum(kind not in ("Polygon", "MultiPolygon") for kind in kinds)
+    if other_count:
+        raise DataError(f"{file}: {other_count} of {len(kinds)} features are no polygons; remove them")
+    unnamed_count = sum(feature["properties"].get(name) in (None, "") for feature in features)
+    if unnamed_count:
+        property_names = sorted({str(key) for feature in features for key in feature["properties"]})[:8]
+        cure = f"choose another as name: {quote_names(property_names)}" if property_names else "give them one"
+        raise DataError(f'{file}: {unnamed_count} of {len(kinds)} polygons have no property "{name}"; {cure}')
 
 
 def _refuse_equal_names(file: Path, names: Sequence[str], noun: str) -> None:
     """Stop if two regions have one name: points of one would be left out or counted as the other's."""
-    twice = sum(count for count in Counter(names).values() if count > 1)
-    if twice:
-        raise DataError(f"{file}: {twice} of {len(names)} {noun} share their name with another; names must differ")
+    repeat_count = sum(count for count in Counter(names).values() if count > 1)
+    if repeat_count:
+        raise DataError(
+            f"{file}: {repeat_count} of {len(names)} {noun} share their name with another; names must differ"
+        )
 
 
 def _list_rings(feature: Any, name: str) -> list[tuple[str, Ring]]:

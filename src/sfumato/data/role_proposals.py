@@ -189,9 +189,9 @@ def _describe_counts(column: ColumnProfile) -> str:
 
 def _judge_by_telling_shape(column: ColumnProfile) -> _RoleGuess | None:
     """A shape that is unambiguous, whatever the column's name."""
-    for what, fits in _TELLING_SHAPES.items():
+    for shape_name, fits in _TELLING_SHAPES.items():
         if _is_typical(column.sample, fits):
-            why = f"Its values look like {what}, which HIPAA and similar rules count as a direct identifier."
+            why = f"Its values look like {shape_name}, which HIPAA and similar rules count as a direct identifier."
             return _RoleGuess(Role.IDENTIFYING, why)
     return None
 
@@ -216,8 +216,8 @@ def _is_typical(sample: tuple[str, ...], fits: Callable[[str], bool]) -> bool:
 
 
 def _compile_shape(pattern: str) -> Callable[[str], bool]:
-    compiled = re.compile(pattern, re.IGNORECASE)
-    return lambda value: compiled.fullmatch(value) is not None
+    shape = re.compile(pattern, re.IGNORECASE)
+    return lambda value: shape.fullmatch(value) is not None
 
 
 _is_date = _compile_shape(
@@ -234,24 +234,24 @@ _is_dialled = _compile_shape(r"\+?\(?\d[\d ().\-/]{5,18}\d")
 def _is_phone(value: str) -> bool:
     digits = sum(map(str.isdigit, value))
     # Bare digits may be any number: a phone number has a country code or is written in groups.
-    grouped = value.startswith("+") or len(re.findall(r"[ ().\-/]+", value)) >= 2
+    is_grouped = value.startswith("+") or len(re.findall(r"[ ().\-/]+", value)) >= 2
     plain = not (_is_date(value) or _is_address(value))
-    return 7 <= digits <= 15 and grouped and plain and _is_dialled(value)
+    return 7 <= digits <= 15 and is_grouped and plain and _is_dialled(value)
 
 
 def _is_iban(value: str) -> bool:
-    packed = value.replace(" ", "").upper()
-    if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", packed, re.ASCII):
+    compact_text = value.replace(" ", "").upper()
+    if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", compact_text, re.ASCII):
         return False
-    return int("".join(str(int(sign, 36)) for sign in packed[4:] + packed[:4])) % 97 == 1
+    return int("".join(str(int(sign, 36)) for sign in compact_text[4:] + compact_text[:4])) % 97 == 1
 
 
 def _is_card(value: str) -> bool:
-    packed = re.sub(r"[ -]", "", value)
-    if not re.fullmatch(r"\d{13,19}", packed, re.ASCII):
+    digits = re.sub(r"[ -]", "", value)
+    if not re.fullmatch(r"\d{13,19}", digits, re.ASCII):
         return False
-    doubled = [int(digit) * (1 + position % 2) for position, digit in enumerate(reversed(packed))]
-    return sum(number // 10 + number % 10 for number in doubled) % 10 == 0
+    weighted_digits = [int(digit) * (1 + position % 2) for position, digit in enumerate(reversed(digits))]
+    return sum(number // 10 + number % 10 for number in weighted_digits) % 10 == 0
 
 
 def _is_prose(value: str) -> bool:
@@ -289,11 +289,11 @@ def _find_word(name: str) -> _WordMatch | None:
 def _list_known_words(tokens: list[str]) -> Iterator[_WordMatch]:
     for start in range(len(tokens)):
         for end in range(start + 1, min(start + 5, len(tokens)) + 1):
-            joined = "".join(tokens[start:end])
-            known = _index_vocabulary().get(joined) or _index_vocabulary().get(joined.removesuffix("s"))
+            word = "".join(tokens[start:end])
+            entry = _index_vocabulary().get(word) or _index_vocabulary().get(word.removesuffix("s"))
             # Short words are not joined from pieces: "v_in" is not a vehicle's number.
-            if known and (end == start + 1 or len(joined) >= 5):
-                yield *known, " ".join(tokens[start:end])
+            if entry and (end == start + 1 or len(word) >= 5):
+                yield *entry, " ".join(tokens[start:end])
 
 
 def _split_name(name: str, split_humps: bool = True) -> list[str]:
@@ -301,14 +301,14 @@ def _split_name(name: str, split_humps: bool = True) -> list[str]:
     signs = unicodedata.normalize("NFKD", name)
     plain = "".join(sign for sign in signs if not unicodedata.combining(sign))
     if split_humps:
-        around = zip(f" {plain}", plain, f"{plain[1:]} ", strict=False)
-        plain = "".join(f" {sign}" if _starts_word(left, sign, right) else sign for left, sign, right in around)
+        sign_windows = zip(f" {plain}", plain, f"{plain[1:]} ", strict=False)
+        plain = "".join(f" {sign}" if _starts_word(left, sign, right) else sign for left, sign, right in sign_windows)
     return re.findall(r"[^\W_]+", plain.casefold())
 
 
-def _starts_word(before: str, sign: str, following: str) -> bool:
-    hump = sign.isupper() and (before.islower() or (before.isupper() and following.islower()))
-    return hump or before.isdigit() != sign.isdigit()
+def _starts_word(previous_sign: str, sign: str, following: str) -> bool:
+    hump = sign.isupper() and (previous_sign.islower() or (previous_sign.isupper() and following.islower()))
+    return hump or previous_sign.isdigit() != sign.isdigit()
 
 
 @cache
@@ -341,7 +341,7 @@ def _profile_columns(frame: pl.DataFrame) -> list[ColumnProfile]:
     """Count all columns in one pass, then take a sample of those that hold words."""
     schema = frame.schema
     present = {name: _select_present(name, dtype) for name, dtype in schema.items()}
-    filled = _select_row(frame, [values.len().alias(name) for name, values in present.items()])
+    known_counts = _select_row(frame, [values.len().alias(name) for name, values in present.items()])
     # Objects cannot be compared, so each counts as different.
     uniques = [
         (values.len() if schema[name].is_object() else values.n_unique()).alias(name)
@@ -354,11 +354,13 @@ def _profile_columns(frame: pl.DataFrame) -> list[ColumnProfile]:
             dtype=dtype,
             rows=frame.height,
             distinct=different,
-            missing=frame.height - known,
+            missing=frame.height - known_count,
             whole=whole.get(name, dtype.is_integer()),
             sample=_sample_values(frame[name]),
         )
-        for (name, dtype), different, known in zip(schema.items(), _select_row(frame, uniques), filled, strict=True)
+        for (name, dtype), different, known_count in zip(
+            schema.items(), _select_row(frame, uniques), known_counts, strict=True
+        )
     ]
 
 

@@ -35,8 +35,12 @@ class Role(StrEnum):
         try:
             return _ALIASES[plain]
         except KeyError:
-            near = suggest_name(plain, [role.value for role in cls])
-            cure = f'did you mean "{near}"?' if near else f"the roles are {', '.join(role.value for role in cls)}"
+            suggestion = suggest_name(plain, [role.value for role in cls])
+            cure = (
+                f'did you mean "{suggestion}"?'
+                if suggestion
+                else f"the roles are {', '.join(role.value for role in cls)}"
+            )
             raise DataError(f'"{word}" is not a role; {cure}') from None
 
 
@@ -62,38 +66,40 @@ _ALIASES = {
 }
 
 
-def _names_several(text: str, known: Collection[str]) -> bool:
+def _names_several(text: str, known_names: Collection[str]) -> bool:
     parts = [part.strip() for part in re.split("[,;]", text)]
-    return len(parts) > 1 and all(part in known for part in parts)
+    return len(parts) > 1 and all(part in known_names for part in parts)
 
 
 def assign_roles(
-    columns: Iterable[str], given: Mapping[str, str | Role], source: str = "the table"
+    columns: Iterable[str], roles: Mapping[str, str | Role], source: str = "the table"
 ) -> Mapping[str, Role]:
     """One role for every column, in column order; a column or a role without the other is an error."""
-    if not isinstance(given, Mapping):
+    if not isinstance(roles, Mapping):
         raise DataError(f'{source}: roles are given by column, as in {{"age": "quasi_identifying", ...}}')
     names = list(columns)
-    known = set(names)
-    unknown = [name for name in given if name not in known]
+    known_names = set(names)
+    unknown = [name for name in roles if name not in known_names]
     if unknown:
-        meant = ask_meant(unknown, names).removeprefix("; ")
-        if joined := [name for name in unknown if _names_several(name, known)]:
-            meant = f"{_list_column_names(joined)} is several: name each by itself, in a policy in quotes of its own"
+        cure = ask_meant(unknown, names).removeprefix("; ")
+        if joined_names := [name for name in unknown if _names_several(name, known_names)]:
+            cure = (
+                f"{_list_column_names(joined_names)} is several: name each by itself, in a policy in quotes of its own"
+            )
         elif not are_plausible_names(names):
-            meant = "if the file has no header, set header = false and name its columns"
-        elif len(names) == 1 and len(given) > 1:
-            meant = f"the file was read as a single column: set separator = {name_separator(names[0])}"
-        elif not meant:
-            meant = f"its columns are {_list_column_names(names)}"
-        raise DataError(f"roles name {_list_column_names(unknown)}, which {source} does not have; {meant}")
-    forgotten = [name for name in names if name not in given]
-    if forgotten:
+            cure = "if the file has no header, set header = false and name its columns"
+        elif len(names) == 1 and len(roles) > 1:
+            cure = f"the file was read as a single column: set separator = {name_separator(names[0])}"
+        elif not cure:
+            cure = f"its columns are {_list_column_names(names)}"
+        raise DataError(f"roles name {_list_column_names(unknown)}, which {source} does not have; {cure}")
+    missing_names = [name for name in names if name not in roles]
+    if missing_names:
         raise DataError(
-            f"{source}: no role is given for {_list_column_names(forgotten)}; name every column once, as "
+            f"{source}: no role is given for {_list_column_names(missing_names)}; name every column once, as "
             f"{', '.join(role.value for role in Role)}"
         )
-    return MappingProxyType({name: Role.parse(given[name]) for name in names})
+    return MappingProxyType({name: Role.parse(roles[name]) for name in names})
 
 
 def are_plausible_names(names: Iterable[str]) -> bool:
@@ -113,5 +119,5 @@ _NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*$")
 
 
 def _list_column_names(names: list[str], most: int = 12) -> str:
-    shown = quote_names(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    name_list = quote_names(names[:most])
+    return name_list if len(names) <= most else f"{name_list} and {len(names) - most} more"

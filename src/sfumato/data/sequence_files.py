@@ -175,21 +175,21 @@ def _check_marks(path: Path, tokens: TextTokens, closes: Flags, ends: Flags) -> 
     )
 
 
-def _refuse_bad_lines(path: Path, tokens: TextTokens, is_bad: Flags, what: str) -> None:
+def _refuse_bad_lines(path: Path, tokens: TextTokens, is_bad: Flags, fault: str) -> None:
     lines = np.unique(tokens.lines[is_bad])
     if lines.size == 1:
-        verb, _, rest = what.partition(" ")
+        verb, _, rest = fault.partition(" ")
         raise DataError(f"{path}: line {lines[0] + 1} {'does' if verb == 'do' else verb + 's'} {rest}")
     if lines.size:
-        raise DataError(f"{path}: {lines.size} lines {what}; the first is line {lines[0] + 1}")
+        raise DataError(f"{path}: {lines.size} lines {fault}; the first is line {lines[0] + 1}")
 
 
 def _drop_marks(words: list[str], codes: Codes) -> tuple[list[str], Codes]:
-    kept = [word for word in words if word not in (_ELEMENT_END, _SEQUENCE_END)]
+    item_words = [word for word in words if word not in (_ELEMENT_END, _SEQUENCE_END)]
     is_item = np.ones(len(words), dtype=bool)
     is_item[[words.index(mark) for mark in (_ELEMENT_END, _SEQUENCE_END) if mark in words]] = False
-    renumbered = (np.cumsum(is_item) - 1).astype(np.int32)
-    return kept, renumbered[codes]
+    item_codes = (np.cumsum(is_item) - 1).astype(np.int32)
+    return item_words, item_codes[codes]
 
 
 def _rank_times(path: Path, times: pl.Series) -> Ints:

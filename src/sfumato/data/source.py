@@ -113,12 +113,12 @@ def _parse_address(scheme: str, slashes: str, rest: str) -> Source:
     if len(tables) > 1 or "" in tables:
         raise DataError(f"{scheme}: name one table at the end of the address, such as ?table=patients")
     table = tables[0] if tables else None
-    others = [(name, value) for name, value in options if name != "table"]
+    other_options = [(name, value) for name, value in options if name != "table"]
     if scheme in ("sqlite", "duckdb"):
-        if others:
+        if other_options:
             raise DataError(f"{scheme}: the address of a database file has one option, ?table=…")
         return Source(scheme, _find_database_file(scheme, slashes, base), table)
-    address = f"postgresql://{base}" + (f"?{urlencode(others)}" if others else "")
+    address = f"postgresql://{base}" + (f"?{urlencode(other_options)}" if other_options else "")
     return Source("postgresql", address, table)
 
 

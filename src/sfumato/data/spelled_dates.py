@@ -75,16 +75,16 @@ class FittingForms:
 
     def observe(self, column: pl.Series) -> None:
         """Cross out the forms that do not fit a part of the column."""
-        known = column.drop_nulls() if column.dtype == pl.String else column.clear()
+        known_texts = column.drop_nulls() if column.dtype == pl.String else column.clear()
         if column.dtype != pl.String:
             self.forms = ()
-        if not len(known) or not self.forms:
+        if not len(known_texts) or not self.forms:
             return
-        known = known.unique()
-        self.forms = tuple(form for form in self.forms if _fits_form(known, form))
+        known_texts = known_texts.unique()
+        self.forms = tuple(form for form in self.forms if _fits_form(known_texts, form))
         if self.forms:
-            self._kinds.add(find_moment_kind(known[0]) if are_moments(known) else None)
-        readings = {form: read_form(known, form) for form in self.forms}
+            self._kinds.add(find_moment_kind(known_texts[0]) if are_moments(known_texts) else None)
+        readings = {form: read_form(known_texts, form) for form in self.forms}
         for form, other in combinations(self.forms, 2):
             if not readings[form].equals(readings[other]):  # "Mar" is a name of a month in both forms
                 self._differing.add((form, other))

@@ -45,12 +45,12 @@ def write_statistics(
 
 
 def _choose_column(column: pl.Series, labels: ColumnLabels | None, form: StatisticsFormat) -> WrittenColumn:
-    chosen = choose_written_labels(column, labels)
-    too_long = any(len(label.encode()) > _LONGEST_LABEL[form] for label in chosen.values.values())
-    whole = all(isinstance(code, int) and _SMALLEST <= code <= _LARGEST for code in chosen.values)
+    written_column = choose_written_labels(column, labels)
+    too_long = any(len(label.encode()) > _LONGEST_LABEL[form] for label in written_column.values.values())
+    whole = all(isinstance(code, int) and _SMALLEST <= code <= _LARGEST for code in written_column.values)
     if too_long or (form == "stata" and not whole):  # Stata has no words for other numbers
-        return WrittenColumn(column, {}, chosen.title)
-    return chosen
+        return WrittenColumn(column, {}, written_column.title)
+    return written_column
 
 
 def _narrow(column: pl.Series) -> pl.Series:

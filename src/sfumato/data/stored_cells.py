@@ -43,17 +43,17 @@ def _simplify_column(column: pl.Series, kind: str) -> pl.Series:
 
 def narrow_whole_numbers(column: pl.Series) -> pl.Series:
     """Integers, if every number is whole and exact."""
-    known = column.drop_nulls()
-    whole = bool(len(known)) and bool(((known % 1 == 0) & (known.abs() < _EXACT)).all())
+    known_numbers = column.drop_nulls()
+    whole = bool(len(known_numbers)) and bool(((known_numbers % 1 == 0) & (known_numbers.abs() < _EXACT)).all())
     return column.cast(pl.Int64) if whole else column
 
 
 def _simplify_moments(column: pl.Series) -> pl.Series:
     """Dates if every moment is midnight, times of day if none has a date."""
-    known = column.drop_nulls()
-    if len(known) and (known.dt.time() == dt.time()).all():
+    known_moments = column.drop_nulls()
+    if len(known_moments) and (known_moments.dt.time() == dt.time()).all():
         return column.dt.date()
-    if len(known) and (known.dt.year() == 1899).all():
+    if len(known_moments) and (known_moments.dt.year() == 1899).all():
         return column.dt.time()
     return column
 
@@ -69,5 +69,5 @@ def mark_missing(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
 def _mark_column(column: pl.Series, marks: Sequence[str]) -> pl.Series:
     if not marks or not (column.dtype == pl.String or column.dtype.is_numeric()):
         return column
-    marked = spell_cells(column).is_in(list(marks)).fill_null(value=False)
-    return column.set(marked, None) if marked.any() else column
+    missing_mask = spell_cells(column).is_in(list(marks)).fill_null(value=False)
+    return column.set(missing_mask, None) if missing_mask.any() else column

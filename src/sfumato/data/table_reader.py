@@ -119,8 +119,8 @@ def _refuse_changed_types(paths: Sequence[Path], frames: Sequence[pl.DataFrame])
     """Stop at the first file that holds texts where others hold numbers, dates where others hold texts, and so on."""
     first = frames[0]
     for path, frame in zip(paths, frames, strict=True):
-        if changed := [name for name in first.columns if not _are_alike(frame[name], first[name])]:
-            raise explain_changed_type(path, changed, paths[0])
+        if changed_names := [name for name in first.columns if not _are_alike(frame[name], first[name])]:
+            raise explain_changed_type(path, changed_names, paths[0])
 
 
 def _are_alike(first: pl.Series, second: pl.Series) -> bool:
@@ -137,9 +137,9 @@ def _are_alike(first: pl.Series, second: pl.Series) -> bool:
 def _unify_schemas(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
     """Files of one glob may hold numbers in one and text in another: text wins."""
     first = frames[0].schema
-    mixed = [name for name in first if any(frame.schema[name] != first[name] for frame in frames)]
-    numbers = [name for name in mixed if all(frame.schema[name].is_numeric() for frame in frames)]
-    texts = [name for name in mixed if name not in numbers]
+    mixed_names = [name for name in first if any(frame.schema[name] != first[name] for frame in frames)]
+    numbers = [name for name in mixed_names if all(frame.schema[name].is_numeric() for frame in frames)]
+    texts = [name for name in mixed_names if name not in numbers]
     return [frame.with_columns(pl.col(numbers).cast(pl.Float64), pl.col(texts).cast(pl.String)) for frame in frames]
 
 
@@ -171,9 +171,11 @@ def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
 
 
 def _label(frame: pl.DataFrame, raw: Sequence[bytes | None]) -> LabelledFrame:
-    labelled = [apply_labels(column, raw_labels) for column, raw_labels in zip(frame.get_columns(), raw, strict=True)]
-    kept = {column.name: labels for column, labels in labelled if labels is not None}
-    return LabelledFrame(pl.DataFrame([column for column, _ in labelled]), MappingProxyType(kept))
+    labelled_columns = [
+        apply_labels(column, raw_labels) for column, raw_labels in zip(frame.get_columns(), raw, strict=True)
+    ]
+    column_labels = {column.name: labels for column, labels in labelled_columns if labels is not None}
+    return LabelledFrame(pl.DataFrame([column for column, _ in labelled_columns]), MappingProxyType(column_labels))
 
 
 def _rename(frame: pl.DataFrame, text: TextFormat, path: Path | str) -> pl.DataFrame:

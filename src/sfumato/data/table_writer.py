@@ -53,8 +53,8 @@ def write_frame(
     refuse_unwritable(frame, kind)
     try:
         if kind in SEPARATOR_OF:
-            shown = escape_frame(frame) if escape else frame
-            texts = pl.DataFrame([spell_cells(column) for column in shown.get_columns()])
+            written_frame = escape_frame(frame) if escape else frame
+            texts = pl.DataFrame([spell_cells(column) for column in written_frame.get_columns()])
             texts.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
         elif kind == "parquet":
             frame.write_parquet(path)

@@ -12,15 +12,15 @@ SEPARATORS = (",", ";", "\t", "|")
 def count_record_cells(text: str, separator: str, quote: str | None, most: int = 1) -> Iterator[int]:
     """How many cells the first records have; empty lines are skipped."""
     signs = re.compile("[" + re.escape(f"{separator}\n\r{quote or ''}") + "]")
-    cells, begin, inside, record_count = 1, 0, False, 0
+    cells, begin, is_quoted, record_count = 1, 0, False, 0
     for sign in signs.finditer(text):
         position, char = sign.start(), sign.group()
         if char == quote:
             # A quote opens a cell only at its beginning; inside, a doubled one closes and reopens it.
-            inside = not inside if inside or position == begin or text[position - 1] == quote else inside
-        elif not inside and char == separator:
+            is_quoted = not is_quoted if is_quoted or position == begin or text[position - 1] == quote else is_quoted
+        elif not is_quoted and char == separator:
             cells, begin = cells + 1, position + 1
-        elif not inside:
+        elif not is_quoted:
             if position > begin or cells > 1:
                 yield cells
                 record_count += 1

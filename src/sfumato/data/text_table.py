@@ -136,9 +136,9 @@ def _read_in_parts(path: Path, text: TextFormat) -> pl.DataFrame:
     pa.default_memory_pool().release_unused()
     columns: list[pl.Series] = []
     while cells.width:
-        some = cells.select(cells.columns[:_AT_ONCE])
-        cells = cells.drop(some.columns)
-        columns += _type_columns(some, some.columns, text)
+        cell_part = cells.select(cells.columns[:_AT_ONCE])
+        cells = cells.drop(cell_part.columns)
+        columns += _type_columns(cell_part, cell_part.columns, text)
     return pl.DataFrame(columns)
 
 
@@ -197,34 +197,34 @@ def _build_typed_frame(table: pa.Table, text: TextFormat, width: int, path: Path
     names = choose_column_names([str(name or "").strip() for name in first], text.columns, width, path)
     columns: list[pl.Series] = []
     while table.num_columns:
-        some, table = (
+        table_part, table = (
             table.select(range(_AT_ONCE)[: table.num_columns]),
             table.select(range(_AT_ONCE, table.num_columns)),
         )
-        cells = _clean_cells(build_frame(some, path).slice(1 if text.header else 0), text)
+        cells = _clean_cells(build_frame(table_part, path).slice(1 if text.header else 0), text)
         columns += _type_columns(cells, names[len(columns) :][: cells.width], text)
-        del some
+        del table_part
     pa.default_memory_pool().release_unused()
     return pl.DataFrame(columns)
 
 
 def _type_columns(cells: pl.DataFrame, names: list[str], text: TextFormat) -> list[pl.Series]:
-    typed = (
+    typed_cells = (
         type_cells(cells, text.decimal)
         if text.numbers is None
         else cells.select(state_types(cells, names, text.numbers))
     )
     # In one piece: the parts that the file was read in make every later step slower.
-    return [column.alias(name).rechunk() for column, name in zip(typed.get_columns(), names, strict=True)]
+    return [column.alias(name).rechunk() for column, name in zip(typed_cells.get_columns(), names, strict=True)]
 
 
-def _detect_encoding(head: bytes, given: str, path: Path) -> str:
+def _detect_encoding(head: bytes, encoding: str, path: Path) -> str:
     if head.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:
-        name = codecs.lookup(given).name
+        name = codecs.lookup(encoding).name
         usable = "a,b".encode(name).decode(name, errors="replace") == "a,b"
     except (LookupError, ValueError, TypeError, AttributeError):
         usable = False
@@ -237,10 +237,10 @@ def _detect_encoding(head: bytes, given: str, path: Path) -> str:
 
 
 def _refuse_signs(separator: str, quote: str | None, path: Path) -> None:
-    for what, sign in (("separator", separator), ("quote", quote)):
+    for noun, sign in (("separator", separator), ("quote", quote)):
         if sign is not None and (len(sign) != 1 or not (sign == "\t" or " " <= sign <= "~")):
             raise DataError(
-                f'{path}: the {what} must be one plain character (for ", " give ",": blanks around cells are trimmed; '
+                f'{path}: the {noun} must be one plain character (for ", " give ",": blanks around cells are trimmed; '
                 r'for a tab give "\t")'
             )
     if separator == quote:
@@ -314,8 +314,8 @@ def _describe_csv(
 def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
     """The file as UTF-8 bytes; streamed if it is UTF-8 already, otherwise converted in memory."""
     if not comment and encoding in _AS_UTF8:
-        packed = detect_packing(path) is not None
-        return pa.PythonFile(BoundedStream(path) if packed else path.open("rb"))  # Python copes with any file name
+        is_packed = detect_packing(path) is not None
+        return pa.PythonFile(BoundedStream(path) if is_packed else path.open("rb"))  # Python copes with any file name
     return io.BytesIO(strip_comment_lines(read_whole(path).decode(encoding), comment).encode())
 
 
@@ -330,25 +330,25 @@ def _explain_unreadable(
         )
     if not isinstance(error, pa.ArrowInvalid):
         return DataError(f"{path}: the file is damaged or truncated; download it again")
-    ragged: list[int] = []
+    widths: list[int] = []
 
     def note(row: Any) -> str:
-        ragged.append(row.actual_columns)
+        widths.append(row.actual_columns)
         return "skip"
 
     try:
         _parse_csv(path, separator, width, encoding, text, note)
     except _FAULTS:
-        ragged.clear()
-    if ragged and (usual := max(set(ragged), key=ragged.count)) > width and ragged.count(usual) > 9:
+        widths.clear()
+    if widths and (usual := max(set(widths), key=widths.count)) > width and widths.count(usual) > 9:
         return DataError(
-            f"{path}: the first line has {width} cells, and {ragged.count(usual)} lines have {usual}; remove what is "
+            f"{path}: the first line has {width} cells, and {widths.count(usual)} lines have {usual}; remove what is "
             "above the names of the columns, such as a title or comments, or set the right separator"
         )
-    if ragged:
-        rows = "row has" if len(ragged) == 1 else "rows have"
+    if widths:
+        rows = "row has" if len(widths) == 1 else "rows have"
         return DataError(
-            f"{path}: {len(ragged)} {rows} another number of cells than the {width} columns; correct the file, or set "
+            f"{path}: {len(widths)} {rows} another number of cells than the {width} columns; correct the file, or set "
             f'the right separator (read with "{"tab" if separator == chr(9) else separator}")'
         )
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")

@@ -46,8 +46,8 @@ def order_texts(path: object, column: pl.Series) -> pl.Series:
         )
     forms = column.str.replace_all(r"\d", "0")
     longest = str(forms[forms.str.len_chars().arg_max() or 0])
-    known = [form for form in forms.unique() if _begins(longest, form)]
-    odd = ~forms.is_in(known)
+    known_forms = [form for form in forms.unique() if _begins(longest, form)]
+    odd = ~forms.is_in(known_forms)
     if odd.any() and column.str.contains(r"\d").any():
         raise DataError(
             f'{path}: "{column.name}" holds texts of several forms, whose numbers cannot be put in order as text, in '

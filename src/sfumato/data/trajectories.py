@@ -73,14 +73,14 @@ def map_points_to_regions(
     owners, times = owners[order], times[order]
     is_new = np.concatenate(([True], owners[1:] != owners[:-1]))
     trips = np.cumsum(is_new | _flag_splits(times, split)) - 1
-    placed = regions.place_points(Points(x[order], y[order], trips, coordinates))
-    kept = placed.regions >= 0
-    if not kept.any():
+    placed_points = regions.place_points(Points(x[order], y[order], trips, coordinates))
+    inside_mask = placed_points.regions >= 0
+    if not inside_mask.any():
         raise DataError(
             f"{source}: none of {owners.size} points lies in a region; check the regions, and whether x and y are "
             "exchanged"
         )
-    visits, trip_of = placed.regions[kept], trips[kept]
+    visits, trip_of = placed_points.regions[inside_mask], trips[inside_mask]
     if merge_repeats and visits.size:
         is_change = np.concatenate(([True], (visits[1:] != visits[:-1]) | (trip_of[1:] != trip_of[:-1])))
         visits, trip_of = visits[is_change], trip_of[is_change]
@@ -88,7 +88,7 @@ def map_points_to_regions(
     offsets = np.concatenate(([0], np.cumsum(np.bincount(trip_of, minlength=count), dtype=np.int64)))
     first_points = np.flatnonzero(np.concatenate(([True], trips[1:] != trips[:-1])))
     names = _name_trips(ids, owners[first_points], is_split=split is not None)
-    return VisitArrays(placed.names, visits, offsets, names, owners.size, int((~kept).sum()))
+    return VisitArrays(placed_points.names, visits, offsets, names, owners.size, int((~inside_mask).sum()))
 
 
 def check_coordinates(source: str, x: Floats, y: Floats, coordinates: Coordinates) -> None:

@@ -37,34 +37,34 @@ def flag_dates(texts: pl.Series) -> pl.Series:
 
 def refuse_unread_dates(values: pl.Series, source: str) -> None:
     """Stop if most of a column's distinct values look like dates; called where their order is not known."""
-    known = values.drop_nulls().unique() if values.dtype == pl.String else values.clear()
-    alike = int(flag_dates(known).sum()) if len(known) else 0
-    if not len(known) or alike < _TYPICAL * len(known):
+    known_texts = values.drop_nulls().unique() if values.dtype == pl.String else values.clear()
+    alike = int(flag_dates(known_texts).sum()) if len(known_texts) else 0
+    if not len(known_texts) or alike < _TYPICAL * len(known_texts):
         return
     count = f"{alike:,} values look like dates" if alike > 1 else "1 value looks like a date"
-    raise DataError(f'{source}: in "{values.name}", {count}, {_explain(known, alike)}')
+    raise DataError(f'{source}: in "{values.name}", {count}, {_explain(known_texts, alike)}')
 
 
-def _explain(known: pl.Series, alike: int) -> str:
+def _explain(known_texts: pl.Series, alike: int) -> str:
     """What is unclear about some dates, and what to write."""
     fitting = FittingForms()
-    fitting.observe(known)
-    short = [form for form in _SHORT_YEARS if not read_form(known, form).null_count()]
+    fitting.observe(known_texts)
+    short = [form for form in _SHORT_YEARS if not read_form(known_texts, form).null_count()]
     if len(fitting.forms) > 1:
         first, second = fitting.forms[:2]
-        return f"and {first} fits them as well as {second}. Say which: {_write_form(known, first)}"
+        return f"and {first} fits them as well as {second}. Say which: {_write_form(known_texts, first)}"
     if short:
         return (
             f"with two digits for the year. Write four, or state the form (00 to 69 are then 2000 to 2069): "
-            f"{_write_form(known, short[0])}"
+            f"{_write_form(known_texts, short[0])}"
         )
-    if alike < len(known):
-        others = len(known) - alike
-        rest = "1 does not" if others == 1 else f"{others:,} do not"
+    if alike < len(known_texts):
+        other_count = len(known_texts) - alike
+        rest = "1 does not" if other_count == 1 else f"{other_count:,} do not"
         return f"and {rest}. Correct those, or mark what means missing (missing_marks)"
     return "in a spelling that is not read. Write 2009-06-30, or give the column a hierarchy"
 
 
-def _write_form(known: pl.Series, form: str) -> str:
-    name = known.name
+def _write_form(known_texts: pl.Series, form: str) -> str:
+    name = known_texts.name
     return f'dates = {{ "{name}" = "{form}" }} under [data]; in Python sf.Table.of(df, dates={{"{name}": "{form}"}})'

@@ -26,18 +26,22 @@ class AlignedBatch(NamedTuple):
 
 def align_batches(
     original: StoredRows,
-    published: StoredRows,
-    taken: StoredRows | None,
+    published_store: StoredRows,
+    taken_rows: StoredRows | None,
     step: str,
-    chosen: Sequence[str] | None = None,
+    chosen_columns: Sequence[str] | None = None,
 ) -> Iterator[AlignedBatch]:
-    """Go through both tables in the order of their rows; `taken` lists the originals that were published, else all.
+    """Go through both tables in the order of their rows; `taken_rows` lists the published originals, else all.
 
-    Only the `chosen` columns are read, by default all that both have.
+    Only `chosen_columns` are read, by default all that both have.
     """
-    columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
-    rest = _RowReader(published, None if chosen is None else columns)
-    for offset, original_rows in _iterate_taken(original.iterate_batches(columns), taken):
+    columns = (
+        [name for name in original.schema if name in published_store.schema]
+        if chosen_columns is None
+        else list(chosen_columns)
+    )
+    rest = _RowReader(published_store, None if chosen_columns is None else columns)
+    for offset, original_rows in _iterate_taken(original.iterate_batches(columns), taken_rows):
         published_rows = rest.take(original_rows.height)
         if published_rows.height != original_rows.height:
             break
@@ -46,49 +50,55 @@ def align_batches(
     else:
         if not rest.take(1).height:
             return
-    raise explain_unaligned(published)
+    raise explain_unaligned(published_store)
 
 
 def align_coded_batches(
     original: StoredRows,
-    published: StoredRows,
-    taken: StoredRows | None,
+    published_store: StoredRows,
+    taken_rows: StoredRows | None,
     step: str,
-    chosen: Sequence[str] | None = None,
+    chosen_columns: Sequence[str] | None = None,
 ) -> Iterator[AlignedBatch]:
     """The same in smaller batches, texts as numbers where both files hold them so."""
-    columns = [name for name in original.schema if name in published.schema] if chosen is None else list(chosen)
-    rest = _BatchSlicer(published.iterate_coded_batches(columns))
-    for offset, kept in _iterate_taken(original.iterate_coded_batches(columns), taken):
+    columns = (
+        [name for name in original.schema if name in published_store.schema]
+        if chosen_columns is None
+        else list(chosen_columns)
+    )
+    rest = _BatchSlicer(published_store.iterate_coded_batches(columns))
+    for offset, kept_rows in _iterate_taken(original.iterate_coded_batches(columns), taken_rows):
         report_progress(step, offset, original.height)
-        original_rows = kept
+        original_rows = kept_rows
         while original_rows.height:
             published_rows = rest.take_some(original_rows.height)
             if not published_rows.height:
-                raise explain_unaligned(published)
+                raise explain_unaligned(published_store)
             yield AlignedBatch(original_rows.head(published_rows.height), published_rows)
             original_rows = original_rows.slice(published_rows.height)
     if rest.take_some(1).height:
-        raise explain_unaligned(published)
+        raise explain_unaligned(published_store)
 
 
-def _iterate_taken(batches: Iterator[pl.DataFrame], taken: StoredRows | None) -> Iterator[tuple[int, pl.DataFrame]]:
+def _iterate_taken(
+    batches: Iterator[pl.DataFrame], taken_rows: StoredRows | None
+) -> Iterator[tuple[int, pl.DataFrame]]:
     """Of each batch, how many rows were read with it, and those of its rows that were published."""
-    numbers = None if taken is None else _RowReader(taken)
+    numbers = None if taken_rows is None else _RowReader(taken_rows)
     offset = 0
     for batch in batches:
-        kept = batch
+        kept_rows = batch
         if numbers is not None:
-            kept = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
+            kept_rows = batch[(numbers.take_below(offset + batch.height) - offset).to_numpy()]
         offset += batch.height
-        yield offset, kept
+        yield offset, kept_rows
 
 
-def explain_unaligned(published: StoredRows) -> DataError:
+def explain_unaligned(published_store: StoredRows) -> DataError:
     """Published rows that are too many or too few."""
     return DataError(
-        f"{published.source}: {published.height} published rows cannot be compared with the originals; were the files "
-        "changed in the meantime?"
+        f"{published_store.source}: {published_store.height} published rows cannot be compared with the originals; "
+        "were the files changed in the meantime?"
     )
 
 
@@ -122,9 +132,9 @@ class _RowReader:
         while have < count and (batch := next(self._batches, None)) is not None:
             parts.append(batch)
             have += batch.height
-        joined = pl.concat(parts)
-        self._held = joined.slice(count)
-        return joined.head(count)
+        joined_rows = pl.concat(parts)
+        self._held = joined_rows.slice(count)
+        return joined_rows.head(count)
 
     def take_below(self, bound: int) -> pl.Series:
         """The next row numbers that lie below a bound."""

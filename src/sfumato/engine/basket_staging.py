@@ -174,13 +174,13 @@ def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> tupl
 
 def _mark_last(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
     """Each block, and whether it is the last."""
-    before = None
+    previous_block = None
     for block in blocks:
-        if before is not None:
-            yield before, False
-        before = block
-    if before is not None:
-        yield before, True
+        if previous_block is not None:
+            yield previous_block, False
+        previous_block = block
+    if previous_block is not None:
+        yield previous_block, True
 
 
 def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str) -> tuple[BasketWriter, Values]:
@@ -189,13 +189,13 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
     check_dialect(columns, source.separator)
     is_typed = is_table_file(path)
     batches = _read_typed_rows(path, columns) if is_typed else _read_text_rows(path, columns, source.separator)
-    vocabulary, staged = _Vocabulary(path), scratch / f"{name}-rows.parquet"
-    rows = write_batches(_code_rows(path, batches, vocabulary), staged, step="reading")
+    vocabulary, staged_file = _Vocabulary(path), scratch / f"{name}-rows.parquet"
+    rows = write_batches(_code_rows(path, batches, vocabulary), staged_file, step="reading")
     if not rows:
         raise DataError(f"{path}: the file has no rows below its header")
     with closing(BasketWriter(scratch, name)) as writer:
-        _group_rows(path, staged, scratch / f"{name}-grouped.parquet", source.item, rows, scratch)
-        staged.unlink()
+        _group_rows(path, staged_file, scratch / f"{name}-grouped.parquet", source.item, rows, scratch)
+        staged_file.unlink()
         _write_groups(scratch / f"{name}-grouped.parquet", writer)
         values = list(vocabulary.codes)
         return writer, values if is_typed else parse_item_types([str(value) for value in values])
@@ -273,10 +273,10 @@ def _refuse_other_tables(path: Path) -> None:
 def _read_typed_rows(path: Path, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
     _refuse_other_tables(path)
     try:
-        with pq.ParquetFile(path, pre_buffer=False) as opened:
-            if not set(columns) <= set(opened.schema_arrow.names):
+        with pq.ParquetFile(path, pre_buffer=False) as parquet_file:
+            if not set(columns) <= set(parquet_file.schema_arrow.names):
                 raise explain_missing_column(path, columns)
-            for batch in opened.iter_batches(_ROWS, columns=list(columns)):
+            for batch in parquet_file.iter_batches(_ROWS, columns=list(columns)):
                 yield build_frame(pa.Table.from_batches([batch]), path).select(columns)
     except (pa.ArrowException, OSError):
         raise explain_damaged(path) from None
@@ -291,11 +291,11 @@ def _code_rows(path: Path, batches: Iterator[pl.DataFrame], vocabulary: _Vocabul
         if gaps.any():
             first_missing = first_missing if missing else first + int(gaps.arg_max() or 0)
             missing += int(gaps.sum())
-        known = items.set(flag_missing_cells(items), None)
-        distinct = known.drop_nulls().unique(maintain_order=True)
+        known_items = items.set(flag_missing_cells(items), None)
+        distinct = known_items.drop_nulls().unique(maintain_order=True)
         codes = pl.Series(vocabulary.number(distinct.to_list()), dtype=pl.Int32)
-        coded = known.replace_strict(distinct, codes, default=NO_ITEM, return_dtype=pl.Int32)
-        yield pl.DataFrame({"row": np.arange(first, first + len(ids)), "id": ids, "code": coded})
+        item_codes = known_items.replace_strict(distinct, codes, default=NO_ITEM, return_dtype=pl.Int32)
+        yield pl.DataFrame({"row": np.arange(first, first + len(ids)), "id": ids, "code": item_codes})
         first += len(ids)
     if missing:
         raise explain_missing_rows(path, name, missing, first, first_missing)
@@ -317,21 +317,21 @@ def explain_missing_rows(path: Path, column: str, missing: int, rows: int, first
     )
 
 
-def _group_rows(path: Path, staged: Path, grouped: Path, item: str, rows: int, scratch: Path) -> None:
+def _group_rows(path: Path, staged_file: Path, grouped_file: Path, item: str, rows: int, scratch: Path) -> None:
     """Sort the codes of all baskets by the first row of each; a code that a basket has twice is kept once."""
     duckdb = require_duckdb()
-    table = f"read_parquet({quote_sql_text(str(staged))})"
+    table = f"read_parquet({quote_sql_text(str(staged_file))})"
     owners = f"(SELECT id, min(row) AS first, count(*) AS many FROM {table} GROUP BY id)"
-    joined = f"{table} AS r JOIN {owners} AS o USING (id)"
+    join_clause = f"{table} AS r JOIN {owners} AS o USING (id)"
     report_progress("grouping baskets")
     try:
         with open_connection(scratch) as connection:
-            gaps = f"SELECT count(*), min(r.row) FROM {joined} WHERE r.code = {NO_ITEM} AND o.many > 1"
+            gaps = f"SELECT count(*), min(r.row) FROM {join_clause} WHERE r.code = {NO_ITEM} AND o.many > 1"
             missing, first = connection.execute(gaps).fetchone() or (0, 0)
             if missing:
                 raise explain_missing_rows(path, item, missing, rows, first)
-            ordered = f"SELECT o.first, r.code FROM {joined} GROUP BY 1, 2 ORDER BY 1, 2"
-            connection.execute(f"COPY ({ordered}) TO {quote_sql_text(str(grouped))} (FORMAT parquet)")
+            query = f"SELECT o.first, r.code FROM {join_clause} GROUP BY 1, 2 ORDER BY 1, 2"
+            connection.execute(f"COPY ({query}) TO {quote_sql_text(str(grouped_file))} (FORMAT parquet)")
     except duckdb.OutOfMemoryException:
         raise DataError(
             f"{path}: grouping the baskets needs more than {format_size(find_memory_budget())} of memory; set "
@@ -341,22 +341,22 @@ def _group_rows(path: Path, staged: Path, grouped: Path, item: str, rows: int, s
         raise DataError(f"{path}: duckdb cannot group its rows ({type(error).__name__}); try --engine memory") from None
 
 
-def _write_groups(grouped: Path, writer: BasketWriter) -> None:
+def _write_groups(grouped_file: Path, writer: BasketWriter) -> None:
     """Cut the sorted codes into baskets; the last basket of a part may go on in the next one."""
     owners, codes = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    with pq.ParquetFile(grouped, pre_buffer=False) as opened:
-        for batch in opened.iter_batches(BATCH_BASKETS):
+    with pq.ParquetFile(grouped_file, pre_buffer=False) as parquet_file:
+        for batch in parquet_file.iter_batches(BATCH_BASKETS):
             owners = np.concatenate((owners, batch.column(0).to_numpy()))
             codes = np.concatenate((codes, batch.column(1).to_numpy()))
             end = int(np.searchsorted(owners, owners[-1]))
             _write_group(owners[:end], codes[:end], writer)
             owners, codes = owners[end:], codes[end:]
     _write_group(owners, codes, writer)
-    grouped.unlink()
+    grouped_file.unlink()
 
 
 def _write_group(owners: Ints, codes: Codes, writer: BasketWriter) -> None:
     if len(owners):
         basket = np.cumsum(np.diff(owners, prepend=owners[0]) > 0)
-        there = codes != NO_ITEM
-        writer.add(np.bincount(basket[there], minlength=int(basket[-1]) + 1), codes[there])
+        item_mask = codes != NO_ITEM
+        writer.add(np.bincount(basket[item_mask], minlength=int(basket[-1]) + 1), codes[item_mask])

@@ -37,10 +37,10 @@ class EngineChoice(NamedTuple):
         return f"Engine: {self.name}, {self.reason}."
 
 
-def choose_engine(path: str | Path, wanted: EngineName = "auto") -> EngineChoice:
+def choose_engine(path: str | Path, wanted_engine: EngineName = "auto") -> EngineChoice:
     """The engine that was asked for, else memory for a table that fits, and duckdb for one that does not."""
-    if wanted != "auto":
-        return EngineChoice(wanted, "as asked")
+    if wanted_engine != "auto":
+        return EngineChoice(wanted_engine, "as asked")
     if is_spark_table(path):
         return EngineChoice("spark", "which reads its own tables")
     cells = estimate_cells(path)
@@ -49,17 +49,17 @@ def choose_engine(path: str | Path, wanted: EngineName = "auto") -> EngineChoice
     return choose_by_cells(cells)
 
 
-def choose_by_cells(cells: int, wanted: EngineName = "auto") -> EngineChoice:
+def choose_by_cells(cells: int, wanted_engine: EngineName = "auto") -> EngineChoice:
     """The same for a table of so many cells, which duckdb reads."""
-    if wanted != "auto":
-        return EngineChoice(wanted, "as asked")
+    if wanted_engine != "auto":
+        return EngineChoice(wanted_engine, "as asked")
     return _choose_by_bytes(cells * BYTES_A_CELL, "table")
 
 
-def choose_basket_engine(source: BasketSource, wanted: EngineName = "auto") -> EngineChoice:
+def choose_basket_engine(source: BasketSource, wanted_engine: EngineName = "auto") -> EngineChoice:
     """The engine that was asked for, else memory for baskets that fit, and duckdb for other files that it reads."""
-    if wanted != "auto":
-        return EngineChoice(wanted, "as asked")
+    if wanted_engine != "auto":
+        return EngineChoice(wanted_engine, "as asked")
     path = Path(source.path)
     if not path.is_file() or not can_stage(source):
         return EngineChoice("memory", "which reads this kind of data")
@@ -71,16 +71,22 @@ def choose_basket_engine(source: BasketSource, wanted: EngineName = "auto") -> E
     return _choose_by_bytes(cells * BYTES_A_CELL, "file") if is_parquet else choose_by_letters(path.stat().st_size)
 
 
-def choose_by_letters(size: int, wanted: EngineName = "auto") -> EngineChoice:
+def choose_by_letters(size: int, wanted_engine: EngineName = "auto") -> EngineChoice:
     """The same for baskets in a text file of so many bytes, which duckdb reads."""
-    return EngineChoice(wanted, "as asked") if wanted != "auto" else _choose_by_bytes(size * _BYTES_A_LETTER, "file")
+    return (
+        EngineChoice(wanted_engine, "as asked")
+        if wanted_engine != "auto"
+        else _choose_by_bytes(size * _BYTES_A_LETTER, "file")
+    )
 
 
-def _choose_by_bytes(needed: int, what: str) -> EngineChoice:
+def _choose_by_bytes(needed_bytes: int, data_kind: str) -> EngineChoice:
     budget = find_memory_budget()
-    sizes = f"since the {what} may take {format_size(needed)} of memory and {format_size(budget)} are to be had"
-    if needed <= budget:
-        return EngineChoice("memory", f"since the {what} fits in it")
+    sizes = (
+        f"since the {data_kind} may take {format_size(needed_bytes)} of memory and {format_size(budget)} are to be had"
+    )
+    if needed_bytes <= budget:
+        return EngineChoice("memory", f"since the {data_kind} fits in it")
     if importlib.util.find_spec("duckdb") is None:
         return EngineChoice("memory", f'{sizes}, but duckdb is not installed (pip install "sfumato[duckdb]")')
     return EngineChoice("duckdb", sizes)
@@ -107,8 +113,8 @@ def estimate_cells(path: str | Path) -> int | None:
 def _estimate_file(file: Path, kind: str | None) -> int:
     size = file.stat().st_size
     if kind == "parquet":
-        about = pq.read_metadata(file)
-        return int(about.num_rows) * int(about.num_columns)
+        metadata = pq.read_metadata(file)
+        return int(metadata.num_rows) * int(metadata.num_columns)
     if kind is not None:
         return size // 8
     opening = read_first_bytes(file, _OPENING)  # unpacked: a compressed file has more cells than that

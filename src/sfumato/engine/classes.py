@@ -51,9 +51,9 @@ def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, in
     """One whole number a row, equal exactly where all columns are, and an upper bound for it."""
     key = np.zeros(frame.height, dtype=np.int64)
     radix = 1
-    coded = _number_text_columns(frame.select(columns))
+    coded_frame = _number_text_columns(frame.select(columns))
     for name in columns:
-        codes, lowest, width = _encode_column(coded[name])
+        codes, lowest, width = _encode_column(coded_frame[name])
         if radix * width > _LARGEST_KEY:
             key = pl.Series(key).rank("dense").to_numpy().astype(np.int64)
             radix = frame.height + 1
@@ -64,9 +64,9 @@ def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, in
 
 def _number_text_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """Text columns as the numbers of their values, all columns at once, so that polars may use every core."""
-    kept = [column for column in frame.get_columns() if is_remembered(column)]
-    if kept:
-        frame = frame.with_columns(number_texts(column).codes.alias(column.name) for column in kept)
+    remembered_columns = [column for column in frame.get_columns() if is_remembered(column)]
+    if remembered_columns:
+        frame = frame.with_columns(number_texts(column).codes.alias(column.name) for column in remembered_columns)
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     if not texts:
         return frame

@@ -26,7 +26,7 @@ DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
 def read_coded_columns(batch: pa.RecordBatch) -> pl.DataFrame:
     """Those columns that are dictionaries of distinct texts, as coded columns."""
     texts = {name: list_dictionary_texts(batch.column(name)) for name in batch.schema.names}
-    kinds = {name: pl.Enum(listed) for name, listed in texts.items() if listed is not None}
+    kinds = {name: pl.Enum(column_texts) for name, column_texts in texts.items() if column_texts is not None}
     places = pl.DataFrame([_shorten_places(name, batch.column(name).indices, kinds[name]) for name in kinds])
     return places.select(pl.col(name).cat.to(kind) for name, kind in kinds.items())
 
@@ -38,8 +38,8 @@ def _shorten_places(name: str, places: pa.Array, kind: pl.Enum) -> pl.Series:
         return pl.Series(name, places).cast(pl.UInt32)
     cells = allocate_numbers(len(places), number)
     cells[:] = np.frombuffer(places.buffers()[1], dtype=np.int32, count=len(places), offset=4 * places.offset)
-    known = places.buffers()[0] if places.null_count else None
-    return pl.Series(name, pa.Array.from_buffers(pa.from_numpy_dtype(number), len(cells), [known, cells.base]))
+    validity = places.buffers()[0] if places.null_count else None
+    return pl.Series(name, pa.Array.from_buffers(pa.from_numpy_dtype(number), len(cells), [validity, cells.base]))
 
 
 def _choose_number(count: int) -> Any:
@@ -64,12 +64,12 @@ def list_dictionary_texts(cells: pa.Array) -> list[str] | None:
 def build_coded_column(codes: Ints, labels: Sequence[str | None]) -> pl.Series:
     """The column of the labels with the given numbers; a label may occur twice, and None is a missing cell."""
     number = {label: position for position, label in enumerate(dict.fromkeys(x for x in labels if x is not None))}
-    listed = [number.get(label, 0) if label is not None else 0 for label in labels]
-    made = pl.Series(np.array(listed, dtype=_choose_number(len(number)))[codes])
+    label_numbers = [number.get(label, 0) if label is not None else 0 for label in labels]
+    cells = pl.Series(np.array(label_numbers, dtype=_choose_number(len(number)))[codes])
     empty = np.array([label is None for label in labels], dtype=np.bool_)[codes]
     if empty.any():
-        made = made.set(pl.Series(empty), None)
-    return made.cat.to(pl.Enum(list(number)))
+        cells = cells.set(pl.Series(empty), None)
+    return cells.cat.to(pl.Enum(list(number)))
 
 
 def is_coded(column: pl.Series) -> bool:
@@ -114,18 +114,20 @@ def flag_text(column: pl.Series, text: str) -> Flags:
 def write_coded_column(column: pl.Series) -> pa.DictionaryArray:
     """A coded column as a dictionary of Arrow, in memory that holds its cells and nothing else."""
     values, codes = list_categories(column).to_list(), column.to_physical()
-    known = codes.is_not_null().to_numpy() if codes.null_count() else None
-    cells = codes.to_numpy() if known is None else codes.fill_null(0).to_numpy()
-    used = np.flatnonzero(np.bincount(cells if known is None else cells[known], minlength=len(values))).tolist()
+    known_mask = codes.is_not_null().to_numpy() if codes.null_count() else None
+    cells = codes.to_numpy() if known_mask is None else codes.fill_null(0).to_numpy()
+    used = np.flatnonzero(
+        np.bincount(cells if known_mask is None else cells[known_mask], minlength=len(values))
+    ).tolist()
     order = sorted(used, key=values.__getitem__)
     rank = np.zeros(max(len(values), 1), dtype=np.int32)
     rank[order] = np.arange(len(used), dtype=np.int32)
     places = allocate_numbers(len(cells), np.int32)
     np.take(rank, cells, out=places, mode="clip")  # without a second look at each code
     bits = None
-    if known is not None:
-        places[~known] = 0
-        bits = copy_buffer(np.packbits(known, bitorder="little"))
+    if known_mask is not None:
+        places[~known_mask] = 0
+        bits = copy_buffer(np.packbits(known_mask, bitorder="little"))
     indices = pa.Array.from_buffers(pa.int32(), len(places), [bits, places.base])
     texts = pa.array([values[number] for number in order], type=pa.large_string())
     return pa.DictionaryArray.from_arrays(indices, texts)

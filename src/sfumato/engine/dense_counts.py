@@ -51,14 +51,14 @@ def _list_places(counts: Codes) -> PlaceCounts:
     parts = range(0, len(counts), _SLICE)
     most = sum(np.count_nonzero(counts[begin : begin + _SLICE]) for begin in parts)
     place_counts = PlaceCounts(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64))
-    listed = 0
+    listed_count = 0
     for begin in parts:
         part = counts[begin : begin + _SLICE]
-        taken = np.flatnonzero(part)
-        here = slice(listed, listed + len(taken))
-        np.add(taken, begin, out=place_counts.places[here], casting="same_kind")
-        place_counts.counts[here] = part[taken]
-        listed = here.stop
+        taken_places = np.flatnonzero(part)
+        span = slice(listed_count, listed_count + len(taken_places))
+        np.add(taken_places, begin, out=place_counts.places[span], casting="same_kind")
+        place_counts.counts[span] = part[taken_places]
+        listed_count = span.stop
     return place_counts
 
 

@@ -178,49 +178,57 @@ class DuckdbRows(StoredRows):
     def count_missing(self) -> dict[str, int]:
         """Add up what the files say of themselves; count the other columns all at once."""
         if self._missing is None:
-            stated = add_stated_nulls(self.files, self.schema)
-            rest = [name for name in self.schema if name not in stated]
+            stated_counts = add_stated_nulls(self.files, self.schema)
+            rest = [name for name in self.schema if name not in stated_counts]
             cells = ", ".join(f"count({self._name_plain(name)})" for name in rest)
-            known = self._fetch(f"SELECT {cells} FROM {self._relation}", rest).row(0, named=True) if rest else {}
-            missing = {name: self.height - int(count) for name, count in known.items()}
-            self._missing = {name: {**stated, **missing}[name] for name in self.schema}
+            known_counts = self._fetch(f"SELECT {cells} FROM {self._relation}", rest).row(0, named=True) if rest else {}
+            missing = {name: self.height - int(count) for name, count in known_counts.items()}
+            self._missing = {name: {**stated_counts, **missing}[name] for name in self.schema}
         return self._missing
 
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows of each file in turn."""
-        chosen = list(self.schema) if columns is None else list(columns)
-        for file, batch in read_ahead(self._read_files(chosen, ())):
-            yield simplify_frame(_build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen), str(file))
+        chosen_columns = list(self.schema) if columns is None else list(columns)
+        for file, batch in read_ahead(self._read_files(chosen_columns, ())):
+            yield simplify_frame(
+                _build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen_columns), str(file)
+            )
 
     def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The rows of each file in turn; texts that the files hold as dictionaries stay numbers."""
         return read_ahead(self._code_files(list(self.schema) if columns is None else list(columns)))
 
-    def _code_files(self, chosen: list[str]) -> Iterator[pl.DataFrame]:
-        for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
-            coded = read_coded_columns(batch)
-            rest = [name for name in batch.schema.names if name not in coded.columns]
+    def _code_files(self, chosen_columns: list[str]) -> Iterator[pl.DataFrame]:
+        for file, batch in self._read_files(
+            chosen_columns, [name for name in chosen_columns if name in self._repetitive]
+        ):
+            coded_frame = read_coded_columns(batch)
+            rest = [name for name in batch.schema.names if name not in coded_frame.columns]
             plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
-            yield pl.DataFrame([coded[name] if name in coded.columns else plain[name] for name in chosen])
+            yield pl.DataFrame(
+                [coded_frame[name] if name in coded_frame.columns else plain[name] for name in chosen_columns]
+            )
 
     def iterate_numbered(self, columns: Sequence[str]) -> Iterator[ShortCodes]:
         """From the numbers that the files hold, without a frame in between."""
         return read_ahead(self._number_files(list(columns), [ValueNumbers() for _ in columns]))
 
-    def _number_files(self, chosen: list[str], numbers: list[ValueNumbers]) -> Iterator[ShortCodes]:
-        for file, batch in self._read_files(chosen, [name for name in chosen if name in self._repetitive]):
-            lines = np.empty((len(chosen), batch.num_rows), dtype=np.uint16)
-            for number, name, line in zip(numbers, chosen, lines, strict=True):
+    def _number_files(self, chosen_columns: list[str], numbers: list[ValueNumbers]) -> Iterator[ShortCodes]:
+        for file, batch in self._read_files(
+            chosen_columns, [name for name in chosen_columns if name in self._repetitive]
+        ):
+            lines = np.empty((len(chosen_columns), batch.num_rows), dtype=np.uint16)
+            for number, name, line in zip(numbers, chosen_columns, lines, strict=True):
                 if not number.number_array(batch.column(name), line):
                     rows = pa.Table.from_batches([batch.select([name])])
                     number.number_cells(simplify_frame(_build_frame(rows, str(file)), str(file))[name], line)
             yield lines
 
-    def _read_files(self, columns: list[str], coded: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
+    def _read_files(self, columns: list[str], coded_columns: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
         for file in self.files:
             try:
-                with pq.ParquetFile(file, pre_buffer=False, read_dictionary=list(coded)) as opened:
-                    for batch in opened.iter_batches(BATCH_ROWS, columns=columns):
+                with pq.ParquetFile(file, pre_buffer=False, read_dictionary=list(coded_columns)) as parquet_file:
+                    for batch in parquet_file.iter_batches(BATCH_ROWS, columns=columns):
                         yield file, batch
             except (pa.ArrowException, OSError):
                 raise explain_damaged(file) from None
@@ -283,8 +291,8 @@ class DuckdbRows(StoredRows):
         """Which file cannot be read: duckdb's own text may hold a cell."""
         for file in self.files:
             try:
-                with pq.ParquetFile(file) as opened:
-                    for _ in opened.iter_batches(BATCH_ROWS):
+                with pq.ParquetFile(file) as parquet_file:
+                    for _ in parquet_file.iter_batches(BATCH_ROWS):
                         pass
             except (pa.ArrowException, OSError):
                 return explain_damaged(file)
@@ -335,17 +343,17 @@ def find_repetitive_columns(files: Sequence[Path], schema: Mapping[str, pl.DataT
 
 def add_stated_nulls(files: Sequence[Path], schema: Mapping[str, pl.DataType]) -> dict[str, int]:
     """How many cells are missing in the columns of which all files say so; not of floats, where NaN is missing, too."""
-    stated = {name: 0 for name, kind in schema.items() if not kind.is_float()}
+    null_counts = {name: 0 for name, kind in schema.items() if not kind.is_float()}
     for file in files:
         metadata = pq.read_metadata(file)
         for group in range(metadata.num_row_groups):
             for column in map(metadata.row_group(group).column, range(metadata.num_columns)):
                 statistics = column.statistics
                 if statistics is None or not statistics.has_null_count:
-                    stated.pop(column.path_in_schema, None)
-                elif column.path_in_schema in stated:
-                    stated[column.path_in_schema] += statistics.null_count
-    return stated
+                    null_counts.pop(column.path_in_schema, None)
+                elif column.path_in_schema in null_counts:
+                    null_counts[column.path_in_schema] += statistics.null_count
+    return null_counts
 
 
 def check_schemas(files: Sequence[Path]) -> pa.Schema:
@@ -360,9 +368,9 @@ def check_schemas(files: Sequence[Path]) -> pa.Schema:
             first = schema
         elif schema.names != first.names:
             raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
-        changed = [field.name for field in schema if not _are_alike(field.type, first.field(field.name).type)]
-        if changed:
-            raise explain_changed_type(file, changed, files[0])
+        changed_columns = [field.name for field in schema if not _are_alike(field.type, first.field(field.name).type)]
+        if changed_columns:
+            raise explain_changed_type(file, changed_columns, files[0])
     assert first is not None, "no files"
     return first
 

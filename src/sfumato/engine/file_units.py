@@ -42,40 +42,42 @@ def cut_units(files: Sequence[Path], heights: Sequence[int]) -> tuple[FileUnit, 
     return tuple(units)
 
 
-def read_unit(unit: FileUnit, columns: Sequence[str], coded: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
-    """The rows of a run, some at a time; unless `coded` is None, texts of those columns and of categories as numbers.
+def read_unit(
+    unit: FileUnit, columns: Sequence[str], coded_columns: Sequence[str] | None = None
+) -> Iterator[pl.DataFrame]:
+    """The rows of a run, some at a time; with `coded_columns`, texts of those and of categories are numbers.
 
     The ends of batches do not depend on how a file is cut: they are those that Arrow makes of the whole file, which
     also ends a batch where another dictionary of texts begins.
     """
     try:
-        with pq.ParquetFile(unit.file, pre_buffer=False, read_dictionary=list(coded or ())) as opened:
-            kinds = [opened.schema_arrow.field(name).type for name in columns]
-            has_codes = coded is not None and any(map(pa.types.is_dictionary, kinds))
-            groups, begins = _find_row_groups(opened.metadata, unit)
+        with pq.ParquetFile(unit.file, pre_buffer=False, read_dictionary=list(coded_columns or ())) as parquet_file:
+            kinds = [parquet_file.schema_arrow.field(name).type for name in columns]
+            has_codes = coded_columns is not None and any(map(pa.types.is_dictionary, kinds))
+            groups, begins = _find_row_groups(parquet_file.metadata, unit)
             ends = {*range(unit.begin + BATCH_ROWS, unit.end, BATCH_ROWS), unit.end, *(begins[1:] if has_codes else ())}
-            held: list[pa.RecordBatch] = []
-            row, skip, left = unit.begin, unit.begin - begins[0], sorted(ends)
-            for read in opened.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(columns)):
+            batch_parts: list[pa.RecordBatch] = []
+            row, skip, remaining_ends = unit.begin, unit.begin - begins[0], sorted(ends)
+            for read in parquet_file.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(columns)):
                 rest = read.slice(skip)
                 skip = max(0, skip - read.num_rows)
-                while rest.num_rows and left:
-                    part = rest.slice(0, left[0] - row)
-                    held.append(part)
+                while rest.num_rows and remaining_ends:
+                    part = rest.slice(0, remaining_ends[0] - row)
+                    batch_parts.append(part)
                     row, rest = row + part.num_rows, rest.slice(part.num_rows)
-                    if row == left[0]:
-                        yield _build_frame(held, columns, has_codes, unit.file)
-                        held = []
-                        left.pop(0)
+                    if row == remaining_ends[0]:
+                        yield _build_frame(batch_parts, columns, has_codes, unit.file)
+                        batch_parts = []
+                        remaining_ends.pop(0)
     except (pa.ArrowException, OSError):
         raise explain_damaged(unit.file) from None
 
 
-def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int], list[int]]:
+def _find_row_groups(metadata: pq.FileMetaData, unit: FileUnit) -> tuple[list[int], list[int]]:
     """The row groups that a run touches, and the row with which each begins."""
     groups, begins, begin = [], [], 0
-    for number in range(about.num_row_groups):
-        end = begin + about.row_group(number).num_rows
+    for number in range(metadata.num_row_groups):
+        end = begin + metadata.row_group(number).num_rows
         if begin < unit.end and end > unit.begin:
             groups.append(number)
             begins.append(begin)
@@ -85,8 +87,8 @@ def _find_row_groups(about: pq.FileMetaData, unit: FileUnit) -> tuple[list[int],
 
 def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], has_codes: bool, file: Path) -> pl.DataFrame:
     table = pa.Table.from_batches(parts).unify_dictionaries().combine_chunks()
-    kept = read_coded_columns(table.to_batches()[0]) if has_codes else pl.DataFrame()
-    frame = pl.from_arrow(table.select([name for name in columns if name not in kept.columns]))
+    coded_frame = read_coded_columns(table.to_batches()[0]) if has_codes else pl.DataFrame()
+    frame = pl.from_arrow(table.select([name for name in columns if name not in coded_frame.columns]))
     assert isinstance(frame, pl.DataFrame), "a table has columns"
     plain = simplify_frame(frame, str(file))
-    return pl.DataFrame([kept[name] if name in kept.columns else plain[name] for name in columns])
+    return pl.DataFrame([coded_frame[name] if name in coded_frame.columns else plain[name] for name in columns])

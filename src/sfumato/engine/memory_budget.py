@@ -17,11 +17,11 @@ LEAST = 256 << 20
 
 def find_memory_budget() -> int:
     """Bytes that a run may use."""
-    given = os.environ.get("SFUMATO_MEMORY")
-    if given:
-        return parse_size(given)
-    left = [_read_available(), *_list_container_rests()]
-    return max(min(left) // 2, LEAST)
+    size_text = os.environ.get("SFUMATO_MEMORY")
+    if size_text:
+        return parse_size(size_text)
+    free_sizes = [_read_available(), *_list_container_rests()]
+    return max(min(free_sizes) // 2, LEAST)
 
 
 def parse_size(text: str) -> int:

@@ -20,7 +20,7 @@ from sfumato.progress import report_progress
 def number_stored_cells(rows: StoredRows, texts: Mapping[str, pl.Series]) -> dict[str, npt.NDArray[np.integer[Any]]]:
     """The place of each cell among the texts of its column, their number where it is missing or not among them."""
     codes: dict[str, npt.NDArray[np.integer[Any]]] = {
-        name: np.zeros(rows.height, dtype=np.min_scalar_type(len(listed))) for name, listed in texts.items()
+        name: np.zeros(rows.height, dtype=np.min_scalar_type(len(column_texts))) for name, column_texts in texts.items()
     }
     kinds = {name: numbers.dtype for name, numbers in codes.items()}
 
@@ -41,5 +41,5 @@ def number_stored_cells(rows: StoredRows, texts: Mapping[str, pl.Series]) -> dic
 def place_cells(cells: pl.Series, texts: pl.Series) -> Ints:
     """The place of each text among others, their number where it is missing or not among them."""
     mapping = pl.DataFrame({"value": texts, "code": np.arange(len(texts))})
-    joined = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
-    return joined["code"].fill_null(len(texts)).to_numpy()
+    joined_frame = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
+    return joined_frame["code"].fill_null(len(texts)).to_numpy()

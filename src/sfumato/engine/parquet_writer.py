@@ -81,17 +81,17 @@ def _write_parts(
 def _open_writer(path: Path, rows: pl.DataFrame) -> pq.ParquetWriter:
     """A file for rows of such types; a column of numbers for texts is one of texts to every reader."""
     schema = _to_arrow(rows.clear(), None).schema
-    coded = any(pa.types.is_dictionary(kind) for kind in schema.types)
-    return pq.ParquetWriter(path, schema, compression="zstd", store_schema=not coded)
+    has_codes = any(pa.types.is_dictionary(kind) for kind in schema.types)
+    return pq.ParquetWriter(path, schema, compression="zstd", store_schema=not has_codes)
 
 
 def _to_arrow(frame: pl.DataFrame, schema: pa.Schema | None) -> pa.Table:
     """The cells and nothing else of their memory, in types that every reader knows, and those of the file."""
-    coded = [column.name for column in frame.get_columns() if is_coded(column)]
-    plain = rebuild_frame(frame.drop(coded)).to_arrow(compat_level=pl.CompatLevel.oldest())
-    if not coded and (schema is None or plain.schema.equals(schema)):
+    coded_names = [column.name for column in frame.get_columns() if is_coded(column)]
+    plain = rebuild_frame(frame.drop(coded_names)).to_arrow(compat_level=pl.CompatLevel.oldest())
+    if not coded_names and (schema is None or plain.schema.equals(schema)):
         return plain
-    columns = [write_coded_column(frame[n]) if n in coded else plain.column(n) for n in frame.columns]
+    columns = [write_coded_column(frame[n]) if n in coded_names else plain.column(n) for n in frame.columns]
     if schema is not None:
         columns = [_fit_type(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)]
     return pa.Table.from_arrays(columns, names=frame.columns)

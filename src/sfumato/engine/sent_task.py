@@ -47,10 +47,10 @@ def send_task(session: Any, task: Task) -> Iterator[SentTask]:
     """Broadcast a task for as long as it is used."""
     from pyspark.cloudpickle import CloudPickler
 
-    packed = pack_task(task, CloudPickler)  # functions that are in no module are packed whole
-    content = session.sparkContext.broadcast(packed.content)
+    packed_task = pack_task(task, CloudPickler)  # functions that are in no module are packed whole
+    content = session.sparkContext.broadcast(packed_task.content)
     try:
-        yield SentTask(content, packed.secrets)
+        yield SentTask(content, packed_task.secrets)
     finally:
         content.destroy()
 
@@ -71,9 +71,9 @@ def pack_task(task: object, pickler: type[pickle.Pickler] = pickle.Pickler) -> P
     return PackedTask(content.getvalue(), tuple(secrets))
 
 
-def unpack_task(packed: PackedTask) -> Any:
+def unpack_task(packed_task: PackedTask) -> Any:
     """The task with its secrets."""
-    return _Unpacker(io.BytesIO(packed.content), packed.secrets).load()
+    return _Unpacker(io.BytesIO(packed_task.content), packed_task.secrets).load()
 
 
 class _Unpacker(pickle.Unpickler):

@@ -35,28 +35,30 @@ COPIES = "copied-*.parquet"
 
 def stage_server_table(source: Source, marks: Sequence[str], scratch: Path) -> Path:
     """Copy a table; decimals become numbers if no digit is lost, as in a text file."""
-    shown = hide_password(source.location)
+    source_name = hide_password(source.location)
     raw, types = scratch / "sent.parquet", TypesOfCells()
     with open_server_table(source) as table, pq.ParquetWriter(raw, table.batches.schema) as writer:
-        written = 0
+        row_count = 0
         for batch in table.batches:
-            types.observe(build_frame(pa.Table.from_batches([batch]).select(table.decimals), shown))
+            types.observe(build_frame(pa.Table.from_batches([batch]).select(table.decimals), source_name))
             writer.write_batch(batch)
-            written += batch.num_rows
-            report_progress("reading", written)
-    decided = types.decide() | ({} if written else dict.fromkeys(table.decimals, pl.String()))
-    copy, typed = scratch / COPIES.replace("*", "0"), scratch / "typed.parquet"
-    write_batches(_read(raw, shown, lambda rows: rows.cast(decided)), copy)  # type: ignore[arg-type]
+            row_count += batch.num_rows
+            report_progress("reading", row_count)
+    column_types = types.decide() | ({} if row_count else dict.fromkeys(table.decimals, pl.String()))
+    copy, typed_file = scratch / COPIES.replace("*", "0"), scratch / "typed.parquet"
+    write_batches(_read(raw, source_name, lambda rows: rows.cast(column_types)), copy)  # type: ignore[arg-type]
     raw.unlink()
-    write_batches(_read(copy, shown, lambda rows: simplify_frame(mark_missing(rows, marks), shown)), typed)
-    return typed
+    write_batches(
+        _read(copy, source_name, lambda rows: simplify_frame(mark_missing(rows, marks), source_name)), typed_file
+    )
+    return typed_file
 
 
-def _read(file: Path, shown: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    with pq.ParquetFile(file, pre_buffer=False) as opened:
-        yield change(build_frame(opened.schema_arrow.empty_table(), shown))
-        for batch in opened.iter_batches(_ROWS):
-            yield change(build_frame(pa.Table.from_batches([batch]), shown))
+def _read(file: Path, source_name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    with pq.ParquetFile(file, pre_buffer=False) as parquet_file:
+        yield change(build_frame(parquet_file.schema_arrow.empty_table(), source_name))
+        for batch in parquet_file.iter_batches(_ROWS):
+            yield change(build_frame(pa.Table.from_batches([batch]), source_name))
 
 
 class SortedTexts:
@@ -68,15 +70,15 @@ class SortedTexts:
         files = sorted(scratch.glob(COPIES))
         self.columns: list[str] = pq.read_schema(files[0]).names
         self.height = sum(int(pq.read_metadata(file).num_rows) for file in files)
-        spelled = chain.from_iterable(_read(file, file.name, _spell) for file in files)
-        write_batches(spelled, texts, self.height, "committing to the input")
+        spelled_batches = chain.from_iterable(_read(file, file.name, _spell) for file in files)
+        write_batches(spelled_batches, texts, self.height, "committing to the input")
         _sort_file(texts, self._file, scratch)
         texts.unlink()
 
     def iterate(self, column: int) -> Iterator[pl.Series]:
         """The cells of the column at some place, in order."""
-        with pq.ParquetFile(self._file, pre_buffer=False) as opened:
-            for batch in opened.iter_batches(_ROWS, columns=[f"c{column}"]):
+        with pq.ParquetFile(self._file, pre_buffer=False) as parquet_file:
+            for batch in parquet_file.iter_batches(_ROWS, columns=[f"c{column}"]):
                 yield build_frame(pa.Table.from_batches([batch]), self._file.name).to_series()
 
     def close(self) -> None:

@@ -56,9 +56,9 @@ def group_rows(
     codes = CodeMap(items, np.arange(len(items), dtype=np.int32), NO_ITEM)
     task = GroupTask(rows.units, columns, codes, rows.schema[columns[0]])
     parts = ceil(rows.height / UNIT_ROWS)
-    with send_task(rows.session, task) as sent:
-        grouped = (
-            rows.map_units(sent, task.declaration)
+    with send_task(rows.session, task) as sent_task:
+        grouped_rows = (
+            rows.map_units(sent_task, task.declaration)
             .repartition(parts, "id")
             .groupBy("id")
             .agg(
@@ -72,9 +72,9 @@ def group_rows(
             .withColumn("lost", f.col("id").isNull())
             .drop("id")
         )
-        ordered = grouped.repartition(parts, "part").groupBy("part")
-        written = rows.fetch(ordered.applyInArrow(_make_writer(scratch, name), _FOUND))
-    summary = pl.from_arrow(written)
+        part_groups = grouped_rows.repartition(parts, "part").groupBy("part")
+        summary_table = rows.fetch(part_groups.applyInArrow(_make_writer(scratch, name), _FOUND))
+    summary = pl.from_arrow(summary_table)
     assert isinstance(summary, pl.DataFrame) and summary.height <= parts
     return GroupedBasketRows(
         tuple(_name_part(scratch, name, part) for part in sorted(summary["part"].to_list())),
@@ -112,7 +112,7 @@ class GroupTask:
 
     def _group(self, batch: pl.DataFrame, first: int) -> pa.RecordBatch:
         ids, items = (batch[name] for name in self.columns)
-        coded = pl.DataFrame(
+        coded_rows = pl.DataFrame(
             {
                 "id": ids.set(flag_missing_cells(ids), None).cast(get_carrier(self.kind)),
                 "row": np.arange(first, first + batch.height),
@@ -120,19 +120,19 @@ class GroupTask:
             }
         )
         gap = pl.col("code") == NO_ITEM
-        grouped = coded.group_by("id").agg(
+        grouped_rows = coded_rows.group_by("id").agg(
             pl.col("row").min().alias("first"),
             pl.len().cast(pl.Int64).alias("many"),
             gap.sum().cast(pl.Int64).alias("gaps"),
             pl.col("row").filter(gap).min().alias("gap"),
             pl.col("code").unique().alias("codes"),
         )
-        return _to_spark(grouped)
+        return _to_spark(grouped_rows)
 
 
-def _to_spark(grouped: pl.DataFrame) -> pa.RecordBatch:
+def _to_spark(grouped_rows: pl.DataFrame) -> pa.RecordBatch:
     """A frame with a column of lists, in the types that Spark declares."""
-    table = grouped.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    table = grouped_rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     kinds = [_narrow(kind) for kind in table.schema.types]
     return table.cast(pa.schema(zip(table.column_names, kinds, strict=True))).combine_chunks().to_batches()[0]
 
@@ -159,16 +159,16 @@ def write_groups(table: pa.Table, scratch: Path, name: str) -> pa.Table:
     assert isinstance(groups, pl.DataFrame)
     target = _name_part(scratch, name, int(groups["part"][0]))
     sorted_codes = groups.select("first", pl.col("codes").list.unique().list.sort()).sort("first")
-    begun = target.with_name(f".begun-{target.name}-{_get_attempt()}")
-    sorted_codes.explode("codes").write_parquet(begun)
-    begun.replace(target)
-    lost = groups.filter("lost")
+    partial_file = target.with_name(f".begun-{target.name}-{_get_attempt()}")
+    sorted_codes.explode("codes").write_parquet(partial_file)
+    partial_file.replace(target)
+    lost_groups = groups.filter("lost")
     gaps = groups.filter((pl.col("gaps") > 0) & (pl.col("many") > 1) & ~pl.col("lost"))
     return pa.table(
         {
             "part": pa.array([groups["part"][0]], pa.int64()),
-            "ids": pa.array([lost["many"].sum()], pa.int64()),
-            "first_id": pa.array([lost["first"].min()], pa.int64()),
+            "ids": pa.array([lost_groups["many"].sum()], pa.int64()),
+            "first_id": pa.array([lost_groups["first"].min()], pa.int64()),
             "items": pa.array([gaps["gaps"].sum()], pa.int64()),
             "first_item": pa.array([gaps["gap"].min()], pa.int64()),
         }

@@ -27,8 +27,8 @@ _MOST_PLACES = 1 << 62
 
 def number_values(values: pl.Series) -> CodeMap:
     """The place of each distinct value in a list, and the number after them for a missing cell."""
-    known = values.drop_nulls()
-    return CodeMap(known, np.arange(len(known), dtype=np.int32), len(known))
+    known_values = values.drop_nulls()
+    return CodeMap(known_values, np.arange(len(known_values), dtype=np.int32), len(known_values))
 
 
 def fits_number(columns: Sequence[str], maps: Mapping[str, CodeMap]) -> bool:
@@ -48,25 +48,27 @@ class CountPlacesTask:
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Go through the runs that were given, and hand on what was counted."""
-        given = {name: ValueNumbers(codes) for name, codes in self.maps.items()}
-        held = pl.DataFrame()
+        value_numbers = {name: ValueNumbers(codes) for name, codes in self.maps.items()}
+        place_counts = pl.DataFrame()
         with hide_cells():
             for number in list_numbers(numbers):
                 for rows in read_unit(self.units[number], list(self.maps), self.coded):
-                    held = self._add_places(held, rows, given)
-                    if held.height > MOST_HELD:
-                        yield _encode_places(held)
-                        held = pl.DataFrame()
-            if held.height:
-                yield _encode_places(held)
+                    place_counts = self._add_places(place_counts, rows, value_numbers)
+                    if place_counts.height > MOST_HELD:
+                        yield _encode_places(place_counts)
+                        place_counts = pl.DataFrame()
+            if place_counts.height:
+                yield _encode_places(place_counts)
 
-    def _add_places(self, held: pl.DataFrame, rows: pl.DataFrame, given: Mapping[str, ValueNumbers]) -> pl.DataFrame:
+    def _add_places(
+        self, place_counts: pl.DataFrame, rows: pl.DataFrame, value_numbers: Mapping[str, ValueNumbers]
+    ) -> pl.DataFrame:
         codes: dict[str, Ints] = {}
-        for name, numbers in given.items():
+        for name, numbers in value_numbers.items():
             line = np.empty(rows.height, dtype=np.uint16)
             numbers.number_cells(rows[name], line)
             codes[name] = line.astype(np.int64)
-        parts = [held]
+        parts = [place_counts]
         for combination, columns in enumerate(self.combinations):
             places = np.zeros(rows.height, dtype=np.int64)
             for name in columns:
@@ -79,6 +81,6 @@ class CountPlacesTask:
         return every.group_by("combination", "place").agg(pl.col("n").sum())
 
 
-def _encode_places(held: pl.DataFrame) -> pa.RecordBatch:
-    table: pa.Table = held.select(pl.all().cast(pl.Int64)).rechunk().to_arrow()
+def _encode_places(place_counts: pl.DataFrame) -> pa.RecordBatch:
+    table: pa.Table = place_counts.select(pl.all().cast(pl.Int64)).rechunk().to_arrow()
     return table.combine_chunks().to_batches()[0]

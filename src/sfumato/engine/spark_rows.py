@@ -124,8 +124,8 @@ class SparkRows(StoredRows):
     @cached_property
     def _columns(self) -> dict[str, ColumnCount]:
         """The values of all columns that have few, and the missing cells of all, counted by one job."""
-        held = self._count_tasks() * max(len(self.schema), 1) * _BYTES_A_VALUE
-        task = ColumnTask(self.units, dict(self.schema), max(1, min(_FEW, find_memory_budget() // 8 // held)))
+        value_bytes = self._count_tasks() * max(len(self.schema), 1) * _BYTES_A_VALUE
+        task = ColumnTask(self.units, dict(self.schema), max(1, min(_FEW, find_memory_budget() // 8 // value_bytes)))
         return task.merge(self.fetch(self.map_units(task, PACKED)).column("rows").to_pylist())
 
     def count_few_rows(self, columns: Sequence[str], most: int) -> RowCounts:
@@ -136,9 +136,9 @@ class SparkRows(StoredRows):
         """The same; tasks join the codes."""
         return self._fetch_counts(*self._group(list(maps), maps), most)
 
-    def _fetch_counts(self, keys: KeyTypes, grouped: Any, most: int | None) -> RowCounts:
+    def _fetch_counts(self, keys: KeyTypes, grouped_rows: Any, most: int | None) -> RowCounts:
         limit = None if most is None or most >= self.height else most + 1
-        table = self.fetch(grouped if limit is None else grouped.limit(limit))
+        table = self.fetch(grouped_rows if limit is None else grouped_rows.limit(limit))
         if most is not None and table.num_rows > most:
             raise TooManyRows
         return sort_counts(keys.decode(table))
@@ -149,13 +149,13 @@ class SparkRows(StoredRows):
 
     def count_many_sizes(self, combinations: Sequence[Sequence[str]]) -> list[SizeCounts]:
         """The same; all combinations of columns with few values by one job."""
-        asked = {frozenset(columns): columns for columns in combinations if frozenset(columns) not in self._sizes}
-        single = {key: few for key, columns in asked.items() if (few := self._count_single(columns)) is not None}
+        asked_sets = {frozenset(columns): columns for columns in combinations if frozenset(columns) not in self._sizes}
+        single = {key: few for key, columns in asked_sets.items() if (few := self._count_single(columns)) is not None}
         self._sizes |= {key: SizeCounts(*np.unique_counts(few.counts)) for key, few in single.items()}
-        packed = {k: c for k, c in asked.items() if k not in single and fits_number(c, self._value_maps)}
-        if packed:
-            self._sizes |= dict(zip(packed, self._count_places(list(packed.values())), strict=True))
-        for key, columns in asked.items():
+        packed_sets = {k: c for k, c in asked_sets.items() if k not in single and fits_number(c, self._value_maps)}
+        if packed_sets:
+            self._sizes |= dict(zip(packed_sets, self._count_places(list(packed_sets.values())), strict=True))
+        for key, columns in asked_sets.items():
             if key not in self._sizes:
                 table = self.fetch(self._group(columns)[1].groupBy("n").count())
                 self._sizes[key] = _sort_sizes(table.column(0), table.column(1))
@@ -166,8 +166,8 @@ class SparkRows(StoredRows):
         from pyspark.sql import functions
 
         maps = {name: self._value_maps[name] for name in dict.fromkeys(chain(*combinations))}
-        coded = [name for name in maps if name in self._repetitive]
-        counts = self.map_units(CountPlacesTask(self.units, combinations, maps, coded), PLACES)
+        coded_columns = [name for name in maps if name in self._repetitive]
+        counts = self.map_units(CountPlacesTask(self.units, combinations, maps, coded_columns), PLACES)
         spread = counts.repartition(self._count_tasks(), "combination", "place")
         classes = spread.groupBy("combination", "place").agg(functions.sum("n").alias("n"))
         table = self.fetch(classes.groupBy("combination", "n").count())
@@ -193,8 +193,8 @@ class SparkRows(StoredRows):
         if (few := self._count_single([column])) is not None:
             return len(few.counts) - few.frame[column].null_count()
         if column not in self._values:
-            keys, grouped = self._group([column])
-            present = grouped.where(f"{keys.names[0]} IS NOT NULL").groupBy().count()
+            keys, grouped_rows = self._group([column])
+            present = grouped_rows.where(f"{keys.names[0]} IS NOT NULL").groupBy().count()
             self._values[column] = int(self.fetch(present).column(0)[0].as_py())
         return self._values[column]
 
@@ -204,12 +204,12 @@ class SparkRows(StoredRows):
 
     def sample_values(self, columns: Sequence[str], most: int) -> dict[str, pl.Series]:
         """Sample in executors; where a batch continues the steps of those before follows from their missing cells."""
-        known: dict[int, dict[str, int]] = {}
+        known_counts: dict[int, dict[str, int]] = {}
         total = dict.fromkeys(columns, 0)
         for first, part in zip(self._list_begins(), self._map_plain(_count_known, columns), strict=True):
-            known[first] = total
+            known_counts[first] = total
             total = {name: total[name] + int(part[name][0]) for name in columns}
-        sample = SampleCells({name: max(1, total[name] // most) for name in columns}, known)
+        sample = SampleCells({name: max(1, total[name] // most) for name in columns}, known_counts)
         parts = {name: [pl.Series(name, [], dtype=self.schema[name])] for name in columns}
         for part in self._map_plain(sample, columns) if columns else ():
             for name in columns:
@@ -218,21 +218,21 @@ class SparkRows(StoredRows):
 
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Read by the driver itself: rows that nobody changes need no executor."""
-        chosen = list(self.schema) if columns is None else list(columns)
+        chosen_columns = list(self.schema) if columns is None else list(columns)
         for unit in self.units:
-            yield from read_unit(unit, chosen)
+            yield from read_unit(unit, chosen_columns)
 
     def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Read by the driver itself, too; texts that the files hold as dictionaries stay numbers."""
-        chosen = list(self.schema) if columns is None else list(columns)
-        coded = [name for name in chosen if name in self._repetitive]
-        return read_ahead(rows for unit in self.units for rows in read_unit(unit, chosen, coded))
+        chosen_columns = list(self.schema) if columns is None else list(columns)
+        coded_columns = [name for name in chosen_columns if name in self._repetitive]
+        return read_ahead(rows for unit in self.units for rows in read_unit(unit, chosen_columns, coded_columns))
 
     def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
-        chosen = list(self.schema) if columns is None else list(columns)
-        coded = [name for name in chosen if name in self._repetitive]
-        yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, chosen, change, coded)))
+        chosen_columns = list(self.schema) if columns is None else list(columns)
+        coded_columns = [name for name in chosen_columns if name in self._repetitive]
+        yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, chosen_columns, change, coded_columns)))
 
     def _map_plain(self, change: Change, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The same with all texts spelled out, in batches whose ends are those of `_list_begins`."""
@@ -242,34 +242,38 @@ class SparkRows(StoredRows):
         self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
     ) -> Iterator[Found]:
         """Examine rows in executors, in the batches in which the driver would read them."""
-        chosen = list(self.schema) if columns is None else list(columns)
-        yield from map(pickle.loads, self._run_lots(ChangeTask(self.units, chosen, examine, None, pickle.dumps)))
+        chosen_columns = list(self.schema) if columns is None else list(columns)
+        yield from map(
+            pickle.loads, self._run_lots(ChangeTask(self.units, chosen_columns, examine, None, pickle.dumps))
+        )
 
     def compare_batches(
         self,
-        published: StoredRows,
-        taken: StoredRows | None,
+        published_store: StoredRows,
+        taken_rows: StoredRows | None,
         compare: Callable[[AlignedBatch], Found],
         step: str,
         columns: Sequence[str] | None = None,
     ) -> Iterator[Found]:
         """Compare in executors, which find what was published of a run by the numbers of its rows."""
-        assert isinstance(published, SparkRows) and (taken is None or isinstance(taken, SparkRows))
-        if published.height != (self if taken is None else taken).height:
-            raise explain_unaligned(published)
-        places = {} if taken is None else self._count_published(taken)
-        chosen = [name for name in self.schema if name in (published.schema if columns is None else columns)]
-        numbers = None if taken is None else taken.files[0]
-        task = CompareTask(self.units, chosen, published.files[0], numbers, places, compare)
-        for done, packed in enumerate(self._run_lots(task)):
-            report_progress(step, min(done * BATCH_ROWS, self.height), self.height)
-            yield pickle.loads(packed)
+        assert isinstance(published_store, SparkRows) and (taken_rows is None or isinstance(taken_rows, SparkRows))
+        if published_store.height != (self if taken_rows is None else taken_rows).height:
+            raise explain_unaligned(published_store)
+        places = {} if taken_rows is None else self._count_published(taken_rows)
+        chosen_columns = [
+            name for name in self.schema if name in (published_store.schema if columns is None else columns)
+        ]
+        numbers = None if taken_rows is None else taken_rows.files[0]
+        task = CompareTask(self.units, chosen_columns, published_store.files[0], numbers, places, compare)
+        for batch_index, packed_finding in enumerate(self._run_lots(task)):
+            report_progress(step, min(batch_index * BATCH_ROWS, self.height), self.height)
+            yield pickle.loads(packed_finding)
 
-    def _count_published(self, taken: StoredRows) -> dict[int, int]:
+    def _count_published(self, taken_rows: StoredRows) -> dict[int, int]:
         """For each row that begins a batch, and the one after the last: how many rows before it were published."""
         bounds = np.array([*self._list_begins(), self.height])
         counts = np.zeros(len(bounds), dtype=np.int64)
-        for batch in taken.iterate_batches([ROW]):
+        for batch in taken_rows.iterate_batches([ROW]):
             counts += np.searchsorted(batch[ROW].to_numpy(), bounds)
         return dict(zip(bounds.tolist(), counts.tolist(), strict=True))
 
@@ -285,10 +289,10 @@ class SparkRows(StoredRows):
 
     def _run_lots(self, task: ChangeTask | CompareTask) -> Iterator[bytes]:
         """What tasks packed, in the order of rows."""
-        with send_task(self.session, task) as sent, ThreadPoolExecutor(1) as ahead:
+        with send_task(self.session, task) as sent_task, ThreadPoolExecutor(1) as executor:
             lots: deque[Future[list[bytes]]] = deque()
             for begin, end in self._cut_lots(len(task.columns)):
-                lots.append(ahead.submit(self._run_lot, sent, begin, end))
+                lots.append(executor.submit(self._run_lot, sent_task, begin, end))
                 if len(lots) > 1:
                     yield from lots.popleft().result()
             for lot in lots:
@@ -297,9 +301,9 @@ class SparkRows(StoredRows):
     def _run_lot(self, task: Task, begin: int, end: int) -> list[bytes]:
         """What is made of some runs."""
         numbers = self.session.range(begin, end, 1, min(end - begin, 2 * count_cores(self.session)))
-        made = self.fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
-        packed: list[bytes] = made.column("rows").to_pylist()
-        return packed
+        lot_table = self.fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
+        packed_parts: list[bytes] = lot_table.column("rows").to_pylist()
+        return packed_parts
 
     def _cut_lots(self, columns: int) -> Iterator[tuple[int, int]]:
         """As many rows at once as keep all cores busy, if the driver can hold what comes back; small files together."""
@@ -357,13 +361,13 @@ class SparkRows(StoredRows):
                 f"Spark's executors cannot run sfumato ({type(error).__name__}): they need Python with sfumato and its "
                 "libraries. Package the environment, and set PYSPARK_PYTHON to the Python in it"
             ) from None
-        kind, _, what = next((text for text in sorted(problems, reverse=True) if text), "").partition(" ")
+        kind, _, detail = next((text for text in sorted(problems, reverse=True) if text), "").partition(" ")
         if kind == "version":
             ours = sfumato.__version__
-            raise DataError(f"Spark's executors run sfumato {what} and the driver {ours}; package them alike")
+            raise DataError(f"Spark's executors run sfumato {detail} and the driver {ours}; package them alike")
         if kind == "file":
             raise DataError(
-                f"{what}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
+                f"{detail}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "
                 "must lie on storage that all machines see under one path, and executors must run as the same user"
             )
 

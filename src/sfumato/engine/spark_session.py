@@ -52,10 +52,10 @@ def find_session() -> Any:
     try:
         session = builder.getOrCreate()
     except Exception as error:  # py4j's, Java's and pyspark's own
-        where = "as Spark is set up" if master is None else f"on {master}"
+        place_text = "as Spark is set up" if master is None else f"on {master}"
         raise DataError(
-            f"no Spark session could be started {where} ({type(error).__name__}); is Java 17 or later installed, and "
-            f"is {MASTERS[0]} right? Otherwise {_WITHOUT}"
+            f"no Spark session could be started {place_text} ({type(error).__name__}); is Java 17 or later installed, "
+            f"and is {MASTERS[0]} right? Otherwise {_WITHOUT}"
         ) from None
     session.sparkContext.setLogLevel("ERROR")
     # Spark itself would be stopped in the middle, and its master would report that executors fail, one after another.

@@ -34,33 +34,39 @@ def stage_spark_table(name: str, scratch: Path) -> list[Path]:
     """Copy a table; times and decimals are spelled as text, as those of Parquet files are."""
     from pyspark.sql.types import LongType, StructField, StructType
 
-    shown, session = f"spark:{name}", find_session()
+    source_name, session = f"spark:{name}", find_session()
     try:
         table = session.table(name)
         fields = list(table.schema.fields)
     except Exception as error:  # pyspark's and py4j's own, of many kinds
         raise DataError(
-            f"{shown}: Spark does not find this table ({type(error).__name__}); write spark:database.table, and check "
-            "that this session sees the catalogue"
+            f"{source_name}: Spark does not find this table ({type(error).__name__}); write spark:database.table, and "
+            "check that this session sees the catalogue"
         ) from None
     names = [field.name for field in fields]
-    _refuse_nested({field.name: field.dataType.simpleString() for field in fields}, shown)
-    held = [f"c{position}" for position in range(len(names))]
-    schema = StructType([StructField(h, field.dataType) for h, field in zip(held, fields, strict=True)])
-    placed = StructType([*schema.fields, StructField("place", LongType())])
-    ordered = table.toDF(*held).mapInArrow(PlaceTask(secrets.token_bytes(32)), placed).repartitionByRange("place")
-    write = WriteTask(scratch, names, shown)
+    _refuse_nested({field.name: field.dataType.simpleString() for field in fields}, source_name)
+    stored_names = [f"c{position}" for position in range(len(names))]
+    schema = StructType([StructField(h, field.dataType) for h, field in zip(stored_names, fields, strict=True)])
+    placed_schema = StructType([*schema.fields, StructField("place", LongType())])
+    ordered_rows = (
+        table.toDF(*stored_names)
+        .mapInArrow(PlaceTask(secrets.token_bytes(32)), placed_schema)
+        .repartitionByRange("place")
+    )
+    write = WriteTask(scratch, names, source_name)
     try:
-        written = ordered.sortWithinPartitions("place").mapInArrow(write, "part long").toArrow()
+        written_parts = ordered_rows.sortWithinPartitions("place").mapInArrow(write, "part long").toArrow()
     except Exception as error:
-        raise explain_failure(error, shown) from None
-    return [_name_part(scratch, part) for part in sorted(written.column(0).to_pylist())]
+        raise explain_failure(error, source_name) from None
+    return [_name_part(scratch, part) for part in sorted(written_parts.column(0).to_pylist())]
 
 
-def _refuse_nested(kinds: dict[str, str], shown: str) -> None:
-    nested = [name for name, kind in kinds.items() if kind.startswith(_NESTED)]
-    if nested:
-        raise DataError(f"{shown}: {quote_names(nested)} holds more than plain cells; leave it out, by a view")
+def _refuse_nested(kinds: dict[str, str], source_name: str) -> None:
+    nested_columns = [name for name, kind in kinds.items() if kind.startswith(_NESTED)]
+    if nested_columns:
+        raise DataError(
+            f"{source_name}: {quote_names(nested_columns)} holds more than plain cells; leave it out, by a view"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,10 +108,10 @@ class WriteTask:
 
         context: Any = TaskContext.get()
         part = context.partitionId()
-        begun = self.folder / f".begun-{part}-{context.taskAttemptId()}"
+        partial_file = self.folder / f".begun-{part}-{context.taskAttemptId()}"
         with hide_cells():
-            if write_batches(map(self._simplify, batches), begun):
-                begun.replace(_name_part(self.folder, part))
+            if write_batches(map(self._simplify, batches), partial_file):
+                partial_file.replace(_name_part(self.folder, part))
                 yield pa.RecordBatch.from_arrays([pa.array([part], pa.int64())], ["part"])
 
     def _simplify(self, batch: pa.RecordBatch) -> pl.DataFrame:

@@ -58,8 +58,8 @@ class KeyTypes:
     def encode(self, counts: pl.DataFrame) -> pa.RecordBatch:
         """Distinct rows with their counts, for Spark."""
         cells = [
-            (counts[name].to_physical() if kind == pl.Date else counts[name]).cast(get_carrier(kind)).alias(held)
-            for held, (name, kind) in zip(self.names, self.schema.items(), strict=True)
+            (counts[name].to_physical() if kind == pl.Date else counts[name]).cast(get_carrier(kind)).alias(spark_name)
+            for spark_name, (name, kind) in zip(self.names, self.schema.items(), strict=True)
         ]
         frame = pl.DataFrame([*cells, counts[COUNT].cast(pl.Int64).alias("n")])
         table = frame.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -67,13 +67,13 @@ class KeyTypes:
         whole = table.cast(pa.schema(zip(table.column_names, kinds, strict=True))).combine_chunks()
         return whole.to_batches()[0]
 
-    def decode(self, grouped: pa.Table) -> pl.DataFrame:
+    def decode(self, grouped_table: pa.Table) -> pl.DataFrame:
         """The same from Spark, in their own types."""
-        frame = pl.from_arrow(grouped)
+        frame = pl.from_arrow(grouped_table)
         assert isinstance(frame, pl.DataFrame)
         columns = []
-        for held, (name, kind) in zip(self.names, self.schema.items(), strict=True):
-            cells = frame[held].cast(pl.Int32) if kind == pl.Date else frame[held]
+        for spark_name, (name, kind) in zip(self.names, self.schema.items(), strict=True):
+            cells = frame[spark_name].cast(pl.Int32) if kind == pl.Date else frame[spark_name]
             columns.append(cells.cast(kind).alias(name))
         return pl.DataFrame([*columns, frame["n"].alias(COUNT)])
 
@@ -97,16 +97,16 @@ class CountTask:
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Go through the runs that were given, and hand on what was counted."""
-        held = pl.DataFrame()
+        row_counts = pl.DataFrame()
         with hide_cells():
             for unit in _list_units(numbers, self.units):
                 for rows in read_unit(unit, self.columns):
-                    held = _add_counts(held, self._prepare(rows))
-                    if held.height > MOST_HELD:
-                        yield self.keys.encode(held)
-                        held = pl.DataFrame()
-            if held.height:
-                yield self.keys.encode(held)
+                    row_counts = _add_counts(row_counts, self._prepare(rows))
+                    if row_counts.height > MOST_HELD:
+                        yield self.keys.encode(row_counts)
+                        row_counts = pl.DataFrame()
+            if row_counts.height:
+                yield self.keys.encode(row_counts)
 
     def _prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         if self.maps is None:
@@ -137,37 +137,37 @@ class ColumnTask:
             for unit in _list_units(numbers, self.units):
                 for rows in read_unit(unit, list(self.schema)):
                     counts = {name: self._add(counts[name], rows[name]) for name in self.schema}
-            packed = pickle.dumps(counts)
-        yield pa.RecordBatch.from_arrays([[0], [0], [packed]], schema=_PACKED)
+            packed_counts = pickle.dumps(counts)
+        yield pa.RecordBatch.from_arrays([[0], [0], [packed_counts]], schema=_PACKED)
 
-    def _add(self, held: ColumnCount, cells: pl.Series) -> ColumnCount:
-        missing = held.missing + cells.null_count()
-        if held.values is None or cells.head(2 * self.most).n_unique() > self.most:
+    def _add(self, column_count: ColumnCount, cells: pl.Series) -> ColumnCount:
+        missing = column_count.missing + cells.null_count()
+        if column_count.values is None or cells.head(2 * self.most).n_unique() > self.most:
             return ColumnCount(None, missing)
-        values = _add_counts(held.values, cells.to_frame())
+        values = _add_counts(column_count.values, cells.to_frame())
         return ColumnCount(values if values.height <= self.most else None, missing)
 
-    def merge(self, packed: Iterable[bytes]) -> dict[str, ColumnCount]:
+    def merge(self, packed_counts: Iterable[bytes]) -> dict[str, ColumnCount]:
         """What all tasks counted together."""
-        parts: list[dict[str, ColumnCount]] = [pickle.loads(counts) for counts in packed]
+        parts: list[dict[str, ColumnCount]] = [pickle.loads(counts) for counts in packed_counts]
         return {name: self._merge_column(name, [part[name] for part in parts]) for name in self.schema}
 
     def _merge_column(self, name: str, parts: Sequence[ColumnCount]) -> ColumnCount:
         missing = sum(part.missing for part in parts)
-        known = [part.values for part in parts if part.values is not None]
-        if len(known) < len(parts):
+        known_values = [part.values for part in parts if part.values is not None]
+        if len(known_values) < len(parts):
             return ColumnCount(None, missing)
         empty = pl.DataFrame(schema={name: self.schema[name], COUNT: pl.Int64})
-        counts = pl.concat([empty, *(part for part in known if part.height)])
+        counts = pl.concat([empty, *(part for part in known_values if part.height)])
         values = counts.group_by(name).agg(pl.col(COUNT).sum())
         return ColumnCount(values if values.height <= self.most else None, missing)
 
 
 def pack_frame(frame: pl.DataFrame) -> bytes:
     """A frame as bytes, with its types."""
-    packed = io.BytesIO()
-    frame.write_ipc_stream(packed, compression="lz4")
-    return packed.getvalue()
+    buffer = io.BytesIO()
+    frame.write_ipc_stream(buffer, compression="lz4")
+    return buffer.getvalue()
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,9 @@ class ChangeTask:
             for number in list_numbers(numbers):
                 offset = self.units[number].offset
                 for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded)):
-                    packed = self.pack(self.change(rows, offset))
+                    packed_rows = self.pack(self.change(rows, offset))
                     offset += rows.height
-                    yield pa.RecordBatch.from_arrays([[number], [part], [packed]], schema=_PACKED)
+                    yield pa.RecordBatch.from_arrays([[number], [part], [packed_rows]], schema=_PACKED)
 
 
 @dataclass(frozen=True)
@@ -207,8 +207,8 @@ class SampleCells:
         columns = []
         for name, step in self.steps.items():
             cells = rows[name].drop_nulls()
-            kept = cells.gather(np.arange(-self.known[first][name] % step, len(cells), step))
-            columns.append(kept.implode().alias(name))
+            kept_cells = cells.gather(np.arange(-self.known[first][name] % step, len(cells), step))
+            columns.append(kept_cells.implode().alias(name))
         return pl.DataFrame(columns)
 
 
@@ -231,15 +231,15 @@ class CompareTask:
             for number in list_numbers(numbers):
                 offset = self.units[number].offset
                 for part, rows in enumerate(read_unit(self.units[number], self.columns)):
-                    packed = pickle.dumps(self.compare(self._align(rows, offset)))
+                    packed_finding = pickle.dumps(self.compare(self._align(rows, offset)))
                     offset += rows.height
-                    yield pa.RecordBatch.from_arrays([[number], [part], [packed]], schema=_PACKED)
+                    yield pa.RecordBatch.from_arrays([[number], [part], [packed_finding]], schema=_PACKED)
 
     def _align(self, rows: pl.DataFrame, offset: int) -> AlignedBatch:
         begin, end = (self.places.get(row, row) for row in (offset, offset + rows.height))
         if self.taken is not None:
-            taken = _read_span(self.taken, begin, end, {ROW: pl.Int64()})[ROW]
-            rows = rows[(taken - offset).to_numpy()]
+            taken_numbers = _read_span(self.taken, begin, end, {ROW: pl.Int64()})[ROW]
+            rows = rows[(taken_numbers - offset).to_numpy()]
         return AlignedBatch(rows, _read_span(self.published, begin, end, rows.schema))
 
 
@@ -252,8 +252,8 @@ class ReachTask:
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One problem at most, in words."""
-        here = sfumato.__version__
-        problem = "" if here == self.version else f"version {here}"
+        own_version = sfumato.__version__
+        problem = "" if own_version == self.version else f"version {own_version}"
         for number in list_numbers(numbers):
             file, size = self.sizes[number]
             if not problem and not _can_read(file, size):
@@ -269,9 +269,9 @@ def _can_read(file: Path, size: int) -> bool:
         return False
 
 
-def unpack_frame(packed: bytes) -> pl.DataFrame:
+def unpack_frame(packed_frame: bytes) -> pl.DataFrame:
     """The frame in some bytes."""
-    return pl.read_ipc_stream(packed)
+    return pl.read_ipc_stream(packed_frame)
 
 
 @contextmanager
@@ -304,8 +304,8 @@ def _read_span(file: Path, begin: int, end: int, schema: Mapping[str, pl.DataTyp
     return pl.concat(parts) if parts else pl.DataFrame(schema=dict(schema))
 
 
-def _add_counts(held: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def _add_counts(row_counts: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     counts = rows.group_by(rows.columns).agg(pl.len().cast(pl.Int64).alias(COUNT))
-    if not held.height:
+    if not row_counts.height:
         return counts
-    return pl.concat([held, counts]).group_by(rows.columns).agg(pl.col(COUNT).sum())
+    return pl.concat([row_counts, counts]).group_by(rows.columns).agg(pl.col(COUNT).sum())

@@ -65,37 +65,37 @@ def open_stored_rows(
     """The rows that a data path names, for an engine to count; an error if it cannot reach them."""
     if engine == "spark":
         require_spark()
-    source, shown = parse_source(path), hide_password(str(path))
+    source, source_name = parse_source(path), hide_password(str(path))
     files = list_input_files(path)
     kinds = {source.kind if source.kind != "file" else detect_file_kind(read_first_bytes(file, HEAD)) for file in files}
     if kinds == {None}:
-        staged = _stage_text_files(files, text, scratch)
+        staged_files = _stage_text_files(files, text, scratch)
     elif text.columns is not None:
-        raise DataError(f"{shown}: the engine {engine} names the columns of text files only; use --engine memory")
+        raise DataError(f"{source_name}: the engine {engine} names the columns of text files only; use --engine memory")
     elif source.kind == "spark" and engine == "spark":
         from sfumato.engine.spark_table import stage_spark_table
 
-        staged = stage_spark_table(str(source.table), scratch)
+        staged_files = stage_spark_table(str(source.table), scratch)
     elif source.kind == "spark":
-        raise DataError(f"{shown}: tables of Spark are read with --engine spark")
+        raise DataError(f"{source_name}: tables of Spark are read with --engine spark")
     elif source.kind == "postgresql":
-        staged = [stage_server_table(source, text.missing_marks, scratch)]
+        staged_files = [stage_server_table(source, text.missing_marks, scratch)]
     elif kinds == {"parquet"}:
-        staged = _stage_parquet(files, scratch)
+        staged_files = _stage_parquet(files, scratch)
     elif kinds == {"duckdb"}:
-        staged = _stage_duckdb(files[0], source.table, text, scratch)
+        staged_files = _stage_duckdb(files[0], source.table, text, scratch)
     elif kinds == {"sqlite"}:
-        staged = _stage_sqlite(files[0], source.table, text, scratch)
+        staged_files = _stage_sqlite(files[0], source.table, text, scratch)
     else:
         names = " and ".join(sorted("text" if kind is None else name_kind(kind) for kind in kinds))
         raise DataError(
-            f"{shown}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, SQLite "
-            f"and PostgreSQL; this is {names}. Use --engine memory, or convert it"
+            f"{source_name}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, "
+            f"SQLite and PostgreSQL; this is {names}. Use --engine memory, or convert it"
         )
-    staged = _stage_dates(staged, dates, scratch, shown)
-    rows = open_parquet(staged, scratch, shown, engine) if staged else None
+    staged_files = _stage_dates(staged_files, dates, scratch, source_name)
+    rows = open_parquet(staged_files, scratch, source_name, engine) if staged_files else None
     if rows is None or not rows.height:
-        raise DataError(f"{shown}: the file has a header and no rows")
+        raise DataError(f"{source_name}: the file has a header and no rows")
     return rows
 
 
@@ -119,19 +119,19 @@ def _stage_parquet(files: Sequence[Path], scratch: Path) -> list[Path]:
     ]
 
 
-def _stage_dates(files: Sequence[Path], dates: DateReading, scratch: Path, shown: str) -> list[Path]:
+def _stage_dates(files: Sequence[Path], dates: DateReading, scratch: Path, source_name: str) -> list[Path]:
     """The same files, or copies in which text has become dates, as if the table had been read at once."""
     if not files:
         return []
     schema = build_frame(check_schemas(files).empty_table(), files[0]).schema
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in (*dates.keep, *dates.forms)]
     head = next(_iterate_columns(files, texts), pl.DataFrame())
-    wanted = [name for name in head.columns if may_need_form(head[name])]
-    forms = {**find_stored_forms(_iterate_columns(files, wanted)), **dates.forms}
+    date_columns = [name for name in head.columns if may_need_form(head[name])]
+    forms = {**find_stored_forms(_iterate_columns(files, date_columns)), **dates.forms}
     if not forms:
         return list(files)
     return [
-        _rewrite(file, scratch / f"dated-{number}.parquet", lambda batch: read_dates(batch, forms, shown))
+        _rewrite(file, scratch / f"dated-{number}.parquet", lambda batch: read_dates(batch, forms, source_name))
         for number, file in enumerate(files)
     ]
 
@@ -139,8 +139,8 @@ def _stage_dates(files: Sequence[Path], dates: DateReading, scratch: Path, shown
 def _iterate_columns(files: Sequence[Path], names: list[str]) -> Iterator[pl.DataFrame]:
     for file in files if names else ():
         try:
-            with pq.ParquetFile(file, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(_ROWS, columns=names):
+            with pq.ParquetFile(file, pre_buffer=False) as parquet_file:
+                for batch in parquet_file.iter_batches(_ROWS, columns=names):
                     yield build_frame(pa.Table.from_batches([batch]), file)
         except (pa.ArrowException, OSError):
             raise explain_damaged(file) from None
@@ -154,19 +154,19 @@ def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) ->
         if parts and list(part.types) != list(parts[0].types):
             raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
         parts.append(part)
-    wanted = {name: _unify_types([part.types[name] for part in parts]) for name in parts[0].types}
+    common_types = {name: _unify_types([part.types[name] for part in parts]) for name in parts[0].types}
 
     def cast_to(types: dict[str, pl.DataType]) -> Callable[[pl.DataFrame], pl.DataFrame]:
         numbers = [name for name, kind in types.items() if kind.is_numeric()]
         return lambda batch: (
-            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(wanted)  # type: ignore[arg-type]
+            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(common_types)  # type: ignore[arg-type]
         )
 
-    staged = []
+    staged_files = []
     for number, part in enumerate(parts):
-        staged.append(_rewrite(part.path, scratch / f"typed-{number}.parquet", cast_to(part.types)))
+        staged_files.append(_rewrite(part.path, scratch / f"typed-{number}.parquet", cast_to(part.types)))
         part.path.unlink()
-    return staged
+    return staged_files
 
 
 def _unify_types(types: Sequence[pl.DataType]) -> pl.DataType:
@@ -192,9 +192,9 @@ def _rewrite(file: Path, target: Path, change: Callable[[pl.DataFrame], pl.DataF
 
     def changed() -> Iterator[pl.DataFrame]:
         try:
-            with pq.ParquetFile(file, pre_buffer=False) as opened:
-                yield simplify_frame(change(build_frame(opened.schema_arrow.empty_table(), file)), str(file))
-                for batch in opened.iter_batches(_ROWS):
+            with pq.ParquetFile(file, pre_buffer=False) as parquet_file:
+                yield simplify_frame(change(build_frame(parquet_file.schema_arrow.empty_table(), file)), str(file))
+                for batch in parquet_file.iter_batches(_ROWS):
                     yield simplify_frame(change(build_frame(pa.Table.from_batches([batch]), file)), str(file))
         except (pa.ArrowException, OSError):
             raise explain_damaged(file) from None
@@ -208,22 +208,22 @@ def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path
     duckdb, raw = require_duckdb(), scratch / "table.parquet"
     try:
         with duckdb.connect(str(file), read_only=True, config={"temp_directory": str(scratch)}) as database:
-            listed = (
+            listing_query = (
                 "SELECT table_schema, table_name FROM information_schema.tables "
                 "WHERE table_catalog = current_catalog() ORDER BY 1, 2"
             )
-            rows = database.execute(listed).fetchall()
+            rows = database.execute(listing_query).fetchall()
             tables = {(name if schema == "main" else f"{schema}.{name}"): (schema, name) for schema, name in rows}
             schema, name = tables[_choose_table(list(tables), table, file, "duckdb")]
-            chosen = f"{quote_name(schema)}.{quote_name(name)}"
-            database.execute(f"COPY (SELECT * FROM {chosen}) TO {quote_sql_text(str(raw))} (FORMAT parquet)")
+            chosen_table = f"{quote_name(schema)}.{quote_name(name)}"
+            database.execute(f"COPY (SELECT * FROM {chosen_table}) TO {quote_sql_text(str(raw))} (FORMAT parquet)")
     except duckdb.Error:
         raise DataError(f"{file}: the table cannot be read; is the database damaged, or open elsewhere?") from None
     decimals = _observe_decimals(raw)
 
     def type_decimals(batch: pl.DataFrame) -> pl.DataFrame:
-        spelled = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]
-        return mark_missing(spelled, text.missing_marks)
+        spelled_batch = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]
+        return mark_missing(spelled_batch, text.missing_marks)
 
     return [_rewrite(raw, scratch / "typed.parquet", type_decimals)]
 
@@ -231,9 +231,9 @@ def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path
 def _observe_decimals(raw: Path) -> dict[str, pl.DataType]:
     """The types of the columns of decimals, by their digits."""
     types = TypesOfCells()
-    with pq.ParquetFile(raw) as opened:
-        names = [field.name for field in opened.schema_arrow if pa.types.is_decimal(field.type)]
-        for batch in opened.iter_batches(_ROWS, columns=names) if names else ():
+    with pq.ParquetFile(raw) as parquet_file:
+        names = [field.name for field in parquet_file.schema_arrow if pa.types.is_decimal(field.type)]
+        for batch in parquet_file.iter_batches(_ROWS, columns=names) if names else ():
             types.observe(build_frame(pa.Table.from_batches([batch]), raw).cast(pl.String))
     return types.decide()
 
@@ -246,13 +246,13 @@ def _stage_sqlite(file: Path, table: str | None, text: TextFormat, scratch: Path
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
             database.execute("PRAGMA query_only = ON")
-            listed = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            names = sorted(str(name) for (name,) in listed if not str(name).startswith("sqlite_"))
-            chosen = f"SELECT * FROM {quote_name(_choose_table(names, table, file, 'sqlite'))}"
+            listed_tables = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            names = sorted(str(name) for (name,) in listed_tables if not str(name).startswith("sqlite_"))
+            query = f"SELECT * FROM {quote_name(_choose_table(names, table, file, 'sqlite'))}"
             kinds = _SqliteKinds()
-            for rows in _fetch_rows(database.execute(chosen)):
+            for rows in _fetch_rows(database.execute(query)):
                 kinds.observe(rows)
-            cursor = database.execute(chosen)
+            cursor = database.execute(query)
             heads = [column[0] for column in cursor.description]
             batches = (mark_missing(kinds.build(heads, rows), text.missing_marks) for rows in _fetch_rows(cursor))
             write_batches(batches, scratch / "typed.parquet", step="reading")
@@ -298,9 +298,11 @@ class _SqliteKinds:
         return pl.DataFrame(columns)
 
 
-def _choose_table(names: list[str], wanted: str | None, file: Path, kind: str) -> str:
+def _choose_table(names: list[str], wanted_name: str | None, file: Path, kind: str) -> str:
     try:
-        return choose_name(names, wanted)
+        return choose_name(names, wanted_name)
     except Refused:
-        there = quote_names(names[:12]) or "no table"
-        raise DataError(f"{file}: name one of its tables, as in {kind}:///{file}?table=…; it has {there}") from None
+        table_list = quote_names(names[:12]) or "no table"
+        raise DataError(
+            f"{file}: name one of its tables, as in {kind}:///{file}?table=…; it has {table_list}"
+        ) from None

@@ -112,17 +112,19 @@ class StoredBaskets:
                 yield CodedBatch(first, offsets, np.fromfile(codes, np.int32, int(offsets[-1])))
                 first += len(many)
 
-    def take(self, kept: Flags, needed: Flags, what: str, cure: str, weight: Weight | None = None) -> TakenBaskets:
-        """The baskets that hold one of the `needed` items, with those of their items that are `kept`.
+    def take(
+        self, kept_mask: Flags, needed_mask: Flags, purpose: str, cure: str, weight: Weight | None = None
+    ) -> TakenBaskets:
+        """The baskets that hold one of the `needed_mask` items, with those of their items that are `kept_mask`.
 
-        The error says that there is too little memory for `what`, at some `weight`, and the `cure`.
+        The error says that there is too little memory for `purpose`, at some `weight`, and the `cure`.
         """
-        rows, entries = self._count_taken(kept, needed)
+        rows, entries = self._count_taken(kept_mask, needed_mask)
         weight = weight or Weight()
         need, budget = rows * weight.basket + entries * weight.entry, find_memory_budget()
         if need > budget:
             raise DataError(
-                f"{self.source}: {what} would hold {rows:,} baskets with {entries:,} items in memory, which takes "
+                f"{self.source}: {purpose} would hold {rows:,} baskets with {entries:,} items in memory, which takes "
                 f"about {format_size(need)}, and {format_size(budget)} are to be had; {cure}, or set SFUMATO_MEMORY "
                 "higher"
             )
@@ -130,22 +132,22 @@ class StoredBaskets:
         codes = np.empty(entries, dtype=np.int32)
         row = entry = 0
         for batch in self.iterate("reading baskets"):
-            chosen = np.flatnonzero(_count_flagged(batch, needed))
-            inside = np.repeat(_flag(chosen, len(batch.offsets) - 1), batch.sizes) & kept[batch.codes]
-            many = np.diff(np.concatenate(([0], np.cumsum(inside, dtype=np.int64)))[batch.offsets])[chosen]
-            here, held = slice(row, row + len(chosen)), int(many.sum())
-            numbers[here], sizes[here], ends[here] = chosen + batch.first, batch.sizes[chosen], many
-            codes[entry : entry + held] = batch.codes[inside]
-            row, entry = row + len(chosen), entry + held
+            chosen_indices = np.flatnonzero(_count_flagged(batch, needed_mask))
+            entry_mask = np.repeat(_flag(chosen_indices, len(batch.offsets) - 1), batch.sizes) & kept_mask[batch.codes]
+            many = np.diff(np.concatenate(([0], np.cumsum(entry_mask, dtype=np.int64)))[batch.offsets])[chosen_indices]
+            span, entry_count = slice(row, row + len(chosen_indices)), int(many.sum())
+            numbers[span], sizes[span], ends[span] = chosen_indices + batch.first, batch.sizes[chosen_indices], many
+            codes[entry : entry + entry_count] = batch.codes[entry_mask]
+            row, entry = row + len(chosen_indices), entry + entry_count
         offsets = np.concatenate(([0], np.cumsum(ends)))
-        return TakenBaskets(_build_baskets(self.items, kept, offsets, codes), numbers, sizes)
+        return TakenBaskets(_build_baskets(self.items, kept_mask, offsets, codes), numbers, sizes)
 
-    def _count_taken(self, kept: Flags, needed: Flags) -> tuple[int, int]:
+    def _count_taken(self, kept_mask: Flags, needed_mask: Flags) -> tuple[int, int]:
         rows = entries = 0
         for batch in self.iterate("counting baskets"):
-            chosen = _count_flagged(batch, needed) > 0
-            rows += int(np.count_nonzero(chosen))
-            entries += int(_count_flagged(batch, kept)[chosen].sum())
+            basket_mask = _count_flagged(batch, needed_mask) > 0
+            rows += int(np.count_nonzero(basket_mask))
+            entries += int(_count_flagged(batch, kept_mask)[basket_mask].sum())
         return rows, entries
 
 
@@ -155,18 +157,18 @@ def _count_flagged(batch: CodedBatch, flags: Flags) -> Ints:
     return np.diff(ends[batch.offsets])
 
 
-def _flag(chosen: Ints, count: int) -> Flags:
+def _flag(chosen_indices: Ints, count: int) -> Flags:
     flags = np.zeros(count, dtype=np.bool_)
-    flags[chosen] = True
+    flags[chosen_indices] = True
     return flags
 
 
-def _build_baskets(items: Items, kept: Flags, offsets: Ints, codes: Codes) -> Baskets:
+def _build_baskets(items: Items, kept_mask: Flags, offsets: Ints, codes: Codes) -> Baskets:
     """Baskets under a vocabulary of the kept items."""
-    rank = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    rank = np.cumsum(kept_mask, dtype=np.int32) - np.int32(1)
     for begin in range(0, len(codes), BATCH_BASKETS):
         codes[begin : begin + BATCH_BASKETS] = rank[codes[begin : begin + BATCH_BASKETS]]
-    return Baskets(tuple(items[code] for code in np.flatnonzero(kept).tolist()), offsets, codes)
+    return Baskets(tuple(items[code] for code in np.flatnonzero(kept_mask).tolist()), offsets, codes)
 
 
 class BasketWriter:
@@ -202,12 +204,12 @@ class BasketWriter:
         counts, smallest = np.zeros(len(items), dtype=np.int64), np.iinfo(np.int32).max
         with files.sizes.open("wb") as sizes, files.codes.open("wb") as codes:
             for batch in raw.iterate("ordering baskets"):
-                offsets, ordered = sort_row_codes(batch.offsets, rank[batch.codes], len(items))
-                counts += np.bincount(ordered, minlength=len(items))
+                offsets, sorted_codes = sort_row_codes(batch.offsets, rank[batch.codes], len(items))
+                counts += np.bincount(sorted_codes, minlength=len(items))
                 many = np.diff(offsets)
                 smallest = min(smallest, int(many.min()))
                 many.astype(np.int32).tofile(sizes)
-                ordered.tofile(codes)
+                sorted_codes.tofile(codes)
         for path in self._raw:
             path.unlink()
         return StoredBaskets(source, items, counts, self.rows, smallest, files)

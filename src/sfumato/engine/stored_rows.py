@@ -56,8 +56,8 @@ class CodeMap(NamedTuple):
     def map_cells(self, cells: pl.Series) -> pl.Series:
         """Join the codes back to the cells of a column."""
         mapping = pl.DataFrame({"value": self.values, "code": self.codes}, schema_overrides={"code": pl.Int32})
-        joined = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
-        return joined["code"].fill_null(self.missing).alias(cells.name)
+        joined_frame = cells.alias("value").to_frame().join(mapping, on="value", how="left", maintain_order="left")
+        return joined_frame["code"].fill_null(self.missing).alias(cells.name)
 
 
 class SizeCounts(NamedTuple):
@@ -154,8 +154,8 @@ class StoredRows(ABC):
 
     def compare_batches(
         self,
-        published: StoredRows,
-        taken: StoredRows | None,
+        published_store: StoredRows,
+        taken_rows: StoredRows | None,
         compare: Callable[[AlignedBatch], Found],
         step: str,
         columns: Sequence[str] | None = None,
@@ -163,7 +163,7 @@ class StoredRows(ABC):
         """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
         from sfumato.engine.aligned_batches import align_coded_batches
 
-        yield from map(compare, align_coded_batches(self, published, taken, step, columns))
+        yield from map(compare, align_coded_batches(self, published_store, taken_rows, step, columns))
 
     def refuse_unseen(self, folder: Path) -> None:  # noqa: B027  (most engines see what we see)
         """Stop if whoever counts does not see a folder in which files will be written."""
@@ -183,9 +183,9 @@ class StoredRows(ABC):
         for batch in self.iterate_coded_batches(columns) if columns else ():
             for name, step in steps.items():
                 cells = batch[name].drop_nulls() if batch[name].null_count() else batch[name]
-                chosen = cells.gather(np.arange(-begins[name] % step, len(cells), step))
+                chosen_cells = cells.gather(np.arange(-begins[name] % step, len(cells), step))
                 # Texts may have been numbers; and else each would keep all texts of its batch in memory.
-                parts[name].append(pl.Series(name, chosen.to_list(), dtype=self.schema[name]))
+                parts[name].append(pl.Series(name, chosen_cells.to_list(), dtype=self.schema[name]))
                 begins[name] += len(cells)
         return {name: pl.concat(pieces).head(most) for name, pieces in parts.items()}
 
@@ -204,8 +204,8 @@ class MemoryRows(StoredRows):
 
     def count_coded_rows(self, maps: Mapping[str, CodeMap], most: int | None = None) -> RowCounts:
         """Join every map back, then group."""
-        coded = pl.DataFrame([codes.map_cells(self.frame[name]) for name, codes in maps.items()])
-        row_counts = MemoryRows(coded).count_rows(coded.columns)
+        coded_frame = pl.DataFrame([codes.map_cells(self.frame[name]) for name, codes in maps.items()])
+        row_counts = MemoryRows(coded_frame).count_rows(coded_frame.columns)
         if most is not None and len(row_counts.counts) > most:
             raise TooManyRows
         return row_counts
@@ -228,12 +228,12 @@ class MemoryRows(StoredRows):
 
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Slices of the frame."""
-        chosen = self.frame if columns is None else self.frame.select(columns)
-        yield from chosen.iter_slices(BATCH_ROWS)
+        chosen_frame = self.frame if columns is None else self.frame.select(columns)
+        yield from chosen_frame.iter_slices(BATCH_ROWS)
 
 
 def sort_counts(frame: pl.DataFrame) -> RowCounts:
     """Distinct rows in the order that does not depend on who counted them."""
     names = [name for name in frame.columns if name != COUNT]
-    ordered = frame.sort(names, nulls_last=True)
-    return RowCounts(ordered.select(names), ordered[COUNT].cast(pl.Int64).to_numpy(writable=True))
+    sorted_frame = frame.sort(names, nulls_last=True)
+    return RowCounts(sorted_frame.select(names), sorted_frame[COUNT].cast(pl.Int64).to_numpy(writable=True))

@@ -52,15 +52,17 @@ class StoredTable:
         table = cls(rows, assign_roles(columns, roles, rows.source), {}, Missing.parse(missing))
         strange = [name for name in hierarchies or {} if name not in columns]
         if strange:
-            meant = ask_meant(strange, columns)
-            raise DataError(f'a hierarchy is given for "{strange[0]}", which is no column of the table{meant}')
-        built = {name: table._build_hierarchy(name, given) for name, given in (hierarchies or {}).items()}
-        return cls(rows, table.roles, MappingProxyType(built), table.missing, table._values)
+            suggestion = ask_meant(strange, columns)
+            raise DataError(f'a hierarchy is given for "{strange[0]}", which is no column of the table{suggestion}')
+        built_hierarchies = {
+            name: table._build_hierarchy(name, given_hierarchy) for name, given_hierarchy in (hierarchies or {}).items()
+        }
+        return cls(rows, table.roles, MappingProxyType(built_hierarchies), table.missing, table._values)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the values that were counted: a plan that is sent elsewhere does not need them."""
-        kept = {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
-        return {**kept, "roles": dict(self.roles), "hierarchies": dict(self.hierarchies), "_values": {}}
+        kept_fields = {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
+        return {**kept_fields, "roles": dict(self.roles), "hierarchies": dict(self.hierarchies), "_values": {}}
 
     @property
     def source(self) -> str:
@@ -126,29 +128,29 @@ class StoredTable:
         for name in self.quasi_identifying:
             if self.rows.schema[name] == pl.String:
                 values = self.count_values(name)
-                starred = int(values.counts[(values.frame[name] == SUPPRESSED).fill_null(False).to_numpy()].sum())
-                if starred:
+                starred_count = int(values.counts[(values.frame[name] == SUPPRESSED).fill_null(False).to_numpy()].sum())
+                if starred_count:
                     raise DataError(
-                        f'{self.source}: the column "{name}" holds "*" in {starred} rows, the mark of a suppressed '
-                        'cell; add "*" to missing_marks, or change its spelling'
+                        f'{self.source}: the column "{name}" holds "*" in {starred_count} rows, the mark of a '
+                        'suppressed cell; add "*" to missing_marks, or change its spelling'
                     )
 
-    def _build_hierarchy(self, column: str, given: Any) -> Hierarchy:
-        if isinstance(given, Hierarchy):
-            return given
-        if isinstance(given, (str, Path)):
-            return Hierarchy.read(given)
-        builder = parse_builder(given) if isinstance(given, Mapping) else given
+    def _build_hierarchy(self, column: str, given_hierarchy: Any) -> Hierarchy:
+        if isinstance(given_hierarchy, Hierarchy):
+            return given_hierarchy
+        if isinstance(given_hierarchy, (str, Path)):
+            return Hierarchy.read(given_hierarchy)
+        builder = parse_builder(given_hierarchy) if isinstance(given_hierarchy, Mapping) else given_hierarchy
         self._refuse_many_leaves(column)
         if isinstance(builder, Quantiles):
             value_counts = self.count_values(column)
-            known = value_counts.frame[column].is_not_null().to_numpy()
-            return builder.build_counted(self.list_values(column), value_counts.counts[known])
+            known_mask = value_counts.frame[column].is_not_null().to_numpy()
+            return builder.build_counted(self.list_values(column), value_counts.counts[known_mask])
         if callable(getattr(builder, "build", None)):
-            made = builder.build(self.list_values(column))
-            assert isinstance(made, Hierarchy)
-            return made
-        return Hierarchy.of(given, name=f'hierarchy of "{column}"')
+            built_hierarchy = builder.build(self.list_values(column))
+            assert isinstance(built_hierarchy, Hierarchy)
+            return built_hierarchy
+        return Hierarchy.of(given_hierarchy, name=f'hierarchy of "{column}"')
 
     def refuse_strange_values(self) -> None:
         """Stop if a quasi-identifying column has values that its hierarchy lacks."""

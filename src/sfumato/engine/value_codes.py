@@ -22,8 +22,8 @@ def index_cells(column: pl.Series, values: Sequence[str]) -> Codes | None:
     """
     if isinstance(column.dtype, pl.Enum):
         distinct, codes = split_column(column)
-        known = index_cells(distinct, values)
-        return None if known is None else known[codes]
+        distinct_places = index_cells(distinct, values)
+        return None if distinct_places is None else distinct_places[codes]
     if column.dtype == pl.String:
         places = place_texts(column, values)
         missing = column.null_count()

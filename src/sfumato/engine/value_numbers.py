@@ -19,14 +19,14 @@ _WIDEST = 1 << 16
 class ValueNumbers:
     """Numbers below 2¹⁶ for values: given ones, or in the order in which they are met, then only for those that are."""
 
-    def __init__(self, given: CodeMap | None = None) -> None:
+    def __init__(self, code_map: CodeMap | None = None) -> None:
         """Begin before the first row."""
         self._number_of: dict[object, int] = {}
         self._rest: int | None = None
         """The number of all that are not given."""
-        if given is not None:
-            self._number_of = dict(zip(given.values.to_list(), given.codes.tolist(), strict=True))
-            self._rest = given.missing
+        if code_map is not None:
+            self._number_of = dict(zip(code_map.values.to_list(), code_map.codes.tolist(), strict=True))
+            self._rest = code_map.missing
 
     def list_values(self) -> list[object]:
         """The values that were met, by their numbers."""

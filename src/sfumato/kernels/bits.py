@@ -44,33 +44,33 @@ def do_rows_meet(bits, first_set, other, words):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(uint64[::1], int64, int64, int64, int64)")
-def intersect_row_sets(bits, first_set, other, words, to):  # type: ignore[no-untyped-def]
+def intersect_row_sets(bits, first_set, other, words, target):  # type: ignore[no-untyped-def]
     """Write what two sets share to a third place; returns how many rows that are."""
     total = np.uint64(0)
-    first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(to)
+    first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(target)
     for word in range(np.uint64(words)):
-        both = bits[first + word] & bits[second + word]
-        bits[third + word] = both
-        total += popcount(both)
+        common_bits = bits[first + word] & bits[second + word]
+        bits[third + word] = common_bits
+        total += popcount(common_bits)
     return np.int64(total)
 
 
 @compile_cached("void(uint64[::1], int64, int64, int64, int64)")
-def add_common_rows(bits, first_set, other, words, to):  # type: ignore[no-untyped-def]
+def add_common_rows(bits, first_set, other, words, target):  # type: ignore[no-untyped-def]
     """Add what two sets share to a third."""
-    first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(to)
+    first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(target)
     for word in range(np.uint64(words)):
         bits[third + word] |= bits[first + word] & bits[second + word]
 
 
 @compile_cached("int64(uint64[::1], int64, int64, int32[::1], int64, int64)")
-def list_set_rows(bits, begin, words, rows, base, to):  # type: ignore[no-untyped-def]
+def list_set_rows(bits, begin, words, rows, base, target):  # type: ignore[no-untyped-def]
     """List the rows of a set: bit i is row number `rows[base + i]`; returns the place after the last one listed."""
     for word in range(words):
-        left = bits[begin + word]
-        while left:
-            low = left & (~left + np.uint64(1))
-            rows[to] = rows[base + 64 * word + np.int64(popcount(low - np.uint64(1)))]
-            to += 1
-            left ^= low
-    return to
+        remaining_bits = bits[begin + word]
+        while remaining_bits:
+            low = remaining_bits & (~remaining_bits + np.uint64(1))
+            rows[target] = rows[base + 64 * word + np.int64(popcount(low - np.uint64(1)))]
+            target += 1
+            remaining_bits ^= low
+    return target

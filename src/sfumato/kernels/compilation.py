@@ -71,8 +71,8 @@ def compile_cached(signature: str | list[str], *, allocates: bool = True) -> Cal
     made the search for adversarial rules a fifth faster.
     """
     signatures = [read_signature(text) for text in ([signature] if isinstance(signature, str) else signature)]
-    made: Callable[[Any], Any] = njit(signatures, cache=True, **OPTIONS, **({} if allocates else UNCOUNTED))
-    return made
+    decorator: Callable[[Any], Any] = njit(signatures, cache=True, **OPTIONS, **({} if allocates else UNCOUNTED))
+    return decorator
 
 
 def sweep_stale_kernels(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from sfumato.kernels.compilation import compile_cached
 
 
 @compile_cached("int64[::1](uint64[::1], int64[::1], int64, int64)")
-def _count_parts(scattered, ends, bits, largest):  # type: ignore[no-untyped-def]
+def _count_parts(scattered_keys, ends, bits, largest):  # type: ignore[no-untyped-def]
     slot_bits = np.int64(4)
     while (np.int64(1) << slot_bits) < 2 * largest:
         slot_bits += 1
@@ -18,12 +18,12 @@ def _count_parts(scattered, ends, bits, largest):  # type: ignore[no-untyped-def
     slot_key = np.zeros(mask + 1, dtype=np.uint64)
     slot_count = np.zeros(mask + 1, dtype=np.int64)
     used = np.empty(largest, dtype=np.int64)
-    sizes = np.empty(scattered.shape[0], dtype=np.int64)
+    sizes = np.empty(scattered_keys.shape[0], dtype=np.int64)
     key_count = np.int64(0)
     for part in range(ends.shape[0] - 1):
         distinct = np.int64(0)
         for row in range(ends[part], ends[part + 1]):
-            key = scattered[row]
+            key = scattered_keys[row]
             slot = np.int64(key >> shift) & mask
             while slot_count[slot] > 0 and slot_key[slot] != key:
                 slot = (slot + 1) & mask
@@ -52,20 +52,20 @@ def count_equal_keys(keys):  # type: ignore[no-untyped-def]
     # Multiplying by an odd number mixes the bits and keeps distinct keys distinct.
     ends = np.zeros(parts + 1, dtype=np.int64)
     for row in range(rows):
-        mixed = np.uint64(keys[row]) * np.uint64(0x9E3779B97F4A7C15)
-        ends[(np.int64(mixed >> shift) if bits else np.int64(0)) + 1] += 1
+        mixed_key = np.uint64(keys[row]) * np.uint64(0x9E3779B97F4A7C15)
+        ends[(np.int64(mixed_key >> shift) if bits else np.int64(0)) + 1] += 1
     largest = np.int64(0)
     for part in range(parts):
         largest = max(largest, ends[part + 1])
         ends[part + 1] += ends[part]
-    scattered = np.empty(rows, dtype=np.uint64)
+    scattered_keys = np.empty(rows, dtype=np.uint64)
     cursors = ends[:-1].copy()
     for row in range(rows):
-        mixed = np.uint64(keys[row]) * np.uint64(0x9E3779B97F4A7C15)
-        target = np.int64(mixed >> shift) if bits else np.int64(0)
-        scattered[cursors[target]] = mixed
+        mixed_key = np.uint64(keys[row]) * np.uint64(0x9E3779B97F4A7C15)
+        target = np.int64(mixed_key >> shift) if bits else np.int64(0)
+        scattered_keys[cursors[target]] = mixed_key
         cursors[target] += 1
-    return _count_parts(scattered, ends, bits, largest)
+    return _count_parts(scattered_keys, ends, bits, largest)
 
 
 @compile_cached(

@@ -14,13 +14,13 @@ from sfumato import kernels
 
 def compile_kernels() -> int:
     """Compile what is not kept on disk yet, the families side by side; how many modules there are."""
-    here = list(iter_modules(kernels.__path__, f"{kernels.__name__}."))
-    shared = [module.name for module in here if not module.ispkg and not module.name.endswith("__main__")]
-    families = sorted((module.name for module in here if module.ispkg), key=_measure_code, reverse=True)
-    for name in shared:  # first, since the families use them
+    modules = list(iter_modules(kernels.__path__, f"{kernels.__name__}."))
+    shared_names = [module.name for module in modules if not module.ispkg and not module.name.endswith("__main__")]
+    families = sorted((module.name for module in modules if module.ispkg), key=_measure_code, reverse=True)
+    for name in shared_names:  # first, since the families use them
         import_module(name)
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        return len(shared) + sum(pool.map(compile_family, families))
+        return len(shared_names) + sum(pool.map(compile_family, families))
 
 
 def _measure_code(name: str) -> int:

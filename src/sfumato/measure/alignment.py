@@ -33,15 +33,15 @@ def select_originals(original: Table, rows: Rows) -> pl.DataFrame:
     return original.frame[numbers]
 
 
-def align_originals(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
+def align_originals(original: Table, published_table: Table, rows: Rows) -> pl.DataFrame:
     """The original rows, one per published row; an error if the counts differ."""
-    taken = select_originals(original, rows)
-    if taken.height != len(published):
+    original_frame = select_originals(original, rows)
+    if original_frame.height != len(published_table):
         raise DataError(
-            f"{published.source}: {len(published)} published rows cannot be compared with {taken.height} originals; "
-            "give the table that the release was made from"
+            f"{published_table.source}: {len(published_table)} published rows cannot be compared with "
+            f"{original_frame.height} originals; give the table that the release was made from"
         )
-    return taken
+    return original_frame
 
 
 def require_columns(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:

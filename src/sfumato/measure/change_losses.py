@@ -26,38 +26,46 @@ Columns = Sequence[tuple[pl.Series, pl.Series]]
 
 def measure_change_loss(
     original: Table,
-    published: Table,
+    published_table: Table,
     changes: Iterable[Change],
     public: Mapping[str, Mapping[str, Any]],
     rows: Rows = None,
 ) -> float | None:
     """The largest loss of a kind of change; None if no column was changed in a way that these measure."""
-    before = align_originals(original, published, rows)
+    original_frame = align_originals(original, published_table, rows)
     kinds: dict[ChangeKind, list[str]] = {}
     for change in changes:
-        if change.column in published.frame.columns:
+        if change.column in published_table.frame.columns:
             kinds.setdefault(change.kind, []).append(change.column)
-    losses, answered = [], []
+    losses, answer_laws = [], []
     for kind, names in kinds.items():
         if kind.meaning.loss is LossMeasure.PUBLISHED_LAW:
-            answered += [public[name] for name in names if name in public]
+            answer_laws += [public[name] for name in names if name in public]
         elif kind.meaning.loss is not None:
             measure = _MEASURES[kind.meaning.loss]
-            losses.append(measure([(before[name], published.frame[name]) for name in dict.fromkeys(names)]))
-    if answered:
+            losses.append(
+                measure([(original_frame[name], published_table.frame[name]) for name in dict.fromkeys(names)])
+            )
+    if answer_laws:
         # How often chance answers is in the published law, which a claim compares with the answers.
-        losses.append(sum(1 - abs(float(law["p"]) - float(law["q"])) for law in answered) / len(answered))
+        losses.append(sum(1 - abs(float(law["p"]) - float(law["q"])) for law in answer_laws) / len(answer_laws))
     return max(losses) if losses else None
 
 
 def _measure_noise(columns: Columns) -> float:
     """The mean share of the published variance that is noise."""
-    return _average(columns, lambda was, now: float((now - was).var()) / (float(now.var()) or 1.0))
+    return _average(
+        columns,
+        lambda was, published_numbers: float((published_numbers - was).var()) / (float(published_numbers.var()) or 1.0),
+    )
 
 
 def _measure_intervals(columns: Columns) -> float:
     """The mean share of the variance that midpoints do not show."""
-    return _average(columns, lambda was, now: float(((now - was) ** 2).mean()) / (float(was.var()) or 1.0))
+    return _average(
+        columns,
+        lambda was, published_numbers: float(((published_numbers - was) ** 2).mean()) / (float(was.var()) or 1.0),
+    )
 
 
 def _average(columns: Columns, measure: Callable[[Floats, Floats], float]) -> float:
@@ -67,43 +75,49 @@ def _average(columns: Columns, measure: Callable[[Floats, Floats], float]) -> fl
 
 def _read_numbers(column: tuple[pl.Series, pl.Series]) -> tuple[Floats, Floats] | None:
     """The cells that are known before and after, as numbers; None for words."""
-    was, now = column
+    was, published_cells = column
     read = choose_number_reader(was)
     if read is None:
         return None
-    both = pl.DataFrame({"was": read(was).cast(pl.Float64), "now": read(now).cast(pl.Float64)}).drop_nulls()
-    return both["was"].to_numpy(), both["now"].to_numpy()
+    number_pairs = pl.DataFrame(
+        {"was": read(was).cast(pl.Float64), "now": read(published_cells).cast(pl.Float64)}
+    ).drop_nulls()
+    return number_pairs["was"].to_numpy(), number_pairs["now"].to_numpy()
 
 
 def _measure_means(columns: Columns) -> float:
     """The share of the spread within groups: squares of standardized numbers, and categories that differ."""
-    within = total = 0.0
+    within_sum = total = 0.0
     for column in columns:
         numbers = _read_numbers(column) if column[0].dtype.is_numeric() or column[0].dtype == pl.Date else None
         if numbers is not None:
-            was, now = numbers
+            was, published_numbers = numbers
             spread = float(was.var())
-            within += float(((was - now) ** 2).sum()) / spread if spread else 0.0
+            within_sum += float(((was - published_numbers) ** 2).sum()) / spread if spread else 0.0
             total += len(was) if spread else 0.0
         else:
-            texts, published = spell_cells(column[0]), spell_cells(column[1])
-            within += int(texts.ne_missing(published).sum())
+            texts, published_texts = spell_cells(column[0]), spell_cells(column[1])
+            within_sum += int(texts.ne_missing(published_texts).sum())
             total += len(texts) - int(texts.value_counts()["count"].max())  # type: ignore[arg-type]
-    return min(within / total, 1.0) if total else 0.0
+    return min(within_sum / total, 1.0) if total else 0.0
 
 
 def _measure_changed_known_share(columns: Columns) -> float:
     """The share of known cells that differ."""
-    changed = sum(int(spell_cells(was).ne_missing(spell_cells(now)).sum()) for was, now in columns)
-    known = sum(was.count() for was, _ in columns)
-    return changed / known if known else 0.0
+    changed_count = sum(
+        int(spell_cells(was).ne_missing(spell_cells(published_cells)).sum()) for was, published_cells in columns
+    )
+    known_count = sum(was.count() for was, _ in columns)
+    return changed_count / known_count if known_count else 0.0
 
 
 def _measure_changed_share(columns: Columns) -> float:
     """The share of all cells that differ: an empty one may have got a value, too."""
-    changed = sum(int(spell_cells(was).ne_missing(spell_cells(now)).sum()) for was, now in columns)
+    changed_count = sum(
+        int(spell_cells(was).ne_missing(spell_cells(published_cells)).sum()) for was, published_cells in columns
+    )
     cells = sum(len(was) for was, _ in columns)
-    return changed / cells if cells else 0.0
+    return changed_count / cells if cells else 0.0
 
 
 _MEASURES: Mapping[LossMeasure, Callable[[Columns], float]] = {

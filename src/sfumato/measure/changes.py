@@ -61,11 +61,14 @@ class ColumnDifference:
 
 
 def measure_changes(
-    original: Table, published: Table, rows: npt.NDArray[np.int64] | None = None
+    original: Table, published_table: Table, rows: npt.NDArray[np.int64] | None = None
 ) -> dict[str, ColumnDifference]:
     """Compare every published column with the original rows that its cells were made from."""
-    before = align_originals(original, published, rows)
-    return {name: _compare_columns(before[name], published.frame[name], original) for name in published.frame.columns}
+    original_frame = align_originals(original, published_table, rows)
+    return {
+        name: _compare_columns(original_frame[name], published_table.frame[name], original)
+        for name in published_table.frame.columns
+    }
 
 
 def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, original: Table) -> ColumnDifference:
@@ -74,23 +77,36 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
     if original_cells.dtype.is_numeric() and name not in original.hierarchies and not differs.any():
         # A number is no label that leaves anything open.
         return ColumnDifference(name, len(published_cells), 0, 0, 0, 0.0)
-    blanked = int((differs & published_cells.is_null()).sum())
+    blanked_count = int((differs & published_cells.is_null()).sum())
     pairs = count_pairs(original_cells, published_cells, (differs & published_cells.is_not_null()).to_numpy())
     domain = Domain.of(original.frame[name], original.hierarchies.get(name))
-    was, now = spell_cells(pairs["first"]), spell_cells(pairs["second"])
-    covered = cover_cells(was, now, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
-    others = pairs.with_columns(now).filter(pl.Series(~covered, dtype=pl.Boolean))
-    moved, filled, suppressed = int(others["count"].sum()), count_filled(others), count_suppressed(pairs)
-    coarser = int(pairs["count"].sum()) - moved - suppressed
+    was, published_texts = spell_cells(pairs["first"]), spell_cells(pairs["second"])
+    covered_mask = cover_cells(was, published_texts, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
+    other_pairs = pairs.with_columns(published_texts).filter(pl.Series(~covered_mask, dtype=pl.Boolean))
+    moved_count, filled_count, suppressed = (
+        int(other_pairs["count"].sum()),
+        count_filled(other_pairs),
+        count_suppressed(pairs),
+    )
+    coarser = int(pairs["count"].sum()) - moved_count - suppressed
     size = len(published_cells)
-    if not moved:
+    if not moved_count:
         loss = _measure_loss(published_cells, domain)
-        return ColumnDifference(name, size, blanked, coarser, 0, loss, suppressed=suppressed)
-    known = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
-    strange = int(others.filter(~pl.col("second").is_in(known))["count"].sum())
-    values = others["second"].n_unique()
+        return ColumnDifference(name, size, blanked_count, coarser, 0, loss, suppressed=suppressed)
+    known_texts = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
+    strange = int(other_pairs.filter(~pl.col("second").is_in(known_texts))["count"].sum())
+    values = other_pairs["second"].n_unique()
     return ColumnDifference(
-        name, size, blanked, coarser, moved - filled, None, values, strange, filled, suppressed=suppressed
+        name,
+        size,
+        blanked_count,
+        coarser,
+        moved_count - filled_count,
+        None,
+        values,
+        strange,
+        filled_count,
+        suppressed=suppressed,
     )
 
 
@@ -108,8 +124,8 @@ def _measure_loss(labels: pl.Series, domain: Domain) -> float:
     """The mean share of leaves that a label leaves open; empty cells do not count."""
     values, counts = count_cells(labels)
     present = values.is_not_null()
-    lost = domain.measure_losses(spell_cells(values.filter(present)).to_list()) @ counts[present.to_numpy()]
-    return float(lost) / len(labels) if len(labels) else 0.0
+    total_loss = domain.measure_losses(spell_cells(values.filter(present)).to_list()) @ counts[present.to_numpy()]
+    return float(total_loss) / len(labels) if len(labels) else 0.0
 
 
 _WAYS = {
@@ -123,10 +139,10 @@ _WAYS = {
 
 def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str, ColumnDifference]) -> None:
     """Stop a release if the file contradicts a method's statement about it."""
-    stated: dict[str, list[Change]] = {}
+    stated_changes: dict[str, list[Change]] = {}
     for change in changes:
-        stated.setdefault(change.column, []).append(change)
-    false = {name: _explain_false(stated.get(name, []), difference) for name, difference in differences.items()}
+        stated_changes.setdefault(change.column, []).append(change)
+    false = {name: _explain_false(stated_changes.get(name, []), difference) for name, difference in differences.items()}
     columns = [name for name, why in false.items() if why]
     if columns:
         raise ClaimBroken(
@@ -143,11 +159,11 @@ def _explain_false(changes: list[Change], difference: ColumnDifference) -> str:
     words = f'"{describe_changes(changes)}"'
     if any(change.dropped for change in changes):
         return f"{words}, and it is published"
-    allowed = {CellDifference.SUPPRESSED} if any(change.starred for change in changes) else set()
+    allowed_differences = {CellDifference.SUPPRESSED} if any(change.starred for change in changes) else set()
     for change in changes:
-        allowed |= change.kind.meaning.differences
+        allowed_differences |= change.kind.meaning.differences
     for way in CellDifference:
-        if way not in allowed and (count := getattr(difference, way.value)):
+        if way not in allowed_differences and (count := getattr(difference, way.value)):
             return f"{words}, and {count} of {difference.cells} cells {_WAYS[way]}"
     kinds = {change.kind for change in changes} - {ChangeKind.KEPT, ChangeKind.BLANKED}
     wrong = _explain_values(kinds.pop(), difference) if len(kinds) == 1 else ""

@@ -64,8 +64,10 @@ class Evidence:
         if not columns:
             return self
         rows = self.find_original_rows()
-        untouched = [self.original.frame[name].gather(rows) for name in columns if name in self.original.frame.columns]
-        return replace(self, published=self.published.with_frame(self.published.frame.with_columns(untouched)))
+        original_columns = [
+            self.original.frame[name].gather(rows) for name in columns if name in self.original.frame.columns
+        ]
+        return replace(self, published=self.published.with_frame(self.published.frame.with_columns(original_columns)))
 
 
 Measure = Callable[[Evidence, Mapping[str, Any]], Number]
@@ -112,9 +114,11 @@ def checks_claim(
     """
 
     def register(measure: Measure) -> Measure:
-        claimed, allowed = frozenset(properties or (name,)), frozenset(arguments)
+        property_names, argument_names = frozenset(properties or (name,)), frozenset(arguments)
         original = needs_original or private is not None
-        _LOADED[name] = Check(measure, claimed, frozenset(bounds), original, allowed, private, of_the_rest)
+        _LOADED[name] = Check(
+            measure, property_names, frozenset(bounds), original, argument_names, private, of_the_rest
+        )
         return measure
 
     return register
@@ -143,12 +147,12 @@ def has_known_form(claim: Mapping[str, Any]) -> bool:
     if check is None or claim["property"] not in check.properties or claim["bound"] not in check.bounds:
         return False
     arguments = claim.get("arguments", {})
-    allowed = frozenset() if check.needs_original else check.arguments
-    starred = arguments.get("starred_rows", "class")
+    allowed_names = frozenset() if check.needs_original else check.arguments
+    starred_rows = arguments.get("starred_rows", "class")
     return (
         claim["needs_original"] is check.needs_original
-        and set(arguments) <= allowed
-        and starred in ("class", "suppressed")
+        and set(arguments) <= allowed_names
+        and starred_rows in ("class", "suppressed")
     )
 
 
@@ -167,9 +171,11 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     if not evidence.knows(claim):
         return Finding.of(claim, None)
     check, arguments = CHECKS[claim.measure], dict(claim.arguments)
-    seen = evidence.leave_out_columns(arguments.pop("besides", ())) if check.of_the_rest else evidence
-    seen = seen.take_step(arguments.pop("step", None)) if check.private is not None else seen
+    visible_evidence = evidence.leave_out_columns(arguments.pop("besides", ())) if check.of_the_rest else evidence
+    visible_evidence = (
+        visible_evidence.take_step(arguments.pop("step", None)) if check.private is not None else visible_evidence
+    )
     try:
-        return Finding.of(claim, check(seen, arguments))
+        return Finding.of(claim, check(visible_evidence, arguments))
     except (KeyError, TypeError, ValueError):
         raise PolicyError(explain_unmeasured(claim)) from None

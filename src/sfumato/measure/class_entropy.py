@@ -55,51 +55,52 @@ class ClassEntropy:
 
 
 def class_entropy(
-    original: Table, published: Table, target: str, columns: Sequence[str] | None = None, bins: int = 10
+    original: Table, published_table: Table, target: str, columns: Sequence[str] | None = None, bins: int = 10
 ) -> ClassEntropy:
     """The entropy of a target column given others, on originals and release; by default all published ones.
 
     A published label is a value like any other, and so is a missing cell. A column that holds numbers before and after
     is cut into `bins` parts of about equally many originals, or else every number would stand for its row.
     """
-    require_tables(original, published, columns)
+    require_tables(original, published_table, columns)
     if not isinstance(bins, int) or bins < 1:
         raise PolicyError(f"bins = {bins}: cut numbers into at least one part, a whole number of them")
-    names = [name for name in choose_compared_columns(original, published, columns) if name != target]
-    choose_compared_columns(original, published, [target])
-    truth = select_counted_rows(original, published).frame
+    names = [name for name in choose_compared_columns(original, published_table, columns) if name != target]
+    choose_compared_columns(original, published_table, [target])
+    truth = select_counted_rows(original, published_table).frame
     if not names:
         raise DataError(f'{original.source}: there is no column to learn "{target}" from')
-    if not len(published):
-        raise DataError(f"{published.source}: the release has no rows, so nothing can be learned from it")
-    cells = [_read_cells(truth[name], published.frame[name], bins) for name in (target, *names)]
-    original_cells, published_cells = (pl.DataFrame([pair[when] for pair in cells]) for when in (0, 1))
+    if not len(published_table):
+        raise DataError(f"{published_table.source}: the release has no rows, so nothing can be learned from it")
+    cells = [_read_cells(truth[name], published_table.frame[name], bins) for name in (target, *names)]
+    original_cells, published_cells = (pl.DataFrame([pair[side] for pair in cells]) for side in (0, 1))
 
-    def compare(given: Sequence[str]) -> EntropyChange:
+    def compare(condition_names: Sequence[str]) -> EntropyChange:
         return EntropyChange(
-            _measure_entropy(original_cells, target, given), _measure_entropy(published_cells, target, given)
+            _measure_entropy(original_cells, target, condition_names),
+            _measure_entropy(published_cells, target, condition_names),
         )
 
     return ClassEntropy(compare([]), {name: compare([name]) for name in names}, compare(names))
 
 
-def _read_cells(original: pl.Series, published: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
+def _read_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
     """The values of a column in both tables, as texts or as the numbers of bins."""
-    if not (original.dtype.is_numeric() and published.dtype.is_numeric() and original.n_unique() > bins):
-        return spell_cells(original).alias(original.name), spell_cells(published).alias(original.name)
+    if not (original.dtype.is_numeric() and published_cells.dtype.is_numeric() and original.n_unique() > bins):
+        return spell_cells(original).alias(original.name), spell_cells(published_cells).alias(original.name)
     cuts = np.asarray(cut_equal_frequency(original, bins).edges[1:-1])
     original_bins, published_bins = (
         pl.Series(original.name, np.searchsorted(cuts, column.cast(pl.Float64).fill_null(0.0).to_numpy(), side="right"))
         .cast(pl.Int64)
         .set(column.is_null(), None)
-        for column in (original, published)
+        for column in (original, published_cells)
     )
     return original_bins, published_bins
 
 
-def _measure_entropy(frame: pl.DataFrame, target: str, given: Sequence[str]) -> float:
+def _measure_entropy(frame: pl.DataFrame, target: str, condition_names: Sequence[str]) -> float:
     """H(target | given) in bits: the mean over rows of −log₂ of their class's share among rows like them."""
-    counts = frame.group_by([target, *given]).agg(pl.len().alias("rows of class"))
-    alike = pl.col("rows of class").sum().over(given) if given else pl.col("rows of class").sum()
-    rows, of = counts.select(pl.col("rows of class"), alike.alias("rows alike")).to_numpy().T.astype(np.float64)
-    return round(float(rows @ np.log2(of / rows)) / frame.height, 12) + 0.0
+    counts = frame.group_by([target, *condition_names]).agg(pl.len().alias("rows of class"))
+    alike = pl.col("rows of class").sum().over(condition_names) if condition_names else pl.col("rows of class").sum()
+    rows, alike_rows = counts.select(pl.col("rows of class"), alike.alias("rows alike")).to_numpy().T.astype(np.float64)
+    return round(float(rows @ np.log2(alike_rows / rows)) / frame.height, 12) + 0.0

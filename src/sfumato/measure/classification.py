@@ -56,7 +56,7 @@ class Accuracy:
 
 def classification_accuracy(
     original: Table,
-    published: Table,
+    published_table: Table,
     target: str,
     models: Sequence[str] = MODELS,
     folds: int = 5,
@@ -74,38 +74,38 @@ def classification_accuracy(
     strange = [name for name in models if name not in MODELS]
     if strange or folds < 2:
         raise PolicyError(f"folds must be 2 or more, and models must be among {', '.join(MODELS)}")
-    names = [name for name in choose_compared_columns(original, published, columns) if name != target]
-    choose_compared_columns(original, published, [target])
+    names = [name for name in choose_compared_columns(original, published_table, columns) if name != target]
+    choose_compared_columns(original, published_table, [target])
     if not names:
         raise DataError(f'{original.source}: there is no column to learn "{target}" from')
     chance = randomness or Randomness.seeded(0)
-    classes = _TargetClasses.of(original, published, target)
+    classes = _TargetClasses.of(original, published_table, target)
     fold_of = _assign_folds(classes.true, _flag_counted_people(original), folds, chance)
     spaces = [_FeatureSpace.of(original, name) for name in names]
-    published_readings = [space.domain.read(published.frame[space.name], space.holes) for space in spaces]
+    published_readings = [space.domain.read(published_table.frame[space.name], space.holes) for space in spaces]
     # A tree splits on one value at a time, so shares of values would mislead it: it learns from drawn values.
     drawn_readings = (
         [_draw_leaves(reading, chance.generator()) for reading in published_readings]
         if "tree" in models
         else published_readings
     )
-    source = _check_row_origins(original, published, rows)
-    released = _TrainingExamples.of(spaces, published_readings, classes.published, source)
+    source = _check_row_origins(original, published_table, rows)
+    released_examples = _TrainingExamples.of(spaces, published_readings, classes.published, source)
     for_tree = _TrainingExamples.of(spaces, drawn_readings, classes.published, source)
     original_readings = [space.domain.read_exactly(original.frame[space.name]) for space in spaces]
     true = _TrainingExamples.of(spaces, original_readings, classes.originals, np.arange(len(original)))
     seed = int(chance.generator().integers(2**31))
     tests = [(fold_of == fold, (fold_of >= 0) & (fold_of != fold)) for fold in range(folds)]
-    tested = classes.true[fold_of >= 0]
-    zero_r = int(np.bincount(tested).max())
+    tested_classes = classes.true[fold_of >= 0]
+    zero_r = int(np.bincount(tested_classes).max())
     accuracies = {}
     for name in models:
-        lessons = (for_tree if name == "tree" else released, true)
+        lessons = (for_tree if name == "tree" else released_examples, true)
         right = (
             sum(_count_right_answers(name, examples, true, fold, classes.true, seed) for fold in tests)
             for examples in lessons
         )
-        accuracies[name] = Accuracy(*(round(right_count / len(tested), 12) for right_count in (*right, zero_r)))
+        accuracies[name] = Accuracy(*(round(right_count / len(tested_classes), 12) for right_count in (*right, zero_r)))
     return accuracies
 
 
@@ -114,8 +114,8 @@ def _count_right_answers(
 ) -> int:
     """How many held-out originals are classified correctly by a model trained on the others."""
     test, train = fold
-    learnt = _train_model(model, lessons.select_training(train, model), seed)
-    return int((learnt(true.get_features(model)[true.group[test]]) == answers[test]).sum())
+    predictor = _train_model(model, lessons.select_training(train, model), seed)
+    return int((predictor(true.get_features(model)[true.group[test]]) == answers[test]).sum())
 
 
 @dataclass(frozen=True)
@@ -135,21 +135,21 @@ class _TargetClasses:
     published: _LabelledRows
 
     @classmethod
-    def of(cls, original: Table, published: Table, target: str) -> _TargetClasses:
+    def of(cls, original: Table, published_table: Table, target: str) -> _TargetClasses:
         column = original.frame[target]
         domain = Domain.of(column, original.hierarchies.get(target))
         codes = domain.code_originals(column)
-        seen = np.unique(codes[codes < len(domain.leaves)])
-        if not 2 <= len(seen) <= _MOST_CLASSES:
+        seen_codes = np.unique(codes[codes < len(domain.leaves)])
+        if not 2 <= len(seen_codes) <= _MOST_CLASSES:
             raise DataError(
-                f'{original.source}: "{target}" has {len(seen)} values, but a target needs 2 to {_MOST_CLASSES}; '
+                f'{original.source}: "{target}" has {len(seen_codes)} values, but a target needs 2 to {_MOST_CLASSES}; '
                 "choose another column, or group its values first"
             )
         number = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
-        number[seen] = np.arange(len(seen))
-        reading = domain.read(published.frame[target], column.null_count() > 0)
-        inside = reading.cover.build_matrix()[:, seen].astype(np.float64)
-        parts = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
+        number[seen_codes] = np.arange(len(seen_codes))
+        reading = domain.read(published_table.frame[target], column.null_count() > 0)
+        cover_matrix = reading.cover.build_matrix()[:, seen_codes].astype(np.float64)
+        parts = cover_matrix / np.maximum(cover_matrix.sum(axis=1, keepdims=True), 1)
         row, label = np.nonzero(parts[reading.codes])
         return cls(number[codes], _LabelledRows(row, label, parts[reading.codes[row], label]))
 
@@ -175,25 +175,29 @@ class _TrainingExamples:
 
     @classmethod
     def of(
-        cls, spaces: Sequence[_FeatureSpace], readings: Sequence[ColumnReading], labelled: _LabelledRows, person: Ints
+        cls,
+        spaces: Sequence[_FeatureSpace],
+        readings: Sequence[ColumnReading],
+        labelled_rows: _LabelledRows,
+        person: Ints,
     ) -> _TrainingExamples:
-        group, chosen = _group_alike_rows([reading.codes for reading in readings])
+        group, first_rows = _group_alike_rows([reading.codes for reading in readings])
         pairs = list(zip(spaces, readings, strict=True))
-        numbers = [reading.average_values(space.numbers)[reading.codes[chosen]] for space, reading in pairs]
-        bins = [reading.average_values(space.bins)[reading.codes[chosen]] for space, reading in pairs]
-        return cls(group, np.hstack(numbers), np.hstack(bins), labelled, person)
+        numbers = [reading.average_values(space.numbers)[reading.codes[first_rows]] for space, reading in pairs]
+        bins = [reading.average_values(space.bins)[reading.codes[first_rows]] for space, reading in pairs]
+        return cls(group, np.hstack(numbers), np.hstack(bins), labelled_rows, person)
 
     def get_features(self, model: str) -> Floats:
         return self.bins if model == "naive_bayes" else self.numbers
 
     def select_training(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
         """Features, classes and weights of the examples made from people in the training set."""
-        given = self.labelled
-        some = train[self.person[given.row]]
-        classes = int(given.label.max(initial=0)) + 1
-        both = self.group[given.row[some]] * classes + given.label[some]
-        kind, kind_index = np.unique(both, return_inverse=True)
-        weights = np.bincount(kind_index, given.weight[some], len(kind)).astype(np.float64)
+        labelled_rows = self.labelled
+        row_mask = train[self.person[labelled_rows.row]]
+        classes = int(labelled_rows.label.max(initial=0)) + 1
+        joint_keys = self.group[labelled_rows.row[row_mask]] * classes + labelled_rows.label[row_mask]
+        kind, kind_index = np.unique(joint_keys, return_inverse=True)
+        weights = np.bincount(kind_index, labelled_rows.weight[row_mask], len(kind)).astype(np.float64)
         return self.get_features(model)[kind // classes], kind % classes, weights
 
 
@@ -223,8 +227,8 @@ def _draw_leaves(reading: ColumnReading, generator: np.random.Generator) -> Colu
     """One leaf per row, drawn uniformly from those that its label covers."""
     cover, leaves = reading.cover, len(reading.cover.order)
     ends = np.cumsum(cover.stop - cover.start)
-    before = np.cumsum(cover.counts) - cover.counts
-    leaf_places = before[reading.codes] + generator.integers(0, cover.counts[reading.codes])
+    label_starts = np.cumsum(cover.counts) - cover.counts
+    leaf_places = label_starts[reading.codes] + generator.integers(0, cover.counts[reading.codes])
     run = np.searchsorted(ends, leaf_places, side="right")
     every = np.arange(leaves, dtype=np.int64)
     return ColumnReading(
@@ -236,18 +240,18 @@ def _scale_numbers(numbers: Floats, people: Ints) -> Floats:
     """Numbers in standard deviations from their mean; a missing number is at the mean, with its own indicator."""
     mean = np.average(numbers, weights=people[:-1])
     spread = np.sqrt(np.average((numbers - mean) ** 2, weights=people[:-1]))
-    scaled = np.append((numbers - mean) / (spread or 1.0), 0.0)
+    scaled_numbers = np.append((numbers - mean) / (spread or 1.0), 0.0)
     missing = np.zeros(len(people))
     missing[-1] = 1.0
-    return np.column_stack([scaled, missing])
+    return np.column_stack([scaled_numbers, missing])
 
 
 def _bin_numbers(numbers: Floats, people: Ints) -> Floats:
     """One feature per bin, with about equally many people in each; the last is for missing values."""
     order = np.argsort(numbers, kind="stable")
-    before = np.cumsum(people[:-1][order]) - people[:-1][order]
+    people_before = np.cumsum(people[:-1][order]) - people[:-1][order]
     part = np.empty(len(people), dtype=np.int64)
-    part[order] = before * _BINS // max(int(people[:-1].sum()), 1)
+    part[order] = people_before * _BINS // max(int(people[:-1].sum()), 1)
     part[part >= _BINS] = _BINS - 1
     part[-1] = _BINS
     return np.eye(_BINS + 1)[part]
@@ -265,21 +269,20 @@ def _build_indicators(people: Ints) -> Floats:
 def _group_alike_rows(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """The group of each row, identical rows together, and one row of each group."""
     kind = np.zeros(len(columns[0]), dtype=np.int64)
-    chosen = np.zeros(0, dtype=np.int64)
+    first_rows = np.zeros(0, dtype=np.int64)
     for codes in columns:
-        _, chosen, kind = np.unique(
+        _, first_rows, kind = np.unique(
             kind * (int(codes.max(initial=0)) + 1) + codes, return_index=True, return_inverse=True
         )
-    return kind, chosen
+    return kind, first_rows
 
 
-def _check_row_origins(original: Table, published: Table, rows: Sequence[int] | Ints | None) -> Ints:
+def _check_row_origins(original: Table, published_table: Table, rows: Sequence[int] | Ints | None) -> Ints:
     origins = np.arange(len(original)) if rows is None else np.asarray(rows, dtype=np.int64)
-    if len(origins) != len(published) or (len(origins) and (origins.min() < 0 or origins.max() >= len(original))):
+    if len(origins) != len(published_table) or (len(origins) and (origins.min() < 0 or origins.max() >= len(original))):
         raise DataError(
-            f"{published.source}: {len(published)} rows are published from {len(original)}, {len(origins)} accounted "
-            "for; "
-            'give the original row of each: rows=release.details["rows"]'
+            f"{published_table.source}: {len(published_table)} rows are published from {len(original)}, "
+            f'{len(origins)} accounted for; give the original row of each: rows=release.details["rows"]'
         )
     return origins
 
@@ -305,19 +308,19 @@ def _assign_folds(true: Ints, is_counted: Flags, folds: int, chance: Randomness)
 def _train_model(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Callable[[Floats], Ints]:
     """A trained model as a function; with a single class it always predicts that one, and without rows nothing."""
     features, classes, weights = lesson
-    known = np.unique(classes)
-    if len(known) < 2:
-        return lambda rows: np.full(len(rows), known[0] if len(known) else -1)
+    known_classes = np.unique(classes)
+    if len(known_classes) < 2:
+        return lambda rows: np.full(len(rows), known_classes[0] if len(known_classes) else -1)
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    trained = _make_untrained_model(model, float(weights.sum()), seed)
+    classifier = _make_untrained_model(model, float(weights.sum()), seed)
     # On so little data threads cost more than they save; a single thread also adds up in a fixed order.
     with threadpool_limits(1), warnings.catch_warnings():
         # A regression that stops early is still the analyst's regression.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        trained.fit(_make_sparse(features) if model == "logistic" else features, classes, sample_weight=weights)
-    return lambda rows: np.asarray(trained.predict(rows), dtype=np.int64)
+        classifier.fit(_make_sparse(features) if model == "logistic" else features, classes, sample_weight=weights)
+    return lambda rows: np.asarray(classifier.predict(rows), dtype=np.int64)
 
 
 def _make_sparse(features: Floats) -> Any:

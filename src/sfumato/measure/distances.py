@@ -53,30 +53,30 @@ class NonUniformEntropy:
 
 
 def marginal_distance(
-    original: Table, published: Table, kind: Distance = "total_variation", columns: Sequence[str] | None = None
+    original: Table, published_table: Table, kind: Distance = "total_variation", columns: Sequence[str] | None = None
 ) -> Mapping[str, float]:
     """How far each column's distribution moved; by default for every published column that is not identifying.
 
     KL is infinite if an original value is covered by no published row, for example because rows were left out.
     """
-    truth = select_counted_rows(original, published)
+    truth = select_counted_rows(original, published_table)
     distances = {}
-    for name in choose_compared_columns(original, published, columns):
-        if _has_same_numbers(truth, published, name):
+    for name in choose_compared_columns(original, published_table, columns):
+        if _has_same_numbers(truth, published_table, name):
             distances[name] = 0.0
             continue
-        original_reading, published_reading = read_column(truth, published, name)
-        there = original_reading.spread()
-        seen = np.flatnonzero(there)
+        original_reading, published_reading = read_column(truth, published_table, name)
+        leaf_counts = original_reading.spread()
+        seen_leaves = np.flatnonzero(leaf_counts)
         distances[name] = _compute_distance(
-            there[seen], published_reading.spread()[seen], len(truth), len(published), kind
+            leaf_counts[seen_leaves], published_reading.spread()[seen_leaves], len(truth), len(published_table), kind
         )
     return distances
 
 
 def pair_distance(
     original: Table,
-    published: Table,
+    published_table: Table,
     kind: Distance = "total_variation",
     columns: Sequence[str] | None = None,
     *,
@@ -84,71 +84,73 @@ def pair_distance(
     randomness: Randomness | None = None,
 ) -> Mapping[tuple[str, str], float]:
     """How far the joint distribution of each pair of columns moved; for all pairs, or a random sample of them."""
-    truth = select_counted_rows(original, published)
-    every = list(combinations(choose_compared_columns(original, published, columns), 2))
+    truth = select_counted_rows(original, published_table)
+    every = list(combinations(choose_compared_columns(original, published_table, columns), 2))
     if pairs is not None and pairs < len(every):
         generator = (randomness or Randomness.seeded(0)).generator()
         every = [every[i] for i in sorted(generator.choice(len(every), pairs, replace=False).tolist())]
-    readings = {name: read_column(truth, published, name) for pair in every for name in pair}
+    readings = {name: read_column(truth, published_table, name) for pair in every for name in pair}
     distances = {}
     for column, other in every:
         (original_reading, published_reading), (original_other, published_other) = readings[column], readings[other]
         people = _cross_codes(original_reading.codes, original_other.codes)
         read = _count_joint_rows(published_reading, published_other, people.first, people.second)
         distances[column, other] = _compute_distance(
-            people.rows.astype(np.float64), read, len(truth), len(published), kind
+            people.rows.astype(np.float64), read, len(truth), len(published_table), kind
         )
     return distances
 
 
-def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str] | None = None) -> NonUniformEntropy:
+def non_uniform_entropy(
+    original: Table, published_table: Table, columns: Sequence[str] | None = None
+) -> NonUniformEntropy:
     """How many bits of each quasi-identifying cell were lost; a row that was left out lost all of them."""
-    truth = select_counted_rows(original, published)
-    _count_left_out(truth, published)
+    truth = select_counted_rows(original, published_table)
+    _count_left_out(truth, published_table)
     shares, bits = {}, 0.0
     names = _choose_quasi_identifying(original, columns)
     for name in names:
-        original_reading, published_reading = read_column(truth, published, name)
+        original_reading, published_reading = read_column(truth, published_table, name)
         people = original_reading.spread()
-        under = published_reading.cover.sum_leaves(people)
+        covered_people = published_reading.cover.sum_leaves(people)
         # What is still known beyond the whole table: nothing of a row that was left out.
-        most, kept = (
-            float(rows @ _count_bits(seen, len(truth)))
-            for rows, seen in ((people, people), (published_reading.rows, under))
+        most, kept_bits = (
+            float(rows @ _count_bits(person_counts, len(truth)))
+            for rows, person_counts in ((people, people), (published_reading.rows, covered_people))
         )
-        shares[name] = round(1 - kept / most, _DIGITS) + 0.0 if most else 0.0
-        if (under < 0.5).any() or shares[name] < 0:
+        shares[name] = round(1 - kept_bits / most, _DIGITS) + 0.0 if most else 0.0
+        if (covered_people < 0.5).any() or shares[name] < 0:
             raise DataError(
                 f'column "{name}": published cells stand for values that no original cell has, or too few have; '
                 "non-uniform entropy is defined for generalized tables only"
             )
-        bits += most - kept
+        bits += most - kept_bits
     mean = sum(shares.values()) / len(shares)
     cells = len(truth) * len(names)
     return NonUniformEntropy(round(bits / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
 
 
-def _count_bits(people: Floats, everybody: int) -> Floats:
+def _count_bits(people: Floats, population_size: int) -> Floats:
     """log₂ (everybody / people), exact to the last digits where nearly everybody is meant; 0 for nobody."""
-    missing = np.where(people > 0, everybody - people, 0.0)
-    return np.asarray(-np.log1p(-missing / everybody) / np.log(2))
+    missing = np.where(people > 0, population_size - people, 0.0)
+    return np.asarray(-np.log1p(-missing / population_size) / np.log(2))
 
 
-def precision(original: Table, published: Table, columns: Sequence[str] | None = None) -> float:
+def precision(original: Table, published_table: Table, columns: Sequence[str] | None = None) -> float:
     """Sweeney's Prec: 1 − the mean over quasi-identifying cells of level / height; a suppressed cell or row counts as
     1.
 
     A label is at the lowest level at which it has its widest meaning; a range or a set is at the lowest level that has
     one label for all of it.
     """
-    truth = select_counted_rows(original, published)
-    left_out = _count_left_out(truth, published)
+    truth = select_counted_rows(original, published_table)
+    left_out = _count_left_out(truth, published_table)
     names = _choose_quasi_identifying(original, columns)
     risen = 0.0
     for name in names:
         hierarchy = truth.hierarchy(name)
         domain = Domain.of(truth.frame[name], hierarchy)
-        values, counts = count_cells(published.frame[name])
+        values, counts = count_cells(published_table.frame[name])
         levels = _compute_level_shares(domain, hierarchy, values)
         risen += (float(counts @ levels) + left_out) / len(truth)
     return round(1 - risen / len(names), _DIGITS)
@@ -161,14 +163,14 @@ def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> flo
     return round(average_class_size(table, starred_rows) / k, _DIGITS)
 
 
-def select_counted_rows(original: Table, published: Table) -> Table:
+def select_counted_rows(original: Table, published_table: Table) -> Table:
     """The originals that count: all, unless the table declares that rows with missing cells are dropped, and some were.
 
     Methods that judge no classes, such as caps and noise, publish every row whatever is declared.
     """
     if not len(original):
         raise DataError(f"{original.source}: the table has no rows, so no release can be compared with it; add rows")
-    if original.missing is not Missing.DROP or len(published) == len(original):
+    if original.missing is not Missing.DROP or len(published_table) == len(original):
         return original
     complete_table = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
     if not len(complete_table):
@@ -179,28 +181,28 @@ def select_counted_rows(original: Table, published: Table) -> Table:
     return complete_table
 
 
-def choose_compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:
+def choose_compared_columns(original: Table, published_table: Table, columns: Sequence[str] | None) -> list[str]:
     """The requested columns, or every published one that is not identifying; an error if one is not in both tables."""
-    there = set(original.frame.columns)
+    original_names = set(original.frame.columns)
     if columns is None:
         naming = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
-        names = [name for name in published.frame.columns if name not in naming]
+        names = [name for name in published_table.frame.columns if name not in naming]
     else:
         names = list(columns)
-    absent = [name for name in names if name not in there or name not in published.frame.columns]
+    absent = [name for name in names if name not in original_names or name not in published_table.frame.columns]
     if absent:
         raise DataError(
-            f"{published.source}: {quote_names(absent)} cannot be compared: not a column of both "
+            f"{published_table.source}: {quote_names(absent)} cannot be compared: not a column of both "
             "the original and the release; name the columns to compare"
         )
     if not names:
-        raise DataError(f"{published.source}: there is no column to compare with the original")
+        raise DataError(f"{published_table.source}: there is no column to compare with the original")
     return names
 
 
-def _has_same_numbers(truth: Table, published: Table, name: str) -> bool:
+def _has_same_numbers(truth: Table, published_table: Table, name: str) -> bool:
     """Whether a column of numbers is as it was: no label can be among them, so nothing has to be read."""
-    original_numbers, published_numbers = truth.frame[name], published.frame[name]
+    original_numbers, published_numbers = truth.frame[name], published_table.frame[name]
     if (
         not original_numbers.dtype.is_numeric()
         or original_numbers.dtype != published_numbers.dtype
@@ -210,11 +212,11 @@ def _has_same_numbers(truth: Table, published: Table, name: str) -> bool:
     return not original_numbers.null_count() and original_numbers.equals(published_numbers)
 
 
-def read_column(truth: Table, published: Table, name: str) -> tuple[ColumnReading, ColumnReading]:
+def read_column(truth: Table, published_table: Table, name: str) -> tuple[ColumnReading, ColumnReading]:
     """A column before and after, over the same leaves."""
     column = truth.frame[name]
     domain = Domain.of(column, truth.hierarchies.get(name))
-    return domain.read_exactly(column), domain.read(published.frame[name], column.null_count() > 0)
+    return domain.read_exactly(column), domain.read(published_table.frame[name], column.null_count() > 0)
 
 
 def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:
@@ -224,20 +226,20 @@ def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) ->
     return names
 
 
-def _count_left_out(truth: Table, published: Table) -> int:
-    if len(published) > len(truth):
+def _count_left_out(truth: Table, published_table: Table) -> int:
+    if len(published_table) > len(truth):
         raise DataError(
-            f"{published.source}: {len(published)} rows are published from {len(truth)} originals; this measure is "
-            "defined only if each published row is one of the originals"
+            f"{published_table.source}: {len(published_table)} rows are published from {len(truth)} originals; this "
+            "measure is defined only if each published row is one of the originals"
         )
-    return len(truth) - len(published)
+    return len(truth) - len(published_table)
 
 
 def _compute_distance(
-    original_counts: Floats, published_counts: Floats, rows: int, published: int, kind: Distance
+    original_counts: Floats, published_counts: Floats, rows: int, published_rows: int, kind: Distance
 ) -> float:
     """Both distances need the release's shares only where there are originals."""
-    true, read = original_counts / rows, published_counts / max(published, 1)
+    true, read = original_counts / rows, published_counts / max(published_rows, 1)
     if kind == "total_variation":
         return abs(round(1 - float(np.minimum(true, read).sum()), _DIGITS))
     if kind != "kl":
@@ -258,14 +260,14 @@ class _CodePairs:
 
 def _cross_codes(first: Ints, second: Ints) -> _CodePairs:
     wide = int(second.max(initial=0)) + 1
-    mixed = first * wide + second
-    if int(mixed.max(initial=0)) < 10 * len(mixed):
-        counts = np.bincount(mixed)
-        both = np.flatnonzero(counts)
-        rows = counts[both]
+    joint_codes = first * wide + second
+    if int(joint_codes.max(initial=0)) < 10 * len(joint_codes):
+        counts = np.bincount(joint_codes)
+        distinct_codes = np.flatnonzero(counts)
+        rows = counts[distinct_codes]
     else:
-        both, rows = np.unique(mixed, return_counts=True)
-    return _CodePairs(both // wide, both % wide, rows.astype(np.int64))
+        distinct_codes, rows = np.unique(joint_codes, return_counts=True)
+    return _CodePairs(distinct_codes // wide, distinct_codes % wide, rows.astype(np.int64))
 
 
 def _count_joint_rows(first_reading: ColumnReading, other: ColumnReading, first: Ints, second: Ints) -> Floats:
@@ -282,12 +284,12 @@ def _count_joint_rows(first_reading: ColumnReading, other: ColumnReading, first:
         joint = _build_share_matrix(first_reading.cover).T @ rows @ _build_share_matrix(other.cover)
         return np.asarray(joint[first, second], dtype=np.float64).ravel()
     read = np.zeros(len(first))
-    for some in _split_leaves(leaves, max(*shape, len(first_reading.cover.order), len(other.cover.order))):
-        chosen = np.zeros((len(first_reading.cover.order), len(some)))
-        chosen[some, np.arange(len(some))] = 1.0
-        spread = other.cover.spread(rows.T @ first_reading.average_values(chosen))
-        here = (first >= some[0]) & (first <= some[-1])
-        read[here] = spread[second[here], np.searchsorted(some, first[here])]
+    for leaf_part in _split_leaves(leaves, max(*shape, len(first_reading.cover.order), len(other.cover.order))):
+        leaf_selector = np.zeros((len(first_reading.cover.order), len(leaf_part)))
+        leaf_selector[leaf_part, np.arange(len(leaf_part))] = 1.0
+        spread = other.cover.spread(rows.T @ first_reading.average_values(leaf_selector))
+        pair_mask = (first >= leaf_part[0]) & (first <= leaf_part[-1])
+        read[pair_mask] = spread[second[pair_mask], np.searchsorted(leaf_part, first[pair_mask])]
     return read
 
 
@@ -311,12 +313,12 @@ def _split_leaves(leaves: Ints, width: int) -> Iterator[Ints]:
 
 def _compute_level_shares(domain: Domain, hierarchy: Hierarchy, labels: pl.Series) -> Floats:
     """The level of each label, as a share of the hierarchy's height."""
-    cover, height, own = domain.cover(labels), hierarchy.height, _index_own_levels(hierarchy)
+    cover, height, level_of_label = domain.cover(labels), hierarchy.height, _index_own_levels(hierarchy)
     levels = np.full(cover.labels, height, dtype=np.int64)
     for level in range(height, -1, -1):
         lowest, highest = _find_cover_extremes(cover, hierarchy.levels[level].group_of_leaf)
         levels[lowest == highest] = level
-    own_levels = np.array([own.get(label, -1) for label in spell_cells(labels).to_list()], dtype=np.int64)
+    own_levels = np.array([level_of_label.get(label, -1) for label in spell_cells(labels).to_list()], dtype=np.int64)
     shares = np.where(own_levels < 0, levels, own_levels) / max(height, 1)
     shares[cover.counts == 0] = 0.0
     shares[(spell_cells(labels) == SUPPRESSED).fill_null(False).to_numpy()] = 1.0
@@ -335,11 +337,11 @@ def _index_own_levels(hierarchy: Hierarchy) -> dict[str, int]:
 
 def _find_cover_extremes(cover: LabelCover, values: Ints | Any) -> tuple[Ints, Ints]:
     """The smallest and largest of the leaves' values covered by each label."""
-    ordered = np.append(np.asarray(values, dtype=np.int64)[cover.order], 0)
+    ordered_values = np.append(np.asarray(values, dtype=np.int64)[cover.order], 0)
     ends = np.column_stack([cover.start, cover.stop]).ravel()
     least = np.full(cover.labels, np.iinfo(np.int64).max)
     greatest = np.full(cover.labels, -1, dtype=np.int64)
     if len(ends):
-        np.minimum.at(least, cover.label, np.minimum.reduceat(ordered, ends)[::2])
-        np.maximum.at(greatest, cover.label, np.maximum.reduceat(ordered, ends)[::2])
+        np.minimum.at(least, cover.label, np.minimum.reduceat(ordered_values, ends)[::2])
+        np.maximum.at(greatest, cover.label, np.maximum.reduceat(ordered_values, ends)[::2])
     return least, greatest

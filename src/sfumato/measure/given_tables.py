@@ -13,9 +13,9 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.table import Table
 
 
-def require_tables(original: Table, published: Table, columns: Sequence[str] | None = None) -> None:
+def require_tables(original: Table, published_table: Table, columns: Sequence[str] | None = None) -> None:
     """Refuse what is not a table, and columns that are one text."""
-    for table in (original, published):
+    for table in (original, published_table):
         if not isinstance(table, Table):
             raise DataError(
                 f"two tables are compared, and {type(table).__name__} is none; of a release give its data, of a frame "
@@ -40,9 +40,9 @@ def _adapt(measure: Callable[..., Any], tables: Sequence[str], lists: Sequence[s
     signature = inspect.signature(measure)
 
     @wraps(measure)
-    def measure_any(*given: Any, **keywords: Any) -> Any:
+    def measure_any(*arguments: Any, **keywords: Any) -> Any:
         try:
-            call = signature.bind(*given, **keywords)
+            call = signature.bind(*arguments, **keywords)
         except TypeError as error:
             raise PolicyError(f"{measure.__name__}: {error}") from None
         for name in call.arguments.keys() & set(tables):
@@ -55,14 +55,14 @@ def _adapt(measure: Callable[..., Any], tables: Sequence[str], lists: Sequence[s
     return measure_any
 
 
-def _find_table(given: Any) -> Any:
+def _find_table(candidate: Any) -> Any:
     """The table of a run or a release; a frame as a table without roles."""
-    if given is None or isinstance(given, Table):
-        return given
-    if isinstance(given, str | Path):
+    if candidate is None or isinstance(candidate, Table):
+        return candidate
+    if isinstance(candidate, str | Path):
         raise DataError(
             "a table is measured, and this is a path; read it with sf.Table.read(path, roles={...}), or use sfumato "
             "measure on the command line"
         )
-    held = getattr(getattr(given, "release", given), "data", None)
-    return held if isinstance(held, Table) else Table.of(given)
+    release_data = getattr(getattr(candidate, "release", candidate), "data", None)
+    return release_data if isinstance(release_data, Table) else Table.of(candidate)

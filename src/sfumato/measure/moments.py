@@ -91,7 +91,9 @@ class MomentTable:
         ]
         if moments_of_column.before.quantiles and moments_of_column.after.quantiles:
             pairs = zip(self.shares, moments_of_column.before.quantiles, moments_of_column.after.quantiles, strict=True)
-            rows += [(f"quantile {share:g}", original, published) for share, original, published in pairs]
+            rows += [
+                (f"quantile {share:g}", original, published_quantile) for share, original, published_quantile in pairs
+            ]
         return rows
 
 
@@ -109,11 +111,15 @@ class Correlations:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per pair: `one`, `other`, `before`, `after`."""
-        pairs = [(row, to) for row in range(len(self.columns)) for to in range(row + 1, len(self.columns))]
+        pairs = [
+            (row, column_index)
+            for row in range(len(self.columns))
+            for column_index in range(row + 1, len(self.columns))
+        ]
         return pl.DataFrame(
             {
                 "one": pl.Series([self.columns[row] for row, _ in pairs], dtype=pl.String),
-                "other": pl.Series([self.columns[to] for _, to in pairs], dtype=pl.String),
+                "other": pl.Series([self.columns[column_index] for _, column_index in pairs], dtype=pl.String),
                 "before": pl.Series([self.before[pair] for pair in pairs], dtype=pl.Float64),
                 "after": pl.Series([self.after[pair] for pair in pairs], dtype=pl.Float64),
             }
@@ -121,13 +127,13 @@ class Correlations:
 
 
 def moments(
-    original: Any, published: Any, columns: Sequence[str] | None = None, quantiles: Sequence[float] = QUANTILES
+    original: Any, published_table: Any, columns: Sequence[str] | None = None, quantiles: Sequence[float] = QUANTILES
 ) -> MomentTable:
     """The moments of every number or date column in both tables; the rows may differ."""
     shares = tuple(float(quantile) for quantile in quantiles)
     if not all(0 <= quantile <= 1 for quantile in shares):
         raise PolicyError("quantiles must be shares between 0 and 1")
-    first, second = _get_frame(original), _get_frame(published)
+    first, second = _get_frame(original), _get_frame(published_table)
     names = _choose_number_columns(first, second, columns)
     table = (
         ColumnMoments(
@@ -138,9 +144,9 @@ def moments(
     return MomentTable(tuple(table), shares)
 
 
-def correlations(original: Any, published: Any, columns: Sequence[str] | None = None) -> Correlations:
+def correlations(original: Any, published_table: Any, columns: Sequence[str] | None = None) -> Correlations:
     """Pearson's correlation of every pair of columns, over the rows in which both are known."""
-    first, second = _get_frame(original), _get_frame(published)
+    first, second = _get_frame(original), _get_frame(published_table)
     names = _choose_number_columns(first, second, columns)
     original_matrix, published_matrix = (
         _compute_correlations([_read_physical_numbers(frame[name]) for name in names]) for frame in (first, second)
@@ -158,14 +164,20 @@ def _get_frame(data: Any) -> pl.DataFrame:
     return frame
 
 
-def _choose_number_columns(first: pl.DataFrame, second: pl.DataFrame, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    both = [name for name in first.columns if name in second.columns]
-    if wanted is None:
-        return tuple(name for name in both if _is_number_column(first[name]) and _is_number_column(second[name]))
-    strange = [n for n in wanted if n not in both or not (_is_number_column(first[n]) and _is_number_column(second[n]))]
+def _choose_number_columns(first: pl.DataFrame, second: pl.DataFrame, columns: Sequence[str] | None) -> tuple[str, ...]:
+    common_names = [name for name in first.columns if name in second.columns]
+    if columns is None:
+        return tuple(
+            name for name in common_names if _is_number_column(first[name]) and _is_number_column(second[name])
+        )
+    strange = [
+        n
+        for n in columns
+        if n not in common_names or not (_is_number_column(first[n]) and _is_number_column(second[n]))
+    ]
     if strange:
         raise DataError(f"{quote_names(strange)} is not a column of numbers or dates in both tables")
-    return tuple(wanted)
+    return tuple(columns)
 
 
 def _is_number_column(column: pl.Series) -> bool:
@@ -194,14 +206,14 @@ def _compute_moments(values: Floats, shares: tuple[float, ...]) -> NumberMoments
 def _compute_correlations(columns: Sequence[Floats]) -> Floats:
     matrix = np.eye(len(columns))
     for row, numbers in enumerate(columns):
-        for to in range(row + 1, len(columns)):
-            matrix[row, to] = matrix[to, row] = _compute_correlation(numbers, columns[to])
+        for column_index in range(row + 1, len(columns)):
+            matrix[row, column_index] = matrix[column_index, row] = _compute_correlation(numbers, columns[column_index])
     return matrix
 
 
 def _compute_correlation(first_column: Floats, other: Floats) -> float:
-    known = np.isfinite(first_column) & np.isfinite(other)
-    first, second = first_column[known], other[known]
+    known_mask = np.isfinite(first_column) & np.isfinite(other)
+    first, second = first_column[known_mask], other[known_mask]
     if len(first) < 2 or first.min() == first.max() or second.min() == second.max():
         return float("nan")
     first, second = first - first.mean(), second - second.mean()

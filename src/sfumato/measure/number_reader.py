@@ -87,8 +87,8 @@ def _choose_moment_reader(texts: pl.Series) -> Reader | None:
         moment: pl.Series = seconds * 10**digits + part
         return moment
 
-    mixed = parts["zone"].n_unique() > 1 or parts["day"].null_count() not in (0, len(parts))
-    if mixed or (with_day and _cast_to_days(parts["day"]).null_count()):
+    is_mixed = parts["zone"].n_unique() > 1 or parts["day"].null_count() not in (0, len(parts))
+    if is_mixed or (with_day and _cast_to_days(parts["day"]).null_count()):
         return None
     far = with_day and digits > 6 and bool((_cast_to_days(parts["day"]).abs() * 86_400 > _FARTHEST).any())
     return None if far else read

@@ -52,8 +52,8 @@ class QueryErrors:
     @classmethod
     def compare_answers(cls, true: Floats, read: Floats) -> QueryErrors:
         """Compare answers; all errors are 0 if there are none to compare."""
-        asked = true != 0
-        errors = np.round(np.abs(read[asked] - true[asked]) / np.abs(true[asked]), _DIGITS)
+        nonzero_mask = true != 0
+        errors = np.round(np.abs(read[nonzero_mask] - true[nonzero_mask]) / np.abs(true[nonzero_mask]), _DIGITS)
         if not len(errors):
             return cls(0, 0.0, 0.0, MappingProxyType(dict.fromkeys(QUANTILES, 0.0)))
         quantiles = dict(zip(QUANTILES, np.quantile(errors, QUANTILES).round(_DIGITS).tolist(), strict=True))
@@ -82,7 +82,7 @@ class AggregateQuery:
 
 def query_accuracy(
     original: Table,
-    published: Table,
+    published_table: Table,
     queries: int = 1000,
     columns_per_query: int = 2,
     selectivity: float = 0.1,
@@ -100,20 +100,22 @@ def query_accuracy(
     """
     if queries < 1 or columns_per_query < 1 or not 0 < selectivity <= 1:
         raise PolicyError("queries and columns_per_query must be at least 1; selectivity must be above 0 and at most 1")
-    truth = select_counted_rows(original, published)
+    truth = select_counted_rows(original, published_table)
     if columns is None:
-        columns = [name for name in (*truth.quasi_identifying, *truth.sensitive) if name in published.frame.columns]
-    names = choose_compared_columns(truth, published, columns)
-    summed = _choose_sum_column(truth, published, names, sum_column) if sums else None
-    release = _QueryTable.of(truth, published, [*names, summed] if summed else names)
-    originals = _QueryTable.of(truth, None, [*names, summed] if summed else names)
+        columns = [
+            name for name in (*truth.quasi_identifying, *truth.sensitive) if name in published_table.frame.columns
+        ]
+    names = choose_compared_columns(truth, published_table, columns)
+    summed_column = _choose_sum_column(truth, published_table, names, sum_column) if sums else None
+    release = _QueryTable.of(truth, published_table, [*names, summed_column] if summed_column else names)
+    originals = _QueryTable.of(truth, None, [*names, summed_column] if summed_column else names)
     generator = (randomness or Randomness.seeded(0)).generator()
-    asked = _draw_queries(
+    drawn_queries = _draw_queries(
         originals, names, set(truth.quasi_identifying), (queries, columns_per_query), selectivity, generator
     )
-    true, read = originals.answer(asked, summed), release.answer(asked, summed)
-    sum_errors = QueryErrors.compare_answers(true.sums, read.sums) if summed else None
-    return QueryAccuracy(QueryErrors.compare_answers(true.counts, read.counts), sum_errors, summed)
+    true, read = originals.answer(drawn_queries, summed_column), release.answer(drawn_queries, summed_column)
+    sum_errors = QueryErrors.compare_answers(true.sums, read.sums) if summed_column else None
+    return QueryAccuracy(QueryErrors.compare_answers(true.counts, read.counts), sum_errors, summed_column)
 
 
 @dataclass(frozen=True)
@@ -124,35 +126,35 @@ class _QueryTable:
     readings: Mapping[str, _LabelledCells]
 
     @classmethod
-    def of(cls, truth: Table, published: Table | None, names: Sequence[str]) -> _QueryTable:
+    def of(cls, truth: Table, published_table: Table | None, names: Sequence[str]) -> _QueryTable:
         domains, readings = {}, {}
         for name in dict.fromkeys(names):
             column = truth.frame[name]
             domain = domains[name] = _get_column_domain(truth, name)
-            if published is None:
+            if published_table is None:
                 reading = domain.read_exactly(column)
             else:
-                reading = domain.read(published.frame[name], column.null_count() > 0)
+                reading = domain.read(published_table.frame[name], column.null_count() > 0)
             labels = replace(reading, codes=np.zeros(0, dtype=np.int64))  # lets go of the wide codes
             readings[name] = _LabelledCells(narrow_places(reading.codes, reading.cover.labels), labels.average_values)
         return cls(domains, readings)
 
-    def answer(self, queries: Sequence[AggregateQuery], summed: str | None) -> _QueryAnswers:
+    def answer(self, queries: Sequence[AggregateQuery], summed_column: str | None) -> _QueryAnswers:
         """COUNT of every query and SUM of a column; queries over the same columns are answered together."""
-        together: dict[tuple[str, ...], list[int]] = {}
+        numbers_by_columns: dict[tuple[str, ...], list[int]] = {}
         for number, query in enumerate(queries):
-            together.setdefault(tuple(query.conditions), []).append(number)
-        amounts = None if summed is None else self._expect_amounts(summed)
+            numbers_by_columns.setdefault(tuple(query.conditions), []).append(number)
+        amounts = None if summed_column is None else self._expect_amounts(summed_column)
         answers = _QueryAnswers(np.zeros(len(queries)), np.zeros(len(queries)))
-        for names, numbers in together.items():
-            alike = self._group_alike_rows(names, None if summed in names else amounts)
+        for names, numbers in numbers_by_columns.items():
+            alike = self._group_alike_rows(names, None if summed_column in names else amounts)
             step = max(1, _ENTRIES // max(len(alike.counts), 1))
             for begin in range(0, len(numbers), step):
-                some = numbers[begin : begin + step]
-                asked = [queries[number] for number in some]
-                answers.counts[some] = self._answer(alike, alike.counts, asked, None)
-                if summed is not None:
-                    answers.sums[some] = self._answer(alike, alike.sums, asked, summed)
+                query_numbers = numbers[begin : begin + step]
+                batch_queries = [queries[number] for number in query_numbers]
+                answers.counts[query_numbers] = self._answer(alike, alike.counts, batch_queries, None)
+                if summed_column is not None:
+                    answers.sums[query_numbers] = self._answer(alike, alike.sums, batch_queries, summed_column)
         return answers
 
     def _group_alike_rows(self, names: tuple[str, ...], amounts: Floats | None) -> _AlikeRows:
@@ -161,32 +163,36 @@ class _QueryTable:
         widths = [int(codes.max(initial=0)) + 1 for codes in columns]
         if prod(widths) > _MOST_KEYS:
             rows = pl.DataFrame(dict(zip(names, columns, strict=True)))
-            weighed = rows.with_columns(pl.Series("\0sum", np.ones(rows.height) if amounts is None else amounts))
-            weighed = weighed.group_by(names, maintain_order=True).agg(pl.sum("\0sum"), pl.len().alias("\0count"))
-            counts, sums = (weighed[name].cast(pl.Float64).to_numpy() for name in ("\0count", "\0sum"))
-            return _AlikeRows({name: weighed[name].to_numpy() for name in names}, counts, sums)
+            weighted_rows = rows.with_columns(pl.Series("\0sum", np.ones(rows.height) if amounts is None else amounts))
+            weighted_rows = weighted_rows.group_by(names, maintain_order=True).agg(
+                pl.sum("\0sum"), pl.len().alias("\0count")
+            )
+            counts, sums = (weighted_rows[name].cast(pl.Float64).to_numpy() for name in ("\0count", "\0sum"))
+            return _AlikeRows({name: weighted_rows[name].to_numpy() for name in names}, counts, sums)
         keys = np.zeros(len(columns[0]), dtype=np.int64)
         for codes, width in zip(columns, widths, strict=True):
             keys *= width
             keys += codes
         numbers = np.bincount(keys)
-        seen = np.flatnonzero(numbers)
-        counts = numbers[seen].astype(np.float64)
-        sums = counts if amounts is None else np.bincount(keys, amounts)[seen].astype(np.float64)
-        return _AlikeRows(dict(zip(names, np.unravel_index(seen, tuple(widths)), strict=True)), counts, sums)
+        present_keys = np.flatnonzero(numbers)
+        counts = numbers[present_keys].astype(np.float64)
+        sums = counts if amounts is None else np.bincount(keys, amounts)[present_keys].astype(np.float64)
+        return _AlikeRows(dict(zip(names, np.unravel_index(present_keys, tuple(widths)), strict=True)), counts, sums)
 
-    def _expect_amounts(self, summed: str) -> Floats:
+    def _expect_amounts(self, summed_column: str) -> Floats:
         """What each row is expected to add to a sum."""
-        reading = self.readings[summed]
-        return reading.share(_compute_leaf_amounts(self.domains[summed]))[reading.codes]
+        reading = self.readings[summed_column]
+        return reading.share(_compute_leaf_amounts(self.domains[summed_column]))[reading.codes]
 
-    def _answer(self, alike: _AlikeRows, amounts: Floats, queries: list[AggregateQuery], summed: str | None) -> Floats:
+    def _answer(
+        self, alike: _AlikeRows, amounts: Floats, queries: list[AggregateQuery], summed_column: str | None
+    ) -> Floats:
         weights = np.repeat(amounts[:, None], len(queries), axis=1)
         for name, codes in alike.codes.items():
-            wanted = np.column_stack([query.conditions[name] for query in queries]).astype(np.float64)
-            if name == summed:
-                wanted *= _compute_leaf_amounts(self.domains[name])[:, None]
-            weights *= self.readings[name].share(wanted)[codes]
+            condition_matrix = np.column_stack([query.conditions[name] for query in queries]).astype(np.float64)
+            if name == summed_column:
+                condition_matrix *= _compute_leaf_amounts(self.domains[name])[:, None]
+            weights *= self.readings[name].share(condition_matrix)[codes]
         answers: Floats = weights.sum(axis=0)
         return answers
 
@@ -217,16 +223,18 @@ def _compute_leaf_amounts(domain: Domain) -> Floats:
     return np.append(domain.numbers, 0.0)
 
 
-def _choose_sum_column(truth: Table, published: Table, names: Sequence[str], asked: str | None) -> str | None:
-    if asked is None:
-        every = dict.fromkeys([*names, *choose_compared_columns(truth, published, None)])
+def _choose_sum_column(
+    truth: Table, published_table: Table, names: Sequence[str], sum_column: str | None
+) -> str | None:
+    if sum_column is None:
+        every = dict.fromkeys([*names, *choose_compared_columns(truth, published_table, None)])
         numeric = (name for name in every if truth.frame.schema[name].is_numeric())
         sums = (name for name in numeric if _get_column_domain(truth, name).numbers is not None)
         return next(sums, None)
-    choose_compared_columns(truth, published, [asked])
-    if _get_column_domain(truth, asked).numbers is None:
-        raise DataError(f'{truth.source}: the column "{asked}" does not hold numbers only, so it cannot be summed')
-    return asked
+    choose_compared_columns(truth, published_table, [sum_column])
+    if _get_column_domain(truth, sum_column).numbers is None:
+        raise DataError(f'{truth.source}: the column "{sum_column}" does not hold numbers only, so it cannot be summed')
+    return sum_column
 
 
 def _get_column_domain(truth: Table, name: str) -> Domain:
@@ -245,15 +253,15 @@ def _draw_queries(
     queries, wide = size[0], min(size[1], len(names))
     share = selectivity ** (1 / wide)
     leaders = [i for i, name in enumerate(names) if name in first] or list(range(len(names)))
-    seen = {name: _SeenLeaves.of(originals, name) for name in names}
+    seen_leaves = {name: _SeenLeaves.of(originals, name) for name in names}
     people = generator.integers(0, len(next(iter(originals.readings.values())).codes), queries)
     drawn_queries = []
     for person in people.tolist():
         leader = leaders[int(generator.integers(len(leaders)))]
-        others = [i for i in generator.permutation(len(names)).tolist() if i != leader][: wide - 1]
-        chosen = [names[i] for i in sorted([leader, *others])]
+        other_indices = [i for i in generator.permutation(len(names)).tolist() if i != leader][: wide - 1]
+        chosen_names = [names[i] for i in sorted([leader, *other_indices])]
         drawn_queries.append(
-            AggregateQuery({name: seen[name].draw_condition(person, share, generator) for name in chosen})
+            AggregateQuery({name: seen_leaves[name].draw_condition(person, share, generator) for name in chosen_names})
         )
     return drawn_queries
 
@@ -273,27 +281,27 @@ class _SeenLeaves:
     @classmethod
     def of(cls, originals: _QueryTable, name: str) -> _SeenLeaves:
         domain, codes = originals.domains[name], originals.readings[name].codes
-        known = np.flatnonzero(np.bincount(codes, minlength=len(domain.leaves))[: len(domain.leaves)])
+        known_leaves = np.flatnonzero(np.bincount(codes, minlength=len(domain.leaves))[: len(domain.leaves)])
         if domain.numbers is not None:
-            known = known[np.argsort(domain.numbers[known], kind="stable")]
+            known_leaves = known_leaves[np.argsort(domain.numbers[known_leaves], kind="stable")]
         places = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
-        places[known] = np.arange(len(known))
-        return cls(known, codes, places, domain.numbers is not None, len(domain.leaves) + 1)
+        places[known_leaves] = np.arange(len(known_leaves))
+        return cls(known_leaves, codes, places, domain.numbers is not None, len(domain.leaves) + 1)
 
     def draw_condition(self, person: int, share: float, generator: np.random.Generator) -> Flags:
         """Some of the leaves, including the person's: neighbours if the column is ordered, any otherwise."""
-        wanted = np.zeros(self.size, dtype=np.bool_)
+        leaf_mask = np.zeros(self.size, dtype=np.bool_)
         if not len(self.leaves):
-            return wanted
+            return leaf_mask
         many = min(max(1, round(share * len(self.leaves))), len(self.leaves))
         leaf_place = int(self.places[self.codes[person]])
         if leaf_place < 0:
             leaf_place = int(generator.integers(len(self.leaves)))
         if self.ordered:
             begin = int(generator.integers(max(0, leaf_place - many + 1), min(leaf_place, len(self.leaves) - many) + 1))
-            wanted[self.leaves[begin : begin + many]] = True
+            leaf_mask[self.leaves[begin : begin + many]] = True
         else:
-            others = generator.permutation(len(self.leaves) - 1)[: many - 1]
-            wanted[self.leaves[others + (others >= leaf_place)]] = True
-            wanted[self.leaves[leaf_place]] = True
-        return wanted
+            other_places = generator.permutation(len(self.leaves) - 1)[: many - 1]
+            leaf_mask[self.leaves[other_places + (other_places >= leaf_place)]] = True
+            leaf_mask[self.leaves[leaf_place]] = True
+        return leaf_mask

@@ -54,44 +54,51 @@ class StoredComparison:
 
 
 def compare_stored(
-    original: StoredTable, published: StoredTable, taken: StoredRows | None, drawn_columns: Collection[str] = ()
+    original: StoredTable,
+    published_table: StoredTable,
+    taken_rows: StoredRows | None,
+    drawn_columns: Collection[str] = (),
 ) -> StoredComparison:
     """Compare every published cell with its original.
 
     In `drawn_columns`, there may be as many different pairs of cells as rows: there, cells that differ are
     counted, and whether one covers its original is not asked.
     """
-    names = list(published.rows.schema)
-    moved = {name: ColumnDifference(name, published.rows.height, 0, 0, 0, None) for name in drawn_columns}
-    generalized = set(original.quasi_identifying)
+    names = list(published_table.rows.schema)
+    drawn_differences = {
+        name: ColumnDifference(name, published_table.rows.height, 0, 0, 0, None) for name in drawn_columns
+    }
+    generalized_names = set(original.quasi_identifying)
     counts = {name: _PairCounts() for name in names}
     wrong = 0
     compare = _BatchComparison(
-        tuple(names), published.quasi_identifying, frozenset(generalized), frozenset(drawn_columns)
+        tuple(names), published_table.quasi_identifying, frozenset(generalized_names), frozenset(drawn_columns)
     )
-    for finding in original.rows.compare_batches(published.rows, taken, compare, "comparing with the originals"):
+    for finding in original.rows.compare_batches(
+        published_table.rows, taken_rows, compare, "comparing with the originals"
+    ):
         wrong += finding.wrong
         for name, pairs in finding.pairs.items():
             counts[name].add(pairs)
         for name, moved_cells in finding.moved.items():
-            moved[name] = _add_moved(moved[name], moved_cells)
-    differences, blanked = {}, {}
+            drawn_differences[name] = _add_moved(drawn_differences[name], moved_cells)
+    differences, blanked_cells = {}, {}
     for name in names:
         pairs = counts[name].merge()
         empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
-        blanked[name] = empty.select("first", "count")
-        difference = moved.get(name) or _describe_difference(name, pairs, original, published)
+        blanked_cells[name] = empty.select("first", "count")
+        difference = drawn_differences.get(name) or _describe_difference(name, pairs, original, published_table)
         differences[name] = difference
-        wrong += difference.other + difference.filled + difference.blanked if name in generalized else 0
-    return StoredComparison(original, published, taken, differences, wrong, blanked)
+        wrong += difference.other + difference.filled + difference.blanked if name in generalized_names else 0
+    return StoredComparison(original, published_table, taken_rows, differences, wrong, blanked_cells)
 
 
-def _count_differing_pairs(original: pl.Series, published: pl.Series) -> pl.DataFrame:
+def _count_differing_pairs(original: pl.Series, published_cells: pl.Series) -> pl.DataFrame:
     """The pairs of cells that differ. Texts that lie as numbers are compared once for each pair, not in each row."""
-    if not (is_coded(original) or is_coded(published)):
-        differs = find_differing_cells(original, published)
-        return count_pairs(original, published, differs.to_numpy()) if differs.any() else pl.DataFrame()
-    pairs = count_code_pairs(split_column(original), split_column(published))
+    if not (is_coded(original) or is_coded(published_cells)):
+        differs = find_differing_cells(original, published_cells)
+        return count_pairs(original, published_cells, differs.to_numpy()) if differs.any() else pl.DataFrame()
+    pairs = count_code_pairs(split_column(original), split_column(published_cells))
     return pairs.filter(find_differing_cells(pairs["first"], pairs["second"]))
 
 
@@ -134,7 +141,7 @@ class _BatchComparison:
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
         pairs_by_column: dict[str, pl.DataFrame] = {}
-        moved: dict[str, _MovedCells] = {}
+        moved_cells: dict[str, _MovedCells] = {}
         wrong = 0
         for name in self.names:
             pairs = _count_differing_pairs(batch.original[name], batch.published[name])
@@ -142,24 +149,24 @@ class _BatchComparison:
                 continue
             if name in self.drawn_columns:
                 empty = pairs.filter(pl.col("second").is_null())
-                moved[name] = _MovedCells(
+                moved_cells[name] = _MovedCells(
                     int(pairs["count"].sum()), int(empty["count"].sum()), count_filled(pairs), count_suppressed(pairs)
                 )
                 continue
             pairs_by_column[name] = pairs
             if name not in self.generalized:
                 wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
-        return _BatchFinding(pairs_by_column, moved, wrong)
+        return _BatchFinding(pairs_by_column, moved_cells, wrong)
 
 
-def _add_moved(before: ColumnDifference, moved: _MovedCells) -> ColumnDifference:
-    other = moved.differing - moved.blanked - moved.filled - moved.suppressed
+def _add_moved(difference: ColumnDifference, moved_cells: _MovedCells) -> ColumnDifference:
+    other = moved_cells.differing - moved_cells.blanked - moved_cells.filled - moved_cells.suppressed
     return replace(
-        before,
-        blanked=before.blanked + moved.blanked,
-        other=before.other + other,
-        filled=before.filled + moved.filled,
-        suppressed=before.suppressed + moved.suppressed,
+        difference,
+        blanked=difference.blanked + moved_cells.blanked,
+        other=difference.other + other,
+        filled=difference.filled + moved_cells.filled,
+        suppressed=difference.suppressed + moved_cells.suppressed,
     )
 
 
@@ -181,21 +188,32 @@ class _PairCounts:
 
 
 def _describe_difference(
-    name: str, pairs: pl.DataFrame, original: StoredTable, published: StoredTable
+    name: str, pairs: pl.DataFrame, original: StoredTable, published_table: StoredTable
 ) -> ColumnDifference:
     """The differing pairs of one column, judged by its hierarchy; a column that keeps its cells loses nothing."""
-    blanked = int(pairs.filter(pl.col("second").is_null())["count"].sum())
-    known = pairs.filter(pl.col("second").is_not_null())
-    if not known.height:
-        return ColumnDifference(name, published.rows.height, blanked, 0, 0, 0.0)
+    blanked_count = int(pairs.filter(pl.col("second").is_null())["count"].sum())
+    known_pairs = pairs.filter(pl.col("second").is_not_null())
+    if not known_pairs.height:
+        return ColumnDifference(name, published_table.rows.height, blanked_count, 0, 0, 0.0)
     domain = find_domain(original, name)
-    covered = cover_cells(spell_cells(known["first"]), spell_cells(known["second"]), domain)
-    others = known.filter(~pl.Series(covered, dtype=pl.Boolean))
-    moved, filled, suppressed = int(others["count"].sum()), count_filled(others), count_suppressed(known)
-    coarser = int(known["count"].sum()) - moved - suppressed
-    loss = None if moved else measure_stored_loss(published, name, domain)
+    covered_mask = cover_cells(spell_cells(known_pairs["first"]), spell_cells(known_pairs["second"]), domain)
+    other_pairs = known_pairs.filter(~pl.Series(covered_mask, dtype=pl.Boolean))
+    moved_count, filled_count, suppressed = (
+        int(other_pairs["count"].sum()),
+        count_filled(other_pairs),
+        count_suppressed(known_pairs),
+    )
+    coarser = int(known_pairs["count"].sum()) - moved_count - suppressed
+    loss = None if moved_count else measure_stored_loss(published_table, name, domain)
     return ColumnDifference(
-        name, published.rows.height, blanked, coarser, moved - filled, loss, filled=filled, suppressed=suppressed
+        name,
+        published_table.rows.height,
+        blanked_count,
+        coarser,
+        moved_count - filled_count,
+        loss,
+        filled=filled_count,
+        suppressed=suppressed,
     )
 
 
@@ -204,10 +222,10 @@ def find_domain(original: StoredTable, name: str) -> Domain:
     return Domain.of(original.list_values(name), original.hierarchies.get(name))
 
 
-def measure_stored_loss(published: StoredTable, name: str, domain: Domain) -> float:
+def measure_stored_loss(published_table: StoredTable, name: str, domain: Domain) -> float:
     """The mean share of leaves that a published label leaves open; empty cells do not count."""
-    value_counts = published.count_values(name)
+    value_counts = published_table.count_values(name)
     present = value_counts.frame[name].is_not_null()
     labels = spell_cells(value_counts.frame[name].filter(present)).to_list()
-    lost = domain.measure_losses(labels) @ value_counts.counts[present.to_numpy()]
-    return float(lost) / value_counts.rows if value_counts.rows else 0.0
+    total_loss = domain.measure_losses(labels) @ value_counts.counts[present.to_numpy()]
+    return float(total_loss) / value_counts.rows if value_counts.rows else 0.0

@@ -11,9 +11,9 @@ from sfumato.engine.aligned_batches import align_batches
 from sfumato.measure.stored_changes import StoredComparison
 
 
-def measure_stored_moments(compared: StoredComparison) -> dict[str, float]:
+def measure_stored_moments(comparison: StoredComparison) -> dict[str, float]:
     """How far means, deviations and correlations of number columns moved, at the most; as `moments` says."""
-    original_rows, published_rows = compared.original.rows, compared.published.rows
+    original_rows, published_rows = comparison.original.rows, comparison.published.rows
     names = [
         name
         for name, kind in published_rows.schema.items()
@@ -22,19 +22,19 @@ def measure_stored_moments(compared: StoredComparison) -> dict[str, float]:
     if not names:
         return {}
     sums = _PairSums(len(names)), _PairSums(len(names))
-    for batch in align_batches(original_rows, published_rows, compared.taken, "comparing moments", names):
+    for batch in align_batches(original_rows, published_rows, comparison.taken, "comparing moments", names):
         for side, frame in zip(sums, batch, strict=True):
             side.add(np.array([frame[name].to_physical().cast(pl.Float64).to_numpy() for name in names]))
-    was, now = sums
+    was, published_sums = sums
     spread = was.deviations
-    telling = (spread > 0) & (was.counts > 0) & (now.counts > 0)
+    telling = (spread > 0) & (was.counts > 0) & (published_sums.counts > 0)
     figures = {}
     if telling.any():
-        shifts = np.abs(now.means - was.means)[telling] / spread[telling]
-        ratios = np.abs(now.deviations[telling] / spread[telling] - 1)
+        shifts = np.abs(published_sums.means - was.means)[telling] / spread[telling]
+        ratios = np.abs(published_sums.deviations[telling] / spread[telling] - 1)
         figures = {"largest_mean_shift": float(shifts.max()), "largest_spread_change": float(ratios.max())}
     if len(names) > 1:
-        gaps = np.abs(was.correlate() - now.correlate())[np.triu_indices(len(names), 1)]
+        gaps = np.abs(was.correlate() - published_sums.correlate())[np.triu_indices(len(names), 1)]
         figures["largest_correlation_shift"] = float(gaps.max())
     return figures
 
@@ -51,15 +51,15 @@ class _PairSums:
         self._count, self._sum, self._squares, self._products = (np.zeros((size, size)) for _ in range(4))
 
     def add(self, numbers: Floats) -> None:
-        known = np.isfinite(numbers)
-        for index in np.flatnonzero(np.isnan(self._centre) & known.any(axis=1)):
-            self._centre[index] = numbers[index, known[index]][0]  # near all others, so that nothing cancels
-        about = np.where(known, numbers - self._centre[:, None], 0.0)
-        there = known.astype(np.float64)
-        self._count += there @ there.T
-        self._sum += about @ there.T
-        self._squares += about**2 @ there.T
-        self._products += about @ about.T
+        known_mask = np.isfinite(numbers)
+        for index in np.flatnonzero(np.isnan(self._centre) & known_mask.any(axis=1)):
+            self._centre[index] = numbers[index, known_mask[index]][0]  # near all others, so that nothing cancels
+        centred_numbers = np.where(known_mask, numbers - self._centre[:, None], 0.0)
+        known_weights = known_mask.astype(np.float64)
+        self._count += known_weights @ known_weights.T
+        self._sum += centred_numbers @ known_weights.T
+        self._squares += centred_numbers**2 @ known_weights.T
+        self._products += centred_numbers @ centred_numbers.T
 
     @property
     def counts(self) -> Floats:
@@ -77,9 +77,9 @@ class _PairSums:
         """The correlation of each pair, over the rows that have both; 0 for a constant."""
         count, means = np.maximum(self._count, 1), self._sum / np.maximum(self._count, 1)
         variances = self._measure_variances()
-        together = self._products / count - means * means.T
+        covariances = self._products / count - means * means.T
         spread = np.sqrt(variances * variances.T)
-        return np.divide(together, spread, out=np.zeros_like(spread), where=spread > 0)
+        return np.divide(covariances, spread, out=np.zeros_like(spread), where=spread > 0)
 
     def _measure_variances(self) -> Floats:
         count = np.maximum(self._count, 1)

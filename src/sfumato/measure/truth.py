@@ -27,74 +27,87 @@ from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
 
-def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
+def untrue_cells(published_table: Table, original: Table, rows: Ints) -> int:
     """How many published cells are neither their original nor above it in the column's hierarchy.
 
     `rows` maps each published row to its original row. In a suppressed row, with `*` in every quasi-identifying column,
     any other cell may be empty.
     """
-    if len(rows) != len(published):
-        raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
-    generalized = set(original.quasi_identifying)
-    suppressed = flag_starred_rows(published.frame, published.quasi_identifying)
+    if len(rows) != len(published_table):
+        raise DataError(
+            f"{published_table.source}: {len(published_table)} rows are published, but `rows` lists {len(rows)}"
+        )
+    generalized_names = set(original.quasi_identifying)
+    suppressed_mask = flag_starred_rows(published_table.frame, published_table.quasi_identifying)
     wrong, originals = 0, select_originals(original, rows)
-    for name in published.frame.columns:
-        original_cells, published_cells = originals[name], published.frame[name]
+    for name in published_table.frame.columns:
+        original_cells, published_cells = originals[name], published_table.frame[name]
         differs = find_differing_cells(original_cells, published_cells)
-        if name not in generalized:
-            wrong += int((differs & ~(suppressed & published_cells.is_null())).sum())
+        if name not in generalized_names:
+            wrong += int((differs & ~(suppressed_mask & published_cells.is_null())).sum())
         elif differs.any():
             domain = Domain.of(original.frame[name], original.hierarchies.get(name))
             pairs = count_pairs(original_cells, published_cells, differs.to_numpy())
-            covered = cover_cells(spell_cells(pairs["first"]), spell_cells(pairs["second"]), domain)
-            wrong += int(pairs.filter(pl.Series(~covered))["count"].sum())
+            covered_mask = cover_cells(spell_cells(pairs["first"]), spell_cells(pairs["second"]), domain)
+            wrong += int(pairs.filter(pl.Series(~covered_mask))["count"].sum())
     return wrong
 
 
-def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
+def count_changed_cells(published_table: Table, original: Table, rows: Ints) -> int:
     """How many published cells differ from their original; an empty cell does not count."""
-    if len(rows) != len(published):
-        raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
+    if len(rows) != len(published_table):
+        raise DataError(
+            f"{published_table.source}: {len(published_table)} rows are published, but `rows` lists {len(rows)}"
+        )
     originals = select_originals(original, rows)
     return sum(
-        int((published.frame[name].is_not_null() & find_differing_cells(originals[name], published.frame[name])).sum())
-        for name in published.frame.columns
+        int(
+            (
+                published_table.frame[name].is_not_null()
+                & find_differing_cells(originals[name], published_table.frame[name])
+            ).sum()
+        )
+        for name in published_table.frame.columns
     )
 
 
-def find_differing_cells(original: pl.Series, published: pl.Series) -> pl.Series:
+def find_differing_cells(original: pl.Series, published_cells: pl.Series) -> pl.Series:
     """Which cells are not spelt as they were; a missing cell is like a missing one."""
-    if original.dtype != published.dtype or original.dtype.is_float():
-        original, published = spell_cells(original), spell_cells(published)
-    return ~original.eq_missing(published)
+    if original.dtype != published_cells.dtype or original.dtype.is_float():
+        original, published_cells = spell_cells(original), spell_cells(published_cells)
+    return ~original.eq_missing(published_cells)
 
 
-def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
+def count_changed_kept_cells(original: Table, published_table: Table, columns: Sequence[str], rows: Rows = None) -> int:
     """How many cells of kept columns differ from their originals."""
-    frame = align_originals(original, published, rows)
-    for frame_to_check, source in ((frame, original.source), (published.frame, published.source)):
+    frame = align_originals(original, published_table, rows)
+    for frame_to_check, source in ((frame, original.source), (published_table.frame, published_table.source)):
         require_columns(frame_to_check, columns, source)
-    return sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in columns)
+    return sum(
+        int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in columns
+    )
 
 
-def cover_cells(original: pl.Series, published: pl.Series, domain: Domain) -> Flags:
+def cover_cells(original: pl.Series, published_cells: pl.Series, domain: Domain) -> Flags:
     """For each pair of cells, as text, whether the published one is a label above the original.
 
     A missing cell may only take a label that covers every value.
     """
-    labels = published.unique().sort()
+    labels = published_cells.unique().sort()
     readable = pl.Series([label is not None and domain.reads(label) for label in labels], dtype=pl.Boolean)
-    known = labels.filter(readable)
-    cover = domain.cover(known.to_list())
+    known_labels = labels.filter(readable)
+    cover = domain.cover(known_labels.to_list())
     leaves = pl.Series(domain.spellings or domain.leaves, dtype=pl.String)
-    label = published.replace_strict(known, np.arange(len(known)), default=None, return_dtype=pl.Int64)
+    label = published_cells.replace_strict(
+        known_labels, np.arange(len(known_labels)), default=None, return_dtype=pl.Int64
+    )
     leaf = original.replace_strict(leaves, np.arange(len(leaves)), default=None, return_dtype=pl.Int64)
-    star = (published == SUPPRESSED).fill_null(False).to_numpy()
+    star = (published_cells == SUPPRESSED).fill_null(False).to_numpy()
     read = label.is_not_null().to_numpy()
     number = label.fill_null(0).to_numpy()
-    both = read & leaf.is_not_null().to_numpy()
-    holds = np.zeros(len(published), dtype=np.bool_)
-    holds[both] = cover.holds(number[both], leaf.to_numpy()[both].astype(np.int64))
+    pair_mask = read & leaf.is_not_null().to_numpy()
+    holds = np.zeros(len(published_cells), dtype=np.bool_)
+    holds[pair_mask] = cover.holds(number[pair_mask], leaf.to_numpy()[pair_mask].astype(np.int64))
     missing = original.is_null().to_numpy() & read
     holds[missing] = cover.counts[number[missing]] == len(domain.leaves)
     return np.asarray(holds | star, dtype=np.bool_)

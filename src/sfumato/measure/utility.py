@@ -16,8 +16,8 @@ def discernibility(table: Table, starred_rows: StarredRows = "class", rows: int 
     """Σ over classes of |class|², and |D| for every suppressed row; `rows` is |D| if rows were left out."""
     total = len(table) if rows is None else rows
     class_frame = crowds(table, None, starred_rows)
-    published = int(class_frame.select((pl.col("rows") * pl.col("crowd")).sum()).item())
-    return published + (total - int(class_frame["rows"].sum())) * total
+    square_sum = int(class_frame.select((pl.col("rows") * pl.col("crowd")).sum()).item())
+    return square_sum + (total - int(class_frame["rows"].sum())) * total
 
 
 def average_class_size(table: Table, starred_rows: StarredRows = "class") -> float:
@@ -26,12 +26,14 @@ def average_class_size(table: Table, starred_rows: StarredRows = "class") -> flo
     return float(class_frame["rows"].sum()) / len(class_frame) if len(class_frame) else 0.0
 
 
-def column_loss(published: pl.Series, domain: Domain) -> float:
+def column_loss(published_cells: pl.Series, domain: Domain) -> float:
     """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
-    values, counts = count_cells(published)
-    labels = values if published.dtype.is_numeric() else spell_cells(values)  # a number may be a mean, not a label
-    lost = domain.measure_losses(labels) @ counts
-    return float(lost) / len(published) if len(published) else 0.0
+    values, counts = count_cells(published_cells)
+    labels = (
+        values if published_cells.dtype.is_numeric() else spell_cells(values)
+    )  # a number may be a mean, not a label
+    total_loss = domain.measure_losses(labels) @ counts
+    return float(total_loss) / len(published_cells) if len(published_cells) else 0.0
 
 
 def domain_of(table: Table, name: str, original: Table | None = None) -> Domain:
@@ -48,44 +50,44 @@ def loss(table: Table, original: Table | None = None) -> float:
     return sum(column_loss(table.frame[name], domain_of(table, name, original)) for name in names) / len(names)
 
 
-def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:
+def distribution(original: pl.Series, published_cells: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:
     """How many people each published label stands for, before and after: `value`, `original`, `published`.
 
     Original cells are counted under the published label that covers them, so apart from the coarser labels only
     suppression shows as a difference.
     """
-    published_counts = _count_spelled(published, "published")
+    published_counts = _count_spelled(published_cells, "published")
     labels = set(published_counts["value"]) - {SUPPRESSED}
     original_counts = _count_spelled(original, "original")
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
         original_counts = original_counts.with_columns(pl.col("value").replace(cover)).group_by("value").sum()
-    both = original_counts.join(published_counts, on="value", how="full", coalesce=True)
-    return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
+    joint_counts = original_counts.join(published_counts, on="value", how="full", coalesce=True)
+    return joint_counts.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
 
 
 def _count_spelled(column: pl.Series, name: str) -> pl.DataFrame:
     """How many cells have each value: `value`, as text, and the counts under a name."""
     values, counts = count_cells(column)
-    spelled = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), name: counts})
-    return spelled.group_by("value").sum()  # a text may be what a missing cell is called
+    spelled_counts = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), name: counts})
+    return spelled_counts.group_by("value").sum()  # a text may be what a missing cell is called
 
 
-def blanked_share(published: Table, original: Table) -> float:
+def blanked_share(published_table: Table, original: Table) -> float:
     """Of the entries that had a value and whose column was published, the share that is empty in the release."""
-    names = published.frame.columns
+    names = published_table.frame.columns
     original_entries = sum(len(original) - original.frame[name].null_count() for name in names)
-    published_entries = sum(len(published) - published.frame[name].null_count() for name in names)
+    published_entries = sum(len(published_table) - published_table.frame[name].null_count() for name in names)
     return 1 - published_entries / original_entries if original_entries else 0.0
 
 
 def total_variation(before_and_after: pl.DataFrame) -> float:
     """Half the sum of differences between the two distributions of `distribution`, as shares of people."""
-    original, published = before_and_after["original"], before_and_after["published"]
-    total, kept = original.sum(), published.sum()
-    if not total or not kept:
+    original, published_counts = before_and_after["original"], before_and_after["published"]
+    total, published_total = original.sum(), published_counts.sum()
+    if not total or not published_total:
         return 0.0
-    gap = (original / total - published / kept).abs().sum()
+    gap = (original / total - published_counts / published_total).abs().sum()
     return float(gap) / 2
 
 

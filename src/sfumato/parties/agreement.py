@@ -16,11 +16,11 @@ from sfumato.parties.network import Network
 
 async def agree_on_parameters(network: Network, parameters: Mapping[str, str]) -> None:
     """Raise an error unless all sites have the same parameters."""
-    own = {"version": str(VERSION), "sites": ", ".join(network.sites), **parameters}
-    messages = await network.exchange("start/parameters", facts=own)
+    own_parameters = {"version": str(VERSION), "sites": ", ".join(network.sites), **parameters}
+    messages = await network.exchange("start/parameters", facts=own_parameters)
     for site, message in messages.items():
-        for name in sorted({*own, *message.facts}):
-            if message.facts.get(name) != own.get(name):
+        for name in sorted({*own_parameters, *message.facts}):
+            if message.facts.get(name) != own_parameters.get(name):
                 raise PartyError(
                     f'site "{site}" has another {name} than this site; agree on one and give it to every site'
                 )

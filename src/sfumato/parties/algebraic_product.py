@@ -56,9 +56,9 @@ def disguise(vector: Ints, coefficients: Ints, randoms: Ints) -> Ints:
     return vector + coefficients @ randoms
 
 
-def reply(vector: Ints, coefficients: Ints, disguised: Ints) -> Reply:
+def reply(vector: Ints, coefficients: Ints, disguised_vector: Ints) -> Reply:
     """What the last site sends: S = y (x + aR), and y a."""
-    return Reply(int(vector @ disguised), vector @ coefficients)
+    return Reply(int(vector @ disguised_vector), vector @ coefficients)
 
 
 def resolve(answer: Reply, randoms: Ints) -> int:
@@ -82,8 +82,8 @@ class AlgebraicShares(SupportShares):
             return [0] * len(counts)
         message = await self._network.receive(self._network.sites[1], f"{step}/counts")
         self._network.learn(f"{step}: the supports of the other site's own frequent itemsets")
-        others = message.get_array("counts", np.int64, len(counts))
-        return [own + int(other) for own, other in zip(counts, others, strict=True)]
+        other_counts = message.get_array("counts", np.int64, len(counts))
+        return [own_count + int(other) for own_count, other in zip(counts, other_counts, strict=True)]
 
     async def share_products(self, itemsets: Sequence[Parts], get_vector: GetVector, step: str) -> list[int]:
         """One algebraic product after the other."""
@@ -118,8 +118,8 @@ class AlgebraicShares(SupportShares):
             await self._network.send(self._network.sites[1], f"{step}/flags", {"flags": flags.astype(np.uint8)})
             return flags
         message = await self._network.receive(self._network.sites[0], f"{step}/flags")
-        received: Flags = message.get_array("flags", np.uint8, len(shares)).astype(np.bool_)
-        return received
+        received_flags: Flags = message.get_array("flags", np.uint8, len(shares)).astype(np.bool_)
+        return received_flags
 
 
 async def open_algebraic_products(network: Network, rows: int) -> AlgebraicShares:

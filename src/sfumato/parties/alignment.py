@@ -47,17 +47,17 @@ async def align_by_number(network: Network, rows: int) -> Ints:
 
 async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "rows") -> Ints:
     """This site's rows whose keys all sites have, in an order that is the same at all sites."""
-    repeated = len(keys) - len(set(keys))
-    if repeated:
-        raise PartyError(f"{repeated:,} rows repeat a key of another row; give each person one row")
+    repeat_count = len(keys) - len(set(keys))
+    if repeat_count:
+        raise PartyError(f"{repeat_count:,} rows repeat a key of another row; give each person one row")
     length = await agree_on_longest(network, len(keys), step, "rows")
     group = get_group()
     scalar = group.draw_scalar()
     domain = f"{DOMAIN} {network.session}"
     points = await compute(map_over_points, lambda key: group.hash_entry(domain, key), list(keys))
     filling = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
-    own = sorted(await compute(multiply_all, group, scalar, [*points, *filling]))
-    common = await _intersect(network, group, scalar, own, step)
+    own_points = sorted(await compute(multiply_all, group, scalar, [*points, *filling]))
+    common = await _intersect(network, group, scalar, own_points, step)
     bare = await _open_points(network, group, scalar, common, step)
     places = {point: row for row, point in enumerate(points)}
     missing = sum(point not in places for point in bare)
@@ -70,11 +70,11 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     return np.array([places[point] for point in bare], dtype=np.int64)
 
 
-async def agree_on_longest(network: Network, own: int, step: str, noun: str) -> int:
+async def agree_on_longest(network: Network, own_length: int, step: str, noun: str) -> int:
     """The smallest power of two that no list exceeds; each site tells its own power of two."""
-    power = 1 << max(own - 1, 0).bit_length()
+    power = 1 << max(own_length - 1, 0).bit_length()
     if power > LONGEST_LIST:
-        raise PartyError(f"{own:,} {noun} are too many for one list; at most {LONGEST_LIST:,} are possible")
+        raise PartyError(f"{own_length:,} {noun} are too many for one list; at most {LONGEST_LIST:,} are possible")
     messages = await network.exchange(f"{step}/length", facts={"length": power})
     lengths: list[int] = [message.get_fact("length", int) for message in messages.values()]
     if any(not 1 <= length <= LONGEST_LIST for length in lengths):
@@ -83,19 +83,22 @@ async def agree_on_longest(network: Network, own: int, step: str, noun: str) -> 
     return max(lengths)
 
 
-async def _intersect(network: Network, group: Group, scalar: bytes, own: list[bytes], step: str) -> list[bytes]:
+async def _intersect(network: Network, group: Group, scalar: bytes, own_points: list[bytes], step: str) -> list[bytes]:
     """At the first site, the points that all lists share under all scalars; elsewhere nothing."""
     sites, kind = network.sites, f"{step}/round"
     following, previous = sites[(network.index + 1) % len(sites)], sites[network.index - 1]
-    passing = own
+    passing = own_points
     for _ in range(len(sites) - 1):
         await network.send(following, kind, {"points": pack_points(passing)})
-        received = await _receive(network, group, previous, kind, len(own))
-        passing = sorted(await compute(multiply_all, group, scalar, received))
+        received_points = await _receive(network, group, previous, kind, len(own_points))
+        passing = sorted(await compute(multiply_all, group, scalar, received_points))
     if network.index > 0:
         await network.send(sites[0], f"{step}/list", {"points": pack_points(passing)})
         return []
-    lists = [passing, *[await _receive(network, group, site, f"{step}/list", len(own)) for site in network.others]]
+    lists = [
+        passing,
+        *[await _receive(network, group, site, f"{step}/list", len(own_points)) for site in network.others],
+    ]
     if len(sites) > 2:
         network.learn(f"{step}: how many people any two or more named sites have in common, not who they are")
     return sorted(set.intersection(*map(set, lists)))

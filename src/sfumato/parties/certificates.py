@@ -99,7 +99,9 @@ def read_site_certificate(site: str, path: Path) -> PinnedCertificate:
     return PinnedCertificate(certificate.public_bytes(serialization.Encoding.DER), text, expires)
 
 
-def make_context(own: Path, key: Path, pinned: list[PinnedCertificate], is_server: bool) -> ssl.SSLContext:
+def make_context(
+    own_certificate: Path, key: Path, pinned_certificates: list[PinnedCertificate], is_server: bool
+) -> ssl.SSLContext:
     """TLS 1.3, with this site's key, that accepts the pinned certificates and no others."""
     read_private(key, "the key")  # refuses a key that others can read
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if is_server else ssl.PROTOCOL_TLS_CLIENT)
@@ -107,11 +109,11 @@ def make_context(own: Path, key: Path, pinned: list[PinnedCertificate], is_serve
     context.check_hostname = False  # the certificate itself is compared, which is stricter
     context.verify_mode = ssl.CERT_REQUIRED
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.load_verify_locations(cadata="".join(certificate.pem for certificate in pinned))
+    context.load_verify_locations(cadata="".join(certificate.pem for certificate in pinned_certificates))
     if is_server:
         context.num_tickets = 0  # every session proves its key anew
     try:
-        context.load_cert_chain(own, key)
+        context.load_cert_chain(own_certificate, key)
     except (ssl.SSLError, OSError):
-        raise DataError(f"{key}: this is not the key of the certificate {own}") from None
+        raise DataError(f"{key}: this is not the key of the certificate {own_certificate}") from None
     return context

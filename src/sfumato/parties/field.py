@@ -28,8 +28,8 @@ def draw_uniform(randomness: Randomness, *shape: int) -> Words:
 def add(left: Words, right: Words) -> Words:
     """Sums. Below zero, uint64 wraps to huge numbers, so the minimum is the remainder."""
     total = left + right
-    reduced: Words = np.minimum(total, total - _PRIME)
-    return reduced
+    remainders: Words = np.minimum(total, total - _PRIME)
+    return remainders
 
 
 def subtract(left: Words, right: Words) -> Words:
@@ -55,12 +55,12 @@ def scale(factor: int, values: Words) -> Words:
 def invert_root(squares: Words) -> Words:
     """One over a square root of each number that has one: the power (p - 3) / 4 = 2^59 - 1."""
     power = squares.copy()  # squares to the 2^1 - 1
-    ones = 1
+    exponent_bits = 1
     for digit in bin(59)[3:]:
-        doubled = _square_repeatedly(power, ones)
-        power, ones = multiply(doubled, power), 2 * ones
+        squared_power = _square_repeatedly(power, exponent_bits)
+        power, exponent_bits = multiply(squared_power, power), 2 * exponent_bits
         if digit == "1":
-            power, ones = multiply(_square_repeatedly(power, 1), squares), ones + 1
+            power, exponent_bits = multiply(_square_repeatedly(power, 1), squares), exponent_bits + 1
     return power
 
 
@@ -76,8 +76,8 @@ def wrap_signed(values: Ints) -> Words:
 
 def unwrap_signed(values: Words) -> Ints:
     """Remainders as the whole numbers nearest to zero."""
-    signed = values.astype(np.int64)
-    return np.where(signed > PRIME // 2, signed - PRIME, signed)
+    signed_values = values.astype(np.int64)
+    return np.where(signed_values > PRIME // 2, signed_values - PRIME, signed_values)
 
 
 def check_residues(values: Words) -> Words:
@@ -94,6 +94,6 @@ def _square_repeatedly(values: Words, times: int) -> Words:
 
 
 def _reduce(total: Words) -> Words:
-    folded = (total & _PRIME) + (total >> _BITS)
-    reduced: Words = np.minimum(folded, folded - _PRIME)
-    return reduced
+    folded_total = (total & _PRIME) + (total >> _BITS)
+    remainders: Words = np.minimum(folded_total, folded_total - _PRIME)
+    return remainders

@@ -136,8 +136,8 @@ def mine_horizontal(
     """
     question = JointQuestion(min_support, min_confidence, protocol, max_length, name_bytes, floor)
 
-    async def mine(network: Network, own: Baskets) -> SiteResult:
-        return await mine_site(network, own, question)
+    async def mine(network: Network, site_baskets: Baskets) -> SiteResult:
+        return await mine_site(network, site_baskets, question)
 
     baskets = [site if isinstance(site, Baskets) else Baskets.of(site) for site in sites]
     return join_results(run_sites(mine, baskets, names, tap))
@@ -243,19 +243,19 @@ class _SiteMining:
             raise PartyError("the union holds a name that is no item; a site did not follow the protocol") from None
         return sorted(items)
 
-    async def _unite_itemsets(self, generated: Sequence[Itemset], step: str) -> list[Itemset]:
+    async def _unite_itemsets(self, candidates: Sequence[Itemset], step: str) -> list[Itemset]:
         """Candidates that are frequent at some site; all sites have generated the same, so numbers name them."""
-        if not generated:
+        if not candidates:
             return []
         report_progress(f"{step}: uniting candidates")
-        counts = await compute(self.counts.count, generated)
+        counts = await compute(self.counts.count, candidates)
         large = np.flatnonzero(counts >= self.least).tolist()
         entries = [number.to_bytes(INDEX_BYTES, "big") for number in large]
         union = await unite(self.network, self.question.protocol, entries, INDEX_BYTES, f"{step}/union")
         numbers = [int.from_bytes(entry, "big") for entry in union]
-        if any(number >= len(generated) for number in numbers):
+        if any(number >= len(candidates) for number in numbers):
             raise PartyError("the union holds an unknown candidate; a site did not follow the protocol")
-        return [generated[number] for number in sorted(numbers)]
+        return [candidates[number] for number in sorted(numbers)]
 
     async def _test_supports(self, counts: Ints, step: str) -> Flags:
         share = self.question.share
@@ -278,14 +278,14 @@ class _SiteMining:
             splits = [_Split(whole, side) for whole, sides in consequents.items() for side in sides]
             report_progress(f"rules: testing {len(splits):,} right sides of {length} items")
             pairs = [(supports[split.whole], supports[split.antecedent]) for split in splits]
-            terms = [confidence.denominator * both - confidence.numerator * left for both, left in pairs]
+            terms = [confidence.denominator * support - confidence.numerator * base for support, base in pairs]
             step = f"rules {length}/confidence"
             holds = await self._compare(np.array(terms, dtype=np.int64), count_bits(confidence), step)
-            kept: dict[Itemset, list[Itemset]] = {}
+            kept_consequents: dict[Itemset, list[Itemset]] = {}
             for split in (split for split, keep in zip(splits, holds.tolist(), strict=True) if keep):
                 rules.append(JointRule(split.antecedent, split.consequent))
-                kept.setdefault(split.whole, []).append(split.consequent)
-            longer = {whole: generate_consequents(sides, len(whole)) for whole, sides in kept.items()}
+                kept_consequents.setdefault(split.whole, []).append(split.consequent)
+            longer = {whole: generate_consequents(sides, len(whole)) for whole, sides in kept_consequents.items()}
             consequents = {whole: sides for whole, sides in longer.items() if sides}
             length += 1
         return rules

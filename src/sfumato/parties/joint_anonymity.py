@@ -60,8 +60,8 @@ def check_k_anonymity(
 ) -> JointAnonymity:
     """Whether the tables of three or more sites, joined, are k-anonymous; all sites run in this process."""
 
-    async def check(network: Network, own: Table) -> SiteAnonymity:
-        return await check_site(network, own, k)
+    async def check(network: Network, site_table: Table) -> SiteAnonymity:
+        return await check_site(network, site_table, k)
 
     answers = run_sites(check, list(tables), names, tap)
     return JointAnonymity(k, answers[0].holds, tuple(answer.statement for answer in answers))
@@ -106,10 +106,10 @@ async def check_site(network: Network, table: Table, k: int) -> SiteAnonymity:
             f"up to {room:,} classes of {k} rows are lists of {room * k:,} points, above {MOST_POINTS:,}; generalize "
             "the columns, or check a smaller k"
         )
-    own = SiteSecrets(get_group().draw_scalar(), get_group().draw_scalar())
+    site_secrets = SiteSecrets(get_group().draw_scalar(), get_group().draw_scalar())
     points = list_points(get_group(), f"{DOMAIN} {network.session}", classes, k, room * k)
-    mixed = await mix_lists(network, own, points, STEP, network.sites)
-    holds = await _announce_answer(network, mixed, k)
+    mixed_points = await mix_lists(network, site_secrets, points, STEP, network.sites)
+    holds = await _announce_answer(network, mixed_points, k)
     await confirm_result(network, str(holds))
     adversary = describe_threshold_adversary("shamir", len(network.sites))
     statement = network.state("k_anonymity", adversary, FROM_RESULT)
@@ -129,19 +129,21 @@ def list_points(group: Group, domain: str, classes: Mapping[bytes, int], k: int,
     """Each class's point as often as it has rows, k times at most, then random points, each k times or more."""
     points = [group.hash_entry(domain, cells) for cells, count in classes.items() for _ in range(min(count, k))]
     while len(points) < length:
-        left = length - len(points)
-        points += [group.hash_to_point(secrets.token_bytes(64))] * (k if left >= 2 * k else left)
+        remaining_length = length - len(points)
+        points += [group.hash_to_point(secrets.token_bytes(64))] * (
+            k if remaining_length >= 2 * k else remaining_length
+        )
     return points
 
 
-async def _announce_answer(network: Network, mixed: Sequence[bytes], k: int) -> bool:
+async def _announce_answer(network: Network, mixed_points: Sequence[bytes], k: int) -> bool:
     """The last site counts, and tells the others one bit."""
     last = network.sites[-1]
     if network.site != last:
         message = await network.receive(last, f"{STEP}/answer")
         answer: bool = message.get_fact("holds", bool)
         return answer
-    sizes = Counter(Counter(mixed).values())
+    sizes = Counter(Counter(mixed_points).values())
     small = sum(count for size, count in sizes.items() if size < k)
     network.learn(f"{STEP}: {small} classes have fewer than {k} rows, and the sizes of all up to {k} a site; not which")
     await network.broadcast(f"{STEP}/answer", facts={"holds": small == 0})

@@ -100,8 +100,8 @@ def add_columns(
     check_columns(columns)
     question = SumQuestion(tuple(columns), decimals, floor)
 
-    async def add_up(network: Network, own: Table) -> SiteSums:
-        return await add_site_columns(network, own, question)
+    async def add_up(network: Network, site_table: Table) -> SiteSums:
+        return await add_site_columns(network, site_table, question)
 
     answers = run_sites(add_up, list(tables), names, tap)
     return JointSums(answers[0].sums, tuple(answer.statement for answer in answers))
@@ -110,7 +110,7 @@ def add_columns(
 async def add_site_columns(network: Network, table: Table, question: SumQuestion) -> SiteSums:
     """One site's part; the result is the same at every site. Missing cells are left out."""
     refuse_two_sites(network)
-    own = await compute(_add_own, table, question)
+    own_sums = await compute(_add_own, table, question)
     parameters = {
         "task": "sums",
         "columns": quote_names(question.columns),
@@ -118,12 +118,12 @@ async def add_site_columns(network: Network, table: Table, question: SumQuestion
         "floor": str(question.floor),
     }
     await agree_on_parameters(network, parameters)
-    is_open = await are_supported(network, own[1], question.floor, "cells")
+    is_open = await are_supported(network, own_sums[1], question.floor, "cells")
     network.learn(
         f"cells: of each of {len(question.columns)} columns and each site, whether the other sites together have "
         f"{question.floor} cells"
     )
-    totals = await add_integers(network, own[:, is_open], "totals") if is_open.any() else own[:, :0]
+    totals = await add_integers(network, own_sums[:, is_open], "totals") if is_open.any() else own_sums[:, :0]
     frame = _build_sum_frame(question, is_open, totals)
     await confirm_result(network, str(frame.rows()))
     statement = network.state("sums", describe_threshold_adversary("shamir", len(network.sites)), FROM_RESULT)
@@ -146,11 +146,11 @@ def refuse_two_sites(network: Network) -> None:
 
 async def are_supported(network: Network, counts: Ints, floor: int, step: str) -> Flags:
     """Whether at least `floor` are left of the sites' counts together, whichever site's part is taken away."""
-    own = np.tile(counts, (len(network.sites), 1))
-    own[network.index] = 0
-    terms = own.ravel() - (floor if network.index == 0 else 0)
+    own_counts = np.tile(counts, (len(network.sites), 1))
+    own_counts[network.index] = 0
+    terms = own_counts.ravel() - (floor if network.index == 0 else 0)
     is_large = await compare_shared_sums(network, terms, step)
-    flags: Flags = np.logical_and.reduce(is_large.reshape(own.shape))
+    flags: Flags = np.logical_and.reduce(is_large.reshape(own_counts.shape))
     return flags
 
 
@@ -167,14 +167,16 @@ def _add_column(table: Table, column: str, decimals: int) -> tuple[int, int]:
     if len(cells) and not cells.dtype.is_numeric():
         raise DataError(f'{table.source}: the column "{column}" does not hold numbers, so it cannot be added up')
     numbers: Any = cells.to_numpy().astype(np.float64)
-    scaled = np.round(numbers * 10**decimals)
-    is_wrong = ~np.isfinite(scaled) | (np.abs(scaled) >= 1 << 53) | (scaled / 10**decimals != numbers)
+    scaled_numbers = np.round(numbers * 10**decimals)
+    is_wrong = (
+        ~np.isfinite(scaled_numbers) | (np.abs(scaled_numbers) >= 1 << 53) | (scaled_numbers / 10**decimals != numbers)
+    )
     if is_wrong.any():
         raise DataError(
             f'{table.source}: {int(is_wrong.sum())} cells of the column "{column}" have more than {decimals} decimal '
             "places, or are too large or not finite; round them, or raise decimals at every site"
         )
-    total = sum(map(int, scaled.tolist()))
+    total = sum(map(int, scaled_numbers.tolist()))
     if abs(total) >= 1 << 54 or len(cells) >= MOST_COUNT:
         raise DataError(f'{table.source}: the total of the column "{column}" is too large; lower decimals')
     return total, len(cells)
@@ -183,11 +185,11 @@ def _add_column(table: Table, column: str, decimals: int) -> tuple[int, int]:
 def _build_sum_frame(question: SumQuestion, is_open: Flags, totals: Ints) -> pl.DataFrame:
     import polars as pl
 
-    opened, unit = iter(totals.T.tolist()), 10**question.decimals
+    open_totals, unit = iter(totals.T.tolist()), 10**question.decimals
     rows: list[tuple[str, float | None, int | None, float | None]] = []
     for column, keep in zip(question.columns, is_open.tolist(), strict=True):
         if keep:
-            total, count = next(opened)
+            total, count = next(open_totals)
             rows.append((column, total / unit, count, total / unit / count))
         else:
             rows.append((column, None, None, None))

@@ -124,8 +124,8 @@ def count_combinations(
     """A contingency table over the rows of three or more sites; all sites run in this process."""
     question = TableQuestion(categories, floor)
 
-    async def count(network: Network, own: Table) -> SiteCounts:
-        return await count_site_combinations(network, own, question)
+    async def count(network: Network, site_table: Table) -> SiteCounts:
+        return await count_site_combinations(network, site_table, question)
 
     answers = run_sites(count, list(tables), names, tap)
     return JointCounts(answers[0].counts, tuple(answer.statement for answer in answers))
@@ -134,14 +134,14 @@ def count_combinations(
 async def count_site_combinations(network: Network, table: Table, question: TableQuestion) -> SiteCounts:
     """One site's part; the result is the same at every site. Rows with a missing cell are left out."""
     refuse_two_sites(network)
-    own = await compute(_count_own, table, question)
+    own_counts = await compute(_count_own, table, question)
     await agree_on_parameters(network, {"task": "contingency", **question.as_parameters()})
-    is_open = await are_supported(network, own, question.floor, "people")
+    is_open = await are_supported(network, own_counts, question.floor, "people")
     network.learn(
-        f"people: of each of {own.size:,} combinations and each site, whether the other sites together have "
+        f"people: of each of {own_counts.size:,} combinations and each site, whether the other sites together have "
         f"{question.floor} people"
     )
-    totals = await add_integers(network, own[is_open], "counts") if is_open.any() else own[:0]
+    totals = await add_integers(network, own_counts[is_open], "counts") if is_open.any() else own_counts[:0]
     frame = _build_count_frame(question, is_open, totals)
     await confirm_result(network, str(frame.rows()))
     statement = network.state("contingency", describe_threshold_adversary("shamir", len(network.sites)), FROM_RESULT)
@@ -170,8 +170,8 @@ def _count_own(table: Table, question: TableQuestion) -> Ints:
 def _build_count_frame(question: TableQuestion, is_open: Flags, totals: Ints) -> pl.DataFrame:
     import polars as pl
 
-    opened = iter(totals.tolist())
-    counts = [next(opened) if keep else None for keep in is_open.tolist()]
+    open_counts = iter(totals.tolist())
+    counts = [next(open_counts) if keep else None for keep in is_open.tolist()]
     rows = [(*names, count) for names, count in zip(question.list_combinations(), counts, strict=True)]
     schema = {**dict.fromkeys(question.columns, pl.String), COUNT: pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -90,9 +90,9 @@ class SignsOfLife:
         if is_work:
             self.last_work = self.last[site]
 
-    def count_seconds_left(self, site: str, since: float, timeout: float) -> float:
+    def count_seconds_left(self, site: str, start_time: float, timeout: float) -> float:
         """How long to wait for a site if nobody gives another sign; not above zero if it is to be given up."""
-        oldest = min(max(self.last[site], since), max(self.last_work, since))
+        oldest = min(max(self.last[site], start_time), max(self.last_work, start_time))
         return oldest + timeout - time.monotonic()
 
 

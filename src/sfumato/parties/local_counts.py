@@ -49,12 +49,12 @@ class LocalCounts:
 
     def _stack_bitmaps(self, items: Sequence[Item]) -> Words:
         missing = [item for item in items if item not in self._bitmaps]
-        known = {self._codes[item]: item for item in missing if item in self._codes}
-        if known:
+        items_by_code = {self._codes[item]: item for item in missing if item in self._codes}
+        if items_by_code:
             rows = np.repeat(np.arange(self.rows), np.diff(self._baskets.offsets))
             order = np.argsort(self._baskets.codes, kind="stable")
-            starts = np.searchsorted(self._baskets.codes[order], [[code, code + 1] for code in known])
-            for item, (start, stop) in zip(known.values(), starts.tolist(), strict=True):
+            starts = np.searchsorted(self._baskets.codes[order], [[code, code + 1] for code in items_by_code])
+            for item, (start, stop) in zip(items_by_code.values(), starts.tolist(), strict=True):
                 self._bitmaps[item] = self._draw_bitmap(rows[order[start:stop]])
         return np.stack([self._bitmaps.get(item, self._empty) for item in items])
 
@@ -79,16 +79,18 @@ def _count_intersections(grid: Words, columns: Ints) -> Ints:
 
 def generate_candidates(frequent: Iterable[Itemset]) -> list[Itemset]:
     """Itemsets one longer all of whose parts are frequent, in order (Agrawal and Srikant 1994)."""
-    known = set(frequent)
+    frequent_sets = set(frequent)
     by_prefix: dict[Itemset, list[Item]] = {}
-    for itemset in sorted(known):
+    for itemset in sorted(frequent_sets):
         by_prefix.setdefault(itemset[:-1], []).append(itemset[-1])
-    joined = [(*prefix, *pair) for prefix, ends in by_prefix.items() for pair in combinations(ends, 2)]
+    candidates = [(*prefix, *pair) for prefix, ends in by_prefix.items() for pair in combinations(ends, 2)]
     return [
-        candidate for candidate in joined if all(part in known for part in combinations(candidate, len(candidate) - 1))
+        candidate
+        for candidate in candidates
+        if all(part in frequent_sets for part in combinations(candidate, len(candidate) - 1))
     ]
 
 
-def generate_consequents(kept: Iterable[Itemset], length: int) -> list[Itemset]:
+def generate_consequents(consequents: Iterable[Itemset], length: int) -> list[Itemset]:
     """Right sides one longer all of whose parts made a rule; a longer right side never raises the confidence."""
-    return [candidate for candidate in generate_candidates(kept) if len(candidate) < length]
+    return [candidate for candidate in generate_candidates(consequents) if len(candidate) < length]

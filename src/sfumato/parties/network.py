@@ -119,10 +119,10 @@ class Network(ABC):
 
     async def _wait_for_frame(self, sender: str, kind: str) -> bytes:
         """The next frame of a site, which may take as long as there are signs of life."""
-        since, fetching = time.monotonic(), asyncio.ensure_future(self._fetch(sender))
+        start_time, fetching = time.monotonic(), asyncio.ensure_future(self._fetch(sender))
         self.activity.waiting += 1
         try:
-            while (seconds := self.signs.count_seconds_left(sender, since, self.timeout)) > 0:
+            while (seconds := self.signs.count_seconds_left(sender, start_time, self.timeout)) > 0:
                 await asyncio.wait([fetching], timeout=seconds)
                 if fetching.done():
                     return fetching.result()
@@ -152,9 +152,9 @@ class Network(ABC):
     ) -> dict[str, Message]:
         """Broadcast, then gather; the answer holds this site's own message too, and is in the order of the sites."""
         await self.broadcast(kind, arrays, facts)
-        received = await self.gather(kind)
-        received[self.site] = Message(kind, arrays or {}, facts or {})
-        return {site: received[site] for site in self.sites}
+        messages = await self.gather(kind)
+        messages[self.site] = Message(kind, arrays or {}, facts or {})
+        return {site: messages[site] for site in self.sites}
 
     async def abort(self, reason: str) -> None:
         """Tell the other sites that this one stops; failures are ignored, as the connection may be what failed."""
@@ -279,16 +279,16 @@ async def _run_local_sites(
 ) -> list[Result]:
     wires, session = Wires(sites, tap), secrets.token_hex(16)
 
-    async def run(site: str, own: Private) -> Result:
-        return await protocol(LocalNetwork(site, sites, session, wires), own)
+    async def run(site: str, site_input: Private) -> Result:
+        return await protocol(LocalNetwork(site, sites, session, wires), site_input)
 
-    tasks = [asyncio.create_task(run(site, own)) for site, own in zip(sites, inputs, strict=True)]
-    done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    tasks = [asyncio.create_task(run(site, site_input)) for site, site_input in zip(sites, inputs, strict=True)]
+    done_tasks, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     while waiting:
         for task in waiting:
             task.cancel()
         _, waiting = await asyncio.wait(waiting, timeout=1.0)
-    errors = [error for task in tasks if task in done and (error := task.exception()) is not None]
+    errors = [error for task in tasks if task in done_tasks and (error := task.exception()) is not None]
     if errors:
         raise errors[0]
     return [task.result() for task in tasks]

@@ -118,9 +118,9 @@ class Multiplier:
     def __init__(self, parameters: PackedParameters, public_key: Bytes) -> None:
         """Take the other site's public key; an error if it is not for the agreed parameters."""
         content = public_key.tobytes()
-        agreed = _save_context(_make_context(parameters))
-        parameter_bytes = 2 + agreed[1]  # a mark, a length and the parameters come first
-        if content[:parameter_bytes] != agreed[:parameter_bytes]:
+        agreed_bytes = _save_context(_make_context(parameters))
+        parameter_bytes = 2 + agreed_bytes[1]  # a mark, a length and the parameters come first
+        if content[:parameter_bytes] != agreed_bytes[:parameter_bytes]:
             raise PartyError("a message holds a key for other parameters than agreed")
         try:
             context = _load_library().context_from(content)
@@ -139,8 +139,8 @@ class Multiplier:
             has_ones = bool(numbers.any())
             # The library refuses to multiply by zeros; the same work is done nevertheless, as its time would tell.
             product = self._scheme.write_block(block) * (numbers if has_ones else np.ones_like(numbers)).tolist()
-            kept = total + product
-            total = kept if has_ones else total
+            new_total = total + product
+            total = new_total if has_ones else total
         block = flood_noise(self._scheme.read_block(total), self._parameters.flood_bits, randomness)
         return MaskedBlock(block, masks)
 
@@ -150,13 +150,13 @@ def flood_noise(block: Words, bits: int, randomness: Randomness) -> Words:
     moduli = get_moduli()
     limbs = randomness.generator().integers(0, 1 << _LIMB_BITS, (-(-bits // _LIMB_BITS), SLOTS), dtype=np.uint64)
     limbs[0] >>= np.uint64(-bits % _LIMB_BITS)
-    flooded = block.copy()
+    noisy_block = block.copy()
     for row, modulus in enumerate(moduli):
         noise = np.zeros(SLOTS, dtype=np.uint64)
         for limb in limbs:
             noise = ((noise << np.uint64(_LIMB_BITS)) + limb) % np.uint64(modulus)
-        flooded[row] = (flooded[row] + noise) % np.uint64(modulus)
-    return flooded
+        noisy_block[row] = (noisy_block[row] + noise) % np.uint64(modulus)
+    return noisy_block
 
 
 def check_block(block: Words) -> Words:

@@ -33,8 +33,8 @@ async def unite_by_passing(
     predecessor, successor = (network.sites[(network.index + move) % len(network.sites)] for move in (-1, 1))
     for hop in range(1, len(network.sites)):
         await network.send(successor, f"{step}/pass {hop}", {"points": pack_points(passing)})
-        received = await _receive(network, group, predecessor, f"{step}/pass {hop}", length)
-        passing = sorted(await compute(multiply_all, group, scalar, received))
+        received_points = await _receive(network, group, predecessor, f"{step}/pass {hop}", length)
+        passing = sorted(await compute(multiply_all, group, scalar, received_points))
     union = await _open_around(network, group, scalar, await _collect(network, group, passing, step), step)
     all_entries = await reveal_entries(network, points, union, width, step)
     network.learn(
@@ -43,15 +43,18 @@ async def unite_by_passing(
     return all_entries
 
 
-async def _collect(network: Network, group: Group, passed: list[bytes], step: str) -> list[bytes]:
+async def _collect(network: Network, group: Group, passed_points: list[bytes], step: str) -> list[bytes]:
     """At the first site, all lists under all scalars, without duplicates; elsewhere nothing."""
     first, kind = network.sites[0], f"{step}/passed"
     if network.site != first:
-        await network.send(first, kind, {"points": pack_points(passed)})
+        await network.send(first, kind, {"points": pack_points(passed_points)})
         return []
-    lists = [passed, *[await _receive(network, group, site, kind, len(passed)) for site in network.others]]
-    shared = sorted(len(set(left) & set(right)) for left, right in combinations(lists, 2))
-    network.learn(f"{step}: how many entries any two sites have in common ({', '.join(map(str, shared))})")
+    lists = [
+        passed_points,
+        *[await _receive(network, group, site, kind, len(passed_points)) for site in network.others],
+    ]
+    common_counts = sorted(len(set(left) & set(right)) for left, right in combinations(lists, 2))
+    network.learn(f"{step}: how many entries any two sites have in common ({', '.join(map(str, common_counts))})")
     return sorted({point for part in lists for point in part})
 
 

@@ -39,25 +39,25 @@ async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str)
         )
     if not 2 <= bits <= MOST_RING_BITS:
         raise PartyError(f"a ring sum of {bits} bits is not possible; use 2 to {MOST_RING_BITS}")
-    held = await add_around_ring(network, terms, bits, step)
+    numbers = await add_around_ring(network, terms, bits, step)
     if network.index > 0:
         network.learn(f"{step}: {terms.size} sums of the terms of the sites before it, under random numbers")
-    return await compare_ends(network, held, bits, step)
+    return await compare_ends(network, numbers, bits, step)
 
 
-async def compare_ends(network: Network, held: Words, bits: int, step: str) -> Flags:
+async def compare_ends(network: Network, numbers: Words, bits: int, step: str) -> Flags:
     """Whether the last site's numbers less the first's, modulo 2^bits, are below 2^(bits - 1); other sites' are unused.
 
     That is the highest bits of both, flipped if the lower bits of the last site's number are below the first's.
     """
     group, first, last = get_group(), network.sites[0], network.sites[-1]
     if network.site == first:
-        tops = await _compare_as_first(network, group, held, bits, step)
+        tops = await _compare_as_first(network, group, numbers, bits, step)
     elif network.site == last:
-        tops = await _compare_as_last(network, group, held, bits, step)
+        tops = await _compare_as_last(network, group, numbers, bits, step)
     else:
         tops = None
-    return await _announce(network, tops, held.size, step)
+    return await _announce(network, tops, numbers.size, step)
 
 
 async def add_around_ring(network: Network, terms: Ints, bits: int, step: str) -> Words:
@@ -95,9 +95,9 @@ async def _compare_as_first(network: Network, group: Group, randoms: Words, bits
     message = await network.receive(last, f"{step}/tests")
     count = randoms.size * (low + 1)
     bases = unpack_points(group, message.get_array("bases", np.uint8, count, 32))
-    masked = unpack_points(group, message.get_array("masked", np.uint8, count, 32))
-    opened = await compute(multiply_all, group, secret, bases)
-    is_zero = np.array([left == right for left, right in zip(opened, masked, strict=True)], dtype=np.bool_)
+    masked_points = unpack_points(group, message.get_array("masked", np.uint8, count, 32))
+    mask_points = await compute(multiply_all, group, secret, bases)
+    is_zero = np.array([left == right for left, right in zip(mask_points, masked_points, strict=True)], dtype=np.bool_)
     tops = (randoms >> np.uint64(low)).astype(np.bool_)
     flags: Flags = tops ^ is_zero.reshape(randoms.size, low + 1).any(axis=1)
     return flags
@@ -109,10 +109,10 @@ async def _compare_as_last(network: Network, group: Group, sums: Words, bits: in
     message = await network.receive(first, f"{step}/bits")
     key = unpack_points(group, message.get_array("key", np.uint8, 1, 32))[0]
     bases = unpack_points(group, message.get_array("bases", np.uint8, sums.size * low, 32))
-    masked = unpack_points(group, message.get_array("masked", np.uint8, sums.size * low, 32))
+    masked_points = unpack_points(group, message.get_array("masked", np.uint8, sums.size * low, 32))
     rows = range(0, len(bases), low)
     ciphers = _BitCiphers(
-        [bases[start : start + low] for start in rows], [masked[start : start + low] for start in rows]
+        [bases[start : start + low] for start in rows], [masked_points[start : start + low] for start in rows]
     )
     coins = np.array([secrets.randbits(1) for _ in range(sums.size)], dtype=np.bool_)
     tests = await compute(_build_tests, group, key, ciphers, sums, coins)
@@ -122,13 +122,13 @@ async def _compare_as_last(network: Network, group: Group, sums: Words, bits: in
     return flags
 
 
-async def _announce(network: Network, own: Flags | None, count: int, step: str) -> Flags:
+async def _announce(network: Network, own_half: Flags | None, count: int, step: str) -> Flags:
     """Both halves of the answers, told to all: together whether a sum is negative."""
     halves = {}
     for site in (network.sites[0], network.sites[-1]):
-        if site == network.site and own is not None:
-            await network.broadcast(f"{step}/half", {"half": own.astype(np.uint8)})
-            halves[site] = own
+        if site == network.site and own_half is not None:
+            await network.broadcast(f"{step}/half", {"half": own_half.astype(np.uint8)})
+            halves[site] = own_half
         else:
             message = await network.receive(site, f"{step}/half")
             halves[site] = message.get_array("half", np.uint8, count).astype(np.bool_)
@@ -140,8 +140,8 @@ def _encrypt_bits(group: Group, key: bytes, plain: list[int]) -> Cipher:
     randoms = [group.draw_scalar() for _ in plain]
     masks = multiply_by_each(group, randoms, key)
     generator = group.multiply_base(_write_scalar(1))
-    masked = [group.add(mask, generator) if bit else mask for mask, bit in zip(masks, plain, strict=True)]
-    return Cipher(map_over_points(group.multiply_base, randoms), masked)
+    masked_points = [group.add(mask, generator) if bit else mask for mask, bit in zip(masks, plain, strict=True)]
+    return Cipher(map_over_points(group.multiply_base, randoms), masked_points)
 
 
 def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, coins: Flags) -> Cipher:
@@ -150,16 +150,16 @@ def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, co
     tests = Cipher([], [])
     for row, (number, coin) in enumerate(zip(sums.tolist(), coins.tolist(), strict=True)):
         stop_if_failed()
-        listed = _list_tests(group, constants, Cipher(ciphers.bases[row], ciphers.masked[row]), number, coin)
-        tests.bases.extend(listed.bases)
-        tests.masked.extend(listed.masked)
+        number_tests = _list_tests(group, constants, Cipher(ciphers.bases[row], ciphers.masked[row]), number, coin)
+        tests.bases.extend(number_tests.bases)
+        tests.masked.extend(number_tests.masked)
     randoms = [group.draw_scalar() for _ in tests.bases]
     blinding = encrypt_points(group, key, map_over_points(group.multiply, randoms, tests.masked))
-    blinded = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding.bases)
-    each = len(blinded) // max(sums.size, 1)
-    rows = [range(start, start + each) for start in range(0, len(blinded), each or 1)]
-    order = [position for row in rows for position in sorted(row, key=blinded.__getitem__)]  # shuffles within a number
-    return Cipher([blinded[position] for position in order], [blinding.masked[position] for position in order])
+    bases = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding.bases)
+    tests_per_number = len(bases) // max(sums.size, 1)
+    rows = [range(start, start + tests_per_number) for start in range(0, len(bases), tests_per_number or 1)]
+    order = [position for row in rows for position in sorted(row, key=bases.__getitem__)]  # shuffles within a number
+    return Cipher([bases[position] for position in order], [blinding.masked[position] for position in order])
 
 
 def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, number: int, coin: bool) -> Cipher:
@@ -171,8 +171,8 @@ def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, numb
         bit = number >> position & 1
         base, mask = bits.bases[position], bits.masked[position]
         test_bases.append(group.add(base, _multiply_by_three(group, different_bases)))
-        shifted = group.add(group.add(mask, constants[sign - bit]), _multiply_by_three(group, different_masked))
-        test_masked.append(shifted)
+        masked_test = group.add(group.add(mask, constants[sign - bit]), _multiply_by_three(group, different_masked))
+        test_masked.append(masked_test)
         if bit:  # 1 - r
             different_bases = group.subtract(different_bases, base)
             different_masked = group.subtract(group.add(different_masked, constants[1]), mask)

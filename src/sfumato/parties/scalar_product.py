@@ -72,14 +72,14 @@ class PackedProducts(Generic[Part]):
         """This site's shares of the products; `get_vector` is asked for vectors of this site only."""
         shares = [0] * len(pairs)
         batches = plan_batches(pairs, max(1, SLOTS // max(self.rows, 1)))
-        done = 0
+        done_count = 0
         for batch in batches:
             answers = await self._run_batch(batch, get_vector, step)
             for places, sums in zip(batch.places, answers, strict=True):
                 for index, total in zip(places, sums.tolist(), strict=False):
                     shares[index] = total
-            done += sum(map(len, batch.places))
-            report_progress(f"{step}: private products", done, len(pairs))
+            done_count += sum(map(len, batch.places))
+            report_progress(f"{step}: private products", done_count, len(pairs))
         return shares
 
     async def _run_batch(self, batch: _Batch[Part], get_vector: Callable[[Part], Flags], step: str) -> list[Ints]:
@@ -139,9 +139,9 @@ def compare_scalar_product(
     if type(least) is not int or least < floor:
         raise PolicyError(f"the threshold must be a whole number, at least the floor of {floor}: less is about too few")
 
-    async def compare(network: Network, own: Flags) -> bool:
-        products: PackedProducts[int] = await open_products(network, own.size, max(own.size, least))
-        shares = await products.share([Pair(0, 0)], lambda _: own, "product")
+    async def compare(network: Network, site_vector: Flags) -> bool:
+        products: PackedProducts[int] = await open_products(network, site_vector.size, max(site_vector.size, least))
+        shares = await products.share([Pair(0, 0)], lambda _: site_vector, "product")
         terms = [share - (least if network.index == 0 else 0) for share in shares]
         return bool((await compare_shares(network, terms, products.modulus, "product"))[0])
 
@@ -186,12 +186,12 @@ async def compare_shares(network: Network, shares: Sequence[int], modulus: int, 
     """
     bits = modulus.bit_length()
     sign = -2 if network.index == 0 else 2
-    doubled = [sign * share % modulus for share in shares]
-    held = np.array([(number & 1) << bits | number for number in doubled], dtype=np.uint64)
+    doubled_shares = [sign * share % modulus for share in shares]
+    numbers = np.array([(number & 1) << bits | number for number in doubled_shares], dtype=np.uint64)
     parts = []
-    for start in range(0, held.size, COMPARISONS):
-        report_progress(f"{step}: comparisons", start, held.size)
-        parts.append(await compare_ends(network, held[start : start + COMPARISONS], bits + 1, step))
+    for start in range(0, numbers.size, COMPARISONS):
+        report_progress(f"{step}: comparisons", start, numbers.size)
+        parts.append(await compare_ends(network, numbers[start : start + COMPARISONS], bits + 1, step))
     return np.concatenate([*parts, np.zeros(0, dtype=np.bool_)])
 
 
@@ -212,8 +212,8 @@ def plan_batches(pairs: Sequence[Pair[Part]], vectors: int) -> list[_Batch[Part]
     for index in order:
         by_left.setdefault(pairs[index].left, []).append(index)
     return [
-        _Batch((left,), tuple((pairs[index].right,) for index in places), tuple((index,) for index in places))
-        for left, places in by_left.items()
+        _Batch((left_part,), tuple((pairs[index].right,) for index in places), tuple((index,) for index in places))
+        for left_part, places in by_left.items()
     ]
 
 

@@ -62,17 +62,17 @@ class SharedNumbers:
 
     async def share(self, values: Words) -> Words:
         """Share this site's array; the shares that this site got, one row for each site's array."""
-        own, polynomial = values.ravel(), draw_uniform(self.randomness, self.degree, values.size)
-        received: dict[str, Words] = {}
+        flat_values, polynomial = values.ravel(), draw_uniform(self.randomness, self.degree, values.size)
+        received_shares: dict[str, Words] = {}
         for site, point in zip(self.network.sites, self.points, strict=True):
-            share = evaluate_polynomial(own, polynomial, point)
+            share = evaluate_polynomial(flat_values, polynomial, point)
             if site == self.network.site:
-                received[site] = share
+                received_shares[site] = share
             else:
                 await self.network.send(site, f"{self.step}/share", {"share": share})
         for site, message in (await self.network.gather(f"{self.step}/share")).items():
-            received[site] = check_residues(message.get_array("share", np.uint64, own.size))
-        return np.stack([received[site] for site in self.network.sites])
+            received_shares[site] = check_residues(message.get_array("share", np.uint64, flat_values.size))
+        return np.stack([received_shares[site] for site in self.network.sites])
 
     async def share_sum(self, values: Words) -> Words:
         """Shares of the sum of all sites' arrays."""
@@ -85,11 +85,11 @@ class SharedNumbers:
         rows = np.stack(
             [check_residues(message.get_array("share", np.uint64, flat.size)) for message in messages.values()]
         )
-        enough = self.points[: self.degree + 1]
+        base_points = self.points[: self.degree + 1]
         for point in self.points[self.degree + 1 :]:
-            if not np.array_equal(_combine(compute_coefficients(enough, point), rows), rows[point - 1]):
+            if not np.array_equal(_combine(compute_coefficients(base_points, point), rows), rows[point - 1]):
                 raise PartyError(f'the shares in "{self.step}" do not fit together; a site sent wrong numbers')
-        return _combine(compute_coefficients(enough, 0), rows).reshape(shares.shape)
+        return _combine(compute_coefficients(base_points, 0), rows).reshape(shares.shape)
 
     async def multiply(self, left: Words, right: Words) -> Words:
         """Shares of the products: multiply the shares, and share the results again with the lower degree."""
@@ -113,15 +113,15 @@ class SharedNumbers:
         """Shares of the product of each row, in as many rounds as the number of columns has bits."""
         while factors.shape[1] > 1:
             pairs = factors.shape[1] // 2
-            left = np.ascontiguousarray(factors[:, :pairs])
-            products = await self.multiply(left, np.ascontiguousarray(factors[:, pairs : 2 * pairs]))
+            left_factors = np.ascontiguousarray(factors[:, :pairs])
+            products = await self.multiply(left_factors, np.ascontiguousarray(factors[:, pairs : 2 * pairs]))
             factors = np.concatenate([products, factors[:, 2 * pairs :]], axis=1)
         return factors[:, 0]
 
     async def are_zero(self, shares: Words) -> Flags:
         """Whether shared numbers are zero, known to all sites afterwards; nothing else about them is."""
-        masked = await self.open(await self.multiply(shares, await self.draw(shares.size)))
-        flags: Flags = masked == 0
+        masked_numbers = await self.open(await self.multiply(shares, await self.draw(shares.size)))
+        flags: Flags = masked_numbers == 0
         return flags
 
     async def are_negative(self, shares: Words) -> Flags:
@@ -134,35 +134,35 @@ class SharedNumbers:
         mask = np.zeros(shares.size, dtype=np.uint64)
         for position in reversed(range(BITS)):
             mask = add(add(mask, mask), bits[:, position])
-        opened = await self.open(add(add(shares, shares), mask))
-        is_flipped = await self.are_zero(await self.multiply_columns(_build_factors(opened, bits)))
-        return is_flipped ^ (opened & _ONE).astype(np.bool_)
+        masked_numbers = await self.open(add(add(shares, shares), mask))
+        is_flipped = await self.are_zero(await self.multiply_columns(_build_factors(masked_numbers, bits)))
+        return is_flipped ^ (masked_numbers & _ONE).astype(np.bool_)
 
 
-def _build_factors(opened: Words, bits: Words) -> Words:
+def _build_factors(masked_numbers: Words, bits: Words) -> Words:
     """Linear expressions in the bits of r of which one is zero if [c < r] differs from the last bit of r.
 
     With the sign s = 2 r0 - 1, and X the number of higher places where c and r differ, s + r_i - c_i + 3 X is zero at
     the highest different place if r is larger and s = -1, or c is larger and s = 1; the last one is zero if c = r and
     s = 1.
     """
-    ones = np.broadcast_to(_ONE, opened.shape)
-    sign = subtract(add(bits[:, 0], bits[:, 0]), ones)
-    different = np.zeros(opened.size, dtype=np.uint64)
-    factors = np.empty((opened.size, BITS + 1), dtype=np.uint64)
+    unit_values = np.broadcast_to(_ONE, masked_numbers.shape)
+    sign = subtract(add(bits[:, 0], bits[:, 0]), unit_values)
+    different = np.zeros(masked_numbers.size, dtype=np.uint64)
+    factors = np.empty((masked_numbers.size, BITS + 1), dtype=np.uint64)
     for position in reversed(range(BITS)):
-        public = (opened >> np.uint64(position)) & _ONE
-        shared = bits[:, position]
-        factors[:, position] = add(add(sign, subtract(shared, public)), scale(3, different))
-        different = add(different, np.where(public == _ONE, subtract(ones, shared), shared))
-    factors[:, BITS] = add(subtract(sign, ones), scale(3, different))
+        public = (masked_numbers >> np.uint64(position)) & _ONE
+        shared_bits = bits[:, position]
+        factors[:, position] = add(add(sign, subtract(shared_bits, public)), scale(3, different))
+        different = add(different, np.where(public == _ONE, subtract(unit_values, shared_bits), shared_bits))
+    factors[:, BITS] = add(subtract(sign, unit_values), scale(3, different))
     return factors
 
 
 async def compare_shared_sums(network: Network, terms: Ints, step: str) -> Flags:
     """Whether the sums of all sites' terms are at least zero; no site learns a term or a sum of others."""
-    shared = SharedNumbers(network, step)
-    return ~await shared.are_negative(await shared.share_sum(wrap_signed(terms)))
+    shared_numbers = SharedNumbers(network, step)
+    return ~await shared_numbers.are_negative(await shared_numbers.share_sum(wrap_signed(terms)))
 
 
 def evaluate_polynomial(constant: Words, coefficients: Words, point: int) -> Words:

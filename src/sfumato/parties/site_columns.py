@@ -43,9 +43,9 @@ class SiteColumns:
         flags = np.ones(self.rows, dtype=np.bool_)
         for item in itemset:
             code = self._codes[item]
-            held = np.zeros(self.rows, dtype=np.bool_)
-            held[self._members[self._ends[code] - self._counts[code] : self._ends[code]]] = True
-            flags &= held
+            item_mask = np.zeros(self.rows, dtype=np.bool_)
+            item_mask[self._members[self._ends[code] - self._counts[code] : self._ends[code]]] = True
+            flags &= item_mask
         return flags
 
     def count(self, itemset: Itemset) -> int:
@@ -84,7 +84,7 @@ def _list_ids(data: Table, key: str) -> Sequence[Item]:
     missing = column.null_count()
     if missing:
         raise DataError(f'{data.source}: {missing} rows have no "{key}"; a key must be in every row')
-    repeated = len(column) - column.n_unique()
-    if repeated:
-        raise DataError(f'{data.source}: {repeated} rows repeat a "{key}" of another row; give each person one row')
+    repeat_count = len(column) - column.n_unique()
+    if repeat_count:
+        raise DataError(f'{data.source}: {repeat_count} rows repeat a "{key}" of another row; give each person one row')
     return column.cast(pl.String).to_list()

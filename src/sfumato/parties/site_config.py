@@ -134,8 +134,8 @@ class VerticalSection(Description):
             self.floor,
             self.max_questions,
         )
-        own = read_attributes(data)
-        return lambda network: mine_vertical_site(network, own, question)
+        site_data = read_attributes(data)
+        return lambda network: mine_vertical_site(network, site_data, question)
 
 
 def read_table(data: BasketSection, task: str) -> Table:
@@ -199,8 +199,8 @@ class AnonymitySection(Description):
         roles = {
             column: "quasi_identifying" if column in self.columns else "insensitive" for column in table.frame.columns
         }
-        own = Table.of(table.frame, roles=roles, source=table.source)
-        return lambda network: check_site(network, own, self.k)
+        site_table = Table.of(table.frame, roles=roles, source=table.source)
+        return lambda network: check_site(network, site_table, self.k)
 
 
 class NetworkSection(Description):
@@ -258,8 +258,8 @@ class SiteConfig(Description):
                 f"{file}: the file of the site cannot be read ({error.strerror}); `sfumato party init` writes one"
             ) from None
         except ValueError as error:
-            where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
-            raise PolicyError(f"{file}: this is not TOML ({where})") from None
+            reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
+            raise PolicyError(f"{file}: this is not TOML ({reason})") from None
         try:
             return cls(**content)._locate_files(file.parent)
         except (PolicyError, TypeError) as error:
@@ -268,16 +268,16 @@ class SiteConfig(Description):
     def build_connection(self) -> Connecting:
         """How to join the other sites."""
         peers = [SiteAddress(peer.name, *_split_address(peer.address), peer.certificate) for peer in self.peer]
-        own = SiteAddress(self.site.name, *_split_address(self.site.address), self.site.certificate)
+        site = SiteAddress(self.site.name, *_split_address(self.site.address), self.site.certificate)
         limits = self.network
-        return Connecting(own, self.site.key, peers, limits.timeout, limits.start_timeout, limits.max_message_bytes)
+        return Connecting(site, self.site.key, peers, limits.timeout, limits.start_timeout, limits.max_message_bytes)
 
     def _locate_files(self, base: Path) -> SiteConfig:
         peers = tuple(peer.model_copy(update={"certificate": base / peer.certificate}) for peer in self.peer)
-        own = {"certificate": base / self.site.certificate, "key": base / self.site.key}
+        site_paths = {"certificate": base / self.site.certificate, "key": base / self.site.key}
         return self.model_copy(
             update={
-                "site": self.site.model_copy(update=own),
+                "site": self.site.model_copy(update=site_paths),
                 "peer": peers,
                 "data": self.data.model_copy(update={"path": base / self.data.path}),
                 "output": self.output.model_copy(update={"path": base / self.output.path}),

@@ -90,9 +90,9 @@ class Statement:
         lines = [f'Site "{self.site}" of {len(self.sites)}, protocol "{self.protocol}".', self.adversary]
         lines += ["It learnt, besides its own data and the result:", *(f"- {sentence}" for sentence in self.learnt)]
         lines += ["From the result itself follows:", *(f"- {sentence}" for sentence in self.from_result)]
-        received = sum(part.size for part in self.traffic if part.way == "received")
+        received_bytes = sum(part.size for part in self.traffic if part.way == "received")
         lines.append(
-            f"It sent {self.messages_sent:,} messages, {self.bytes_sent:,} bytes; it received {received:,} bytes."
+            f"It sent {self.messages_sent:,} messages, {self.bytes_sent:,} bytes; it received {received_bytes:,} bytes."
         )
         return "\n".join(lines)
 

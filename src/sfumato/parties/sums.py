@@ -29,15 +29,15 @@ from sfumato.randomness import Randomness
 async def add_residues(network: Network, values: Words, step: str) -> Words:
     """The total of all sites' arrays, modulo the prime; all arrays have one shape."""
     randomness, flat = Randomness.secure(), values.ravel()
-    kept = flat
+    own_share = flat
     for receiver in network.others:
         part = draw_uniform(randomness, flat.size)
-        kept = subtract(kept, part)
+        own_share = subtract(own_share, part)
         await network.send(receiver, f"{step}/part", {"part": part})
     for message in (await network.gather(f"{step}/part")).values():
-        kept = add(kept, check_residues(message.get_array("part", np.uint64, flat.size)))
+        own_share = add(own_share, check_residues(message.get_array("part", np.uint64, flat.size)))
     total = np.zeros_like(flat)
-    for message in (await network.exchange(f"{step}/total", {"total": kept})).values():
+    for message in (await network.exchange(f"{step}/total", {"total": own_share})).values():
         total = add(total, check_residues(message.get_array("total", np.uint64, flat.size)))
     return total.reshape(values.shape)
 

@@ -93,8 +93,8 @@ class ShamirShares(SupportShares):
 
     async def share_known(self, counts: Sequence[int], step: str) -> list[int]:
         """Every site shares its counts, and the sums are those of the site that knows."""
-        shared = SharedNumbers(self._network, step)
-        return [int(share) for share in await shared.share_sum(np.array(counts, dtype=np.uint64))]
+        shared_numbers = SharedNumbers(self._network, step)
+        return [int(share) for share in await shared_numbers.share_sum(np.array(counts, dtype=np.uint64))]
 
     async def share_products(self, itemsets: Sequence[Parts], get_vector: GetVector, step: str) -> list[int]:
         """Vectors are shared, multiplied and summed, in batches of itemsets that are split between the same sites."""
@@ -102,33 +102,33 @@ class ShamirShares(SupportShares):
         batch = max(1, _BATCH_NUMBERS // max(self._rows, 1))
         sites = [tuple(np.flatnonzero([bool(part) for part in parts]).tolist()) for parts in itemsets]
         order = sorted(range(len(itemsets)), key=sites.__getitem__)
-        done = 0
+        done_count = 0
         for holders, group in groupby(order, key=sites.__getitem__):
             places = list(group)
             for start in range(0, len(places), batch):
                 part = places[start : start + batch]
-                own = [itemsets[index][self._network.index] for index in part]
-                sums = await self._multiply(holders, own, get_vector, step)
+                own_parts = [itemsets[index][self._network.index] for index in part]
+                sums = await self._multiply(holders, own_parts, get_vector, step)
                 for index, total in zip(part, sums, strict=True):
                     shares[index] = total
-                done += len(part)
-                report_progress(f"{step}: products of shares", done, len(itemsets))
+                done_count += len(part)
+                report_progress(f"{step}: products of shares", done_count, len(itemsets))
         return shares
 
     async def _multiply(
-        self, holders: tuple[int, ...], own: Sequence[Itemset], get_vector: GetVector, step: str
+        self, holders: tuple[int, ...], own_parts: Sequence[Itemset], get_vector: GetVector, step: str
     ) -> list[int]:
-        shared = SharedNumbers(self._network, step)
+        shared_numbers = SharedNumbers(self._network, step)
         is_holder = self._network.index in holders
-        vectors = [get_vector(part) if is_holder else np.zeros(self._rows, dtype=np.bool_) for part in own]
-        rows = await shared.share(np.concatenate(vectors).astype(np.uint64))
+        vectors = [get_vector(part) if is_holder else np.zeros(self._rows, dtype=np.bool_) for part in own_parts]
+        rows = await shared_numbers.share(np.concatenate(vectors).astype(np.uint64))
         first, *factors = (rows[holder] for holder in holders)
         for factor in factors[:-1]:
-            first = await shared.multiply(first, factor)
+            first = await shared_numbers.multiply(first, factor)
         # The products of shares have twice the degree; their sums are shared again, one number for each itemset.
-        sums = _sum_modulo(multiply(first, factors[-1]).reshape(len(own), self._rows))
+        sums = _sum_modulo(multiply(first, factors[-1]).reshape(len(own_parts), self._rows))
         total = np.zeros_like(sums)
-        for coefficient, row in zip(shared.at_zero, await shared.share(sums), strict=True):
+        for coefficient, row in zip(shared_numbers.at_zero, await shared_numbers.share(sums), strict=True):
             total = add(total, scale(coefficient, row))
         return [int(share) for share in total]
 
@@ -138,8 +138,8 @@ class ShamirShares(SupportShares):
 
     async def are_positive(self, shares: Sequence[int], step: str) -> Flags:
         """Comparisons on shares."""
-        shared = SharedNumbers(self._network, step)
-        return ~await shared.are_negative(np.array(shares, dtype=np.uint64))
+        shared_numbers = SharedNumbers(self._network, step)
+        return ~await shared_numbers.are_negative(np.array(shares, dtype=np.uint64))
 
 
 def _sum_modulo(numbers: Words) -> Words:

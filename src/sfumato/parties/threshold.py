@@ -32,9 +32,9 @@ LONGEST_LIST_BITS = 20
 
 def check_protocol(protocol: str) -> Protocol:
     """The protocol of this name, or an error that names all."""
-    for known in get_args(Protocol):
-        if protocol == known:
-            name: Protocol = known
+    for protocol_name in get_args(Protocol):
+        if protocol == protocol_name:
+            name: Protocol = protocol_name
             return name
     raise PolicyError('protocol must be "shamir", "textbook" or "counts"')
 
@@ -84,12 +84,12 @@ async def unite(network: Network, protocol: Protocol, entries: Sequence[bytes], 
     return await unite_lists(network, entries, length, width, step)
 
 
-async def agree_on_length(network: Network, protocol: Protocol, own: int, step: str) -> int:
+async def agree_on_length(network: Network, protocol: Protocol, own_length: int, step: str) -> int:
     """The smallest of 0, 1, 2, 4 … that no site's list exceeds; which site has the longest is not learnt."""
     lengths = [0, *(1 << power for power in range(LONGEST_LIST_BITS + 1))]
-    if own > lengths[-1]:
-        raise PolicyError(f"this site has {own:,} candidates, above {lengths[-1]:,}; raise min_support")
-    exceeds = np.array([own > length for length in lengths], dtype=np.int64)
+    if own_length > lengths[-1]:
+        raise PolicyError(f"this site has {own_length:,} candidates, above {lengths[-1]:,}; raise min_support")
+    exceeds = np.array([own_length > length for length in lengths], dtype=np.int64)
     sites_bits = len(network.sites).bit_length() + 2
     terms = exceeds - (1 if network.index == 0 else 0)  # one site above the length makes the sum zero
     is_exceeded = await compare_sums(network, protocol, terms, sites_bits, f"{step}/length")
@@ -106,11 +106,11 @@ def describe_length(length: int) -> str:
 
 
 async def _unite_openly(network: Network, entries: Sequence[bytes], width: int, step: str) -> list[bytes]:
-    packed = np.zeros((len(entries), 2 + width), dtype=np.uint8)
+    packed_entries = np.zeros((len(entries), 2 + width), dtype=np.uint8)
     for row, entry in enumerate(entries):
         text = len(entry).to_bytes(2, "big") + entry
-        packed[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
-    messages = await network.exchange(f"{step}/entries", {"entries": packed})
+        packed_entries[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
+    messages = await network.exchange(f"{step}/entries", {"entries": packed_entries})
     rows = [
         row.tobytes()
         for message in messages.values()

@@ -137,8 +137,8 @@ class TlsNetwork(Network):
             return queue.get_nowait()
         waiting = asyncio.ensure_future(queue.get())
         try:
-            both: list[asyncio.Future[Any]] = [waiting, self._failure]
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            futures: list[asyncio.Future[Any]] = [waiting, self._failure]
+            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
                 return waiting.result()
             raise self._failure.result()
@@ -200,12 +200,12 @@ class TlsNetwork(Network):
 async def drain_writer(writer: asyncio.StreamWriter, timeout: float) -> None:
     """Wait until what was written is on its way; a TimeoutError if no part of it was within the timeout."""
     while True:
-        left = writer.transport.get_write_buffer_size()
+        buffer_size = writer.transport.get_write_buffer_size()
         try:
             async with asyncio.timeout(timeout):
                 return await writer.drain()
         except TimeoutError:
-            if writer.transport.get_write_buffer_size() >= left:
+            if writer.transport.get_write_buffer_size() >= buffer_size:
                 raise
 
 
@@ -215,13 +215,13 @@ async def read_network_frame(
     """The bytes of the next frame; its size is checked before it is read. `note_part` is called for parts of it."""
     head = await reader.readexactly(HEAD.size)
     lengths: FrameHead = decode_head(head, most_bytes)
-    parts, left = [head], lengths.header_bytes + lengths.body_bytes
-    while left > _PART_BYTES:
+    parts, remaining_bytes = [head], lengths.header_bytes + lengths.body_bytes
+    while remaining_bytes > _PART_BYTES:
         parts.append(await reader.readexactly(_PART_BYTES))
-        left -= _PART_BYTES
+        remaining_bytes -= _PART_BYTES
         if note_part is not None:
             note_part()
-    return b"".join([*parts, await reader.readexactly(left)])
+    return b"".join([*parts, await reader.readexactly(remaining_bytes)])
 
 
 def _raise_abort(frame: bytes, most_bytes: int) -> None:
@@ -256,32 +256,34 @@ class _Meeting:
 
     def __init__(self, connecting: Connecting) -> None:
         self.build_connection, self.nonce = connecting, secrets.token_hex(16)
-        own = connecting.own
-        read_site_certificate(own.name, own.certificate)
+        site = connecting.own
+        read_site_certificate(site.name, site.certificate)
         self.pinned = {peer.name: read_site_certificate(peer.name, peer.certificate) for peer in connecting.peers}
         if len({certificate.der for certificate in self.pinned.values()}) < len(self.pinned):
             raise PartyError("two sites have the same certificate; each needs its own")
         self.arrivals: dict[str, asyncio.Future[Connection]] = {}
         self.closed: set[str] = set()
 
-    def make_context(self, pinned: list[PinnedCertificate], is_server: bool) -> ssl.SSLContext:
-        return make_context(self.build_connection.own.certificate, self.build_connection.key, pinned, is_server)
+    def make_context(self, pinned_certificates: list[PinnedCertificate], is_server: bool) -> ssl.SSLContext:
+        return make_context(
+            self.build_connection.own.certificate, self.build_connection.key, pinned_certificates, is_server
+        )
 
     async def join(self) -> dict[str, Connection]:
-        own, loop = self.build_connection.own, asyncio.get_running_loop()
+        site, loop = self.build_connection.own, asyncio.get_running_loop()
         peers = {peer.name: peer for peer in self.build_connection.peers}
-        later = [name for name in peers if name > own.name]
-        self.arrivals = {name: loop.create_future() for name in later}
-        server = await self._listen() if later else None
-        dialing = [asyncio.create_task(self._dial(peers[name])) for name in peers if name < own.name]
-        expecting = [asyncio.create_task(self._expect(name)) for name in later]
+        later_names = [name for name in peers if name > site.name]
+        self.arrivals = {name: loop.create_future() for name in later_names}
+        server = await self._listen() if later_names else None
+        dialing = [asyncio.create_task(self._dial(peers[name])) for name in peers if name < site.name]
+        expecting = [asyncio.create_task(self._expect(name)) for name in later_names]
         try:
             return dict(sorted(await asyncio.gather(*dialing, *expecting)))
         except BaseException:
             for task in (*dialing, *expecting):
                 task.cancel()
-            finished = await asyncio.gather(*dialing, *expecting, return_exceptions=True)
-            for outcome in finished:
+            outcomes = await asyncio.gather(*dialing, *expecting, return_exceptions=True)
+            for outcome in outcomes:
                 if not isinstance(outcome, BaseException):
                     outcome[1].writer.close()
             raise
@@ -290,15 +292,15 @@ class _Meeting:
                 server.close()
 
     async def _listen(self) -> asyncio.Server:
-        own = self.build_connection.own
+        site = self.build_connection.own
         context = self.make_context([self.pinned[name] for name in self.arrivals], is_server=True)
         try:
             return await asyncio.start_server(
-                self._welcome, own.host, own.port, ssl=context, ssl_handshake_timeout=_HANDSHAKE_SECONDS
+                self._welcome, site.host, site.port, ssl=context, ssl_handshake_timeout=_HANDSHAKE_SECONDS
             )
         except OSError as error:
             raise PartyError(
-                f"this site cannot listen on {own.host}:{own.port} ({error.strerror}); choose another address, here "
+                f"this site cannot listen on {site.host}:{site.port} ({error.strerror}); choose another address, here "
                 "and in the files of the other sites"
             ) from None
 
@@ -384,14 +386,14 @@ class _Meeting:
 
     async def _greet(self, connection: Connection, name: str) -> None:
         """Exchange random numbers."""
-        own = self.build_connection.own.name
+        own_name = self.build_connection.own.name
         hello = Message(HELLO, facts={"nonce": self.nonce, "sites": ", ".join(self.build_connection.sites)})
-        connection.writer.write(encode_frame(Envelope(HELLO, own, name, 0), hello))
+        connection.writer.write(encode_frame(Envelope(HELLO, own_name, name, 0), hello))
         async with asyncio.timeout(_HANDSHAKE_SECONDS):
             await connection.writer.drain()
             frame = await read_network_frame(connection.reader, 1 << 14)
         envelope, message = decode_frame(frame)
-        if envelope != Envelope(HELLO, name, own, 0) or message.kind != HELLO:
+        if envelope != Envelope(HELLO, name, own_name, 0) or message.kind != HELLO:
             raise PartyError("it did not greet this site by its name")
         if message.get_fact("sites", str) != ", ".join(self.build_connection.sites):
             raise PartyError("it lists other sites than this site; list the same sites everywhere")

@@ -74,20 +74,20 @@ async def unite_privately(
     """
     check_entries(entries, length, width)
     group = get_group()
-    own = SiteSecrets(group.draw_scalar(), group.draw_scalar())
+    site_secrets = SiteSecrets(group.draw_scalar(), group.draw_scalar())
     domain = f"{DOMAIN} {network.session}"  # points of different runs have nothing in common
     points: dict[bytes, bytes | None] = {group.hash_entry(domain, entry): entry for entry in entries}
     filling = group.hash_entry(f"filling of {domain}", b"")
-    padded = [*points, *[filling] * (length + 1 - len(points))]  # one at least, so that the union always holds it
+    padded_list = [*points, *[filling] * (length + 1 - len(points))]  # one at least, so that the union always holds it
     mixers = network.sites if len(network.sites) == 2 else network.sites[1:]
-    mixed = await mix_lists(network, own, padded, step, mixers)
-    union = await _open_union(network, group, own.scalar, sorted(set(mixed)), step, mixers)
+    mixed_points = await mix_lists(network, site_secrets, padded_list, step, mixers)
+    union = await _open_union(network, group, site_secrets.scalar, sorted(set(mixed_points)), step, mixers)
     if filling not in union:
         raise PartyError("the union lacks the filling of this site's list; a site did not follow the protocol")
     union.remove(filling)
     all_entries = await reveal_entries(network, points, union, width, step)
     if network.site == network.sites[-1]:
-        network.learn(f"{step}: {len(all_entries)} entries that some site has, and {describe_repeats(mixed)}")
+        network.learn(f"{step}: {len(all_entries)} entries that some site has, and {describe_repeats(mixed_points)}")
     else:
         network.learn(
             f"{step}: {len(all_entries)} entries that some site has; not whose they are or at how many sites, unless "
@@ -97,7 +97,7 @@ async def unite_privately(
 
 
 async def mix_lists(
-    network: Network, own: SiteSecrets, points: Sequence[bytes], step: str, mixers: Sequence[str]
+    network: Network, site_secrets: SiteSecrets, points: Sequence[bytes], step: str, mixers: Sequence[str]
 ) -> list[bytes]:
     """At the last site, all sites' points under all mixers' scalars; equal points are still equal. Else nothing.
 
@@ -105,7 +105,7 @@ async def mix_lists(
     all sites in their order, two at least, with the last one.
     """
     group = get_group()
-    keys = await _exchange_keys(network, group, own, step, mixers)
+    keys = await _exchange_keys(network, group, site_secrets, step, mixers)
     cipher = await compute(encrypt_points, group, keys[0], points)
     if network.site == mixers[0]:
         cipher = await _join_lists(network, group, cipher, f"{step}/list")
@@ -116,16 +116,18 @@ async def mix_lists(
     kind, position, last = f"{step}/mix", mixers.index(network.site), len(mixers) - 1
     if position > 0:
         cipher = await _receive_cipher(network, group, mixers[position - 1], kind, len(points) * len(network.sites))
-    mixed = await compute(mix_points, group, own, keys[position + 1] if position < last else None, cipher)
+    mixed_cipher = await compute(
+        mix_points, group, site_secrets, keys[position + 1] if position < last else None, cipher
+    )
     if position == last:
-        return mixed.masked
-    await _send_cipher(network, mixers[position + 1], kind, mixed)
+        return mixed_cipher.masked
+    await _send_cipher(network, mixers[position + 1], kind, mixed_cipher)
     return []
 
 
-async def _join_lists(network: Network, group: Group, own: Cipher, kind: str) -> Cipher:
-    count = len(own.bases)
-    lists = [own, *[await _receive_cipher(network, group, site, kind, count) for site in network.others]]
+async def _join_lists(network: Network, group: Group, own_cipher: Cipher, kind: str) -> Cipher:
+    count = len(own_cipher.bases)
+    lists = [own_cipher, *[await _receive_cipher(network, group, site, kind, count) for site in network.others]]
     return Cipher([point for part in lists for point in part.bases], [p for part in lists for p in part.masked])
 
 
@@ -133,15 +135,15 @@ def describe_repeats(points: Sequence[bytes]) -> str:
     """How many entries are at one site, at two and so on; the commonest point is the filling, which all lists hold."""
     sizes = sorted(Counter(points).values())[:-1]
     repeats = ", ".join(f"{count} at {times}" for times, count in sorted(Counter(sizes).items()))
-    known = "so at how many each is" if len(set(sizes)) == 1 else "not which or whose"
-    return f"how many of them are at how many sites ({repeats or 'none'}), {known}"
+    knowledge_text = "so at how many each is" if len(set(sizes)) == 1 else "not which or whose"
+    return f"how many of them are at how many sites ({repeats or 'none'}), {knowledge_text}"
 
 
 async def _exchange_keys(
-    network: Network, group: Group, own: SiteSecrets, step: str, mixers: Sequence[str]
+    network: Network, group: Group, site_secrets: SiteSecrets, step: str, mixers: Sequence[str]
 ) -> list[bytes]:
     """The joint keys: the first of all mixers, the next of all but the first, and so on."""
-    kind, public = f"{step}/key", group.multiply_base(own.share)
+    kind, public = f"{step}/key", group.multiply_base(site_secrets.share)
     if network.site in mixers:
         await network.broadcast(kind, {"key": pack_points([public])})
     keys = []
@@ -179,19 +181,21 @@ def encrypt_points(group: Group, key: bytes, points: Sequence[bytes]) -> Cipher:
     return Cipher(bases, map_over_points(group.add, list(points), masks))
 
 
-def mix_points(group: Group, own: SiteSecrets, next_key: bytes | None, cipher: Cipher) -> Cipher:
+def mix_points(group: Group, site_secrets: SiteSecrets, next_key: bytes | None, cipher: Cipher) -> Cipher:
     """Take off a share of the key, multiply by the scalar, blind under the rest of the key, and shuffle.
 
     The last site has no rest of a key to blind under: its points are open, but for the scalars.
     """
-    lifted = group.negate(group.multiply_scalars(own.share, own.scalar))
-    opened = map_over_points(
-        group.add, multiply_all(group, own.scalar, cipher.masked), multiply_all(group, lifted, cipher.bases)
+    key_scalar = group.negate(group.multiply_scalars(site_secrets.share, site_secrets.scalar))
+    open_points = map_over_points(
+        group.add,
+        multiply_all(group, site_secrets.scalar, cipher.masked),
+        multiply_all(group, key_scalar, cipher.bases),
     )
     if next_key is None:
-        return Cipher([], sorted(opened))
-    blinding = encrypt_points(group, next_key, opened)
-    bases = map_over_points(group.add, multiply_all(group, own.scalar, cipher.bases), blinding.bases)
+        return Cipher([], sorted(open_points))
+    blinding = encrypt_points(group, next_key, open_points)
+    bases = map_over_points(group.add, multiply_all(group, site_secrets.scalar, cipher.bases), blinding.bases)
     order = sorted(range(len(bases)), key=bases.__getitem__)  # by bytes that are random to everyone else
     return Cipher([bases[position] for position in order], [blinding.masked[position] for position in order])
 
@@ -214,15 +218,15 @@ async def _open_union(
 
 
 async def reveal_entries(
-    network: Network, own: Mapping[bytes, bytes | None], union: list[bytes], width: int, step: str
+    network: Network, point_entries: Mapping[bytes, bytes | None], union: list[bytes], width: int, step: str
 ) -> list[bytes]:
     """The entries of the union's points, from quotients of secure sums."""
-    known = set(union)
-    missing = sum(point not in known for point in own)
+    union_points = set(union)
+    missing = sum(point not in union_points for point in point_entries)
     if missing:
         raise PartyError(f"{missing} of this site's points are not in the union; a site did not follow the protocol")
-    rows = [row for row, point in enumerate(union) if point in own]
-    blocks = _write_blocks([own[union[row]] for row in rows], width)
+    rows = [row for row, point in enumerate(union) if point in point_entries]
+    blocks = _write_blocks([point_entries[union[row]] for row in rows], width)
     randoms = draw_uniform(Randomness.secure(), len(rows))
     contribution = np.zeros((len(union), 1 + blocks.shape[1]), dtype=np.uint64)
     contribution[rows, 0] = randoms
@@ -235,13 +239,13 @@ async def reveal_entries(
 def _write_blocks(entries: Sequence[bytes | None], width: int) -> Words:
     """Entries with their lengths as rows of numbers, all equally long."""
     columns = -(-(LENGTH_BYTES + width) // BLOCK_BYTES)
-    padded = np.zeros((len(entries), columns * BLOCK_BYTES), dtype=np.uint8)
+    padded_entries = np.zeros((len(entries), columns * BLOCK_BYTES), dtype=np.uint8)
     for row, entry in enumerate(entries):
         length = FILLING if entry is None else len(entry)
         text = length.to_bytes(LENGTH_BYTES, "big") + (entry or b"")
-        padded[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
+        padded_entries[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
     blocks = np.zeros((len(entries), columns, 8), dtype=np.uint8)
-    blocks[:, :, 1:] = padded.reshape(len(entries), columns, BLOCK_BYTES)
+    blocks[:, :, 1:] = padded_entries.reshape(len(entries), columns, BLOCK_BYTES)
     return blocks.view(">u8").reshape(len(entries), columns).astype(np.uint64)
 
 
@@ -275,8 +279,8 @@ async def _send_cipher(network: Network, receiver: str, kind: str, cipher: Ciphe
 async def _receive_cipher(network: Network, group: Group, sender: str, kind: str, count: int) -> Cipher:
     message = await network.receive(sender, kind)
     bases = message.get_array("bases", np.uint8, count, 32)
-    masked = message.get_array("masked", np.uint8, count, 32)
-    return Cipher(await compute(unpack_points, group, bases), await compute(unpack_points, group, masked))
+    masked_points = message.get_array("masked", np.uint8, count, 32)
+    return Cipher(await compute(unpack_points, group, bases), await compute(unpack_points, group, masked_points))
 
 
 async def _receive_points(network: Network, group: Group, sender: str, kind: str) -> list[bytes]:

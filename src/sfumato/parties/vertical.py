@@ -145,8 +145,8 @@ def mine_vertical(
     """
     question = VerticalQuestion(min_support, min_confidence, protocol, key, **limits)
 
-    async def mine(network: Network, own: Baskets | Table) -> SiteResult:
-        return await mine_vertical_site(network, own, question)
+    async def mine(network: Network, site_data: Baskets | Table) -> SiteResult:
+        return await mine_vertical_site(network, site_data, question)
 
     return join_results(run_sites(mine, list(sites), names, tap))
 
@@ -272,21 +272,21 @@ class _VerticalMining:
 
     async def _test_level(self, candidates: Sequence[Itemset], step: str) -> dict[Itemset, SharedSupport]:
         """The frequent ones among candidates: owners test their own, the others are tested on shares."""
-        owned = {itemset: owner for itemset in candidates if (owner := self._find_owner(itemset)) is not None}
+        owners = {itemset: owner for itemset in candidates if (owner := self._find_owner(itemset)) is not None}
         counts = {
-            itemset: self.columns.count(itemset) for itemset, owner in owned.items() if owner == self.network.index
+            itemset: self.columns.count(itemset) for itemset, owner in owners.items() if owner == self.network.index
         }
         is_large = await self._announce(
-            owned, {itemset: count >= self.least for itemset, count in counts.items()}, step
+            owners, {itemset: count >= self.least for itemset, count in counts.items()}, step
         )
-        known = [itemset for itemset in owned if is_large[itemset]]
-        known_counts = [counts.get(itemset, 0) for itemset in known]
-        known_shares = await self.shares.share_known(known_counts, f"{step}/known") if known else []
+        known_itemsets = [itemset for itemset in owners if is_large[itemset]]
+        known_counts = [counts.get(itemset, 0) for itemset in known_itemsets]
+        known_shares = await self.shares.share_known(known_counts, f"{step}/known") if known_itemsets else []
         supports = {
-            itemset: SharedSupport(owned[itemset], share, count)
-            for itemset, share, count in zip(known, known_shares, known_counts, strict=True)
+            itemset: SharedSupport(owners[itemset], share, count)
+            for itemset, share, count in zip(known_itemsets, known_shares, known_counts, strict=True)
         }
-        split = [itemset for itemset in candidates if itemset not in owned]
+        split = [itemset for itemset in candidates if itemset not in owners]
         return supports | await self._test_split(split, step)
 
     async def _test_split(self, itemsets: Sequence[Itemset], step: str) -> dict[Itemset, SharedSupport]:
@@ -327,11 +327,11 @@ class _VerticalMining:
             ]
             report_progress(f"rules: testing {len(candidates):,} right sides of {length} items")
             holds = await self._test_rules(candidates, supports, f"rules {length}")
-            kept: dict[Itemset, list[Itemset]] = {}
+            kept_consequents: dict[Itemset, list[Itemset]] = {}
             for rule in (rule for rule in candidates if holds[rule]):
                 rules.append(rule)
-                kept.setdefault(_unite(rule), []).append(rule.consequent)
-            longer = {whole: generate_consequents(sides, len(whole)) for whole, sides in kept.items()}
+                kept_consequents.setdefault(_unite(rule), []).append(rule.consequent)
+            longer = {whole: generate_consequents(sides, len(whole)) for whole, sides in kept_consequents.items()}
             consequents = {whole: sides for whole, sides in longer.items() if sides}
             length += 1
         return rules
@@ -342,18 +342,18 @@ class _VerticalMining:
         """Whether the confidence is reached: denominator * support of both sides >= numerator * support of the left."""
         confidence = self.question.confidence or Fraction(1)
         top, bottom = confidence.numerator, confidence.denominator
-        owned: dict[JointRule, int] = {}
+        owners: dict[JointRule, int] = {}
         own_answers: dict[JointRule, bool] = {}
         split: dict[JointRule, int] = {}
         for rule in rules:
-            both, left = supports[_unite(rule)], supports[rule.antecedent]
-            if both.owner is None:
-                split[rule] = (bottom * both.share - top * left.share) % self.shares.modulus
+            whole_support, left_support = supports[_unite(rule)], supports[rule.antecedent]
+            if whole_support.owner is None:
+                split[rule] = (bottom * whole_support.share - top * left_support.share) % self.shares.modulus
                 continue
-            owned[rule] = both.owner
-            if both.owner == self.network.index:
-                own_answers[rule] = bottom * both.own_count >= top * left.own_count
-        holds = await self._announce(owned, own_answers, step)
+            owners[rule] = whole_support.owner
+            if whole_support.owner == self.network.index:
+                own_answers[rule] = bottom * whole_support.own_count >= top * left_support.own_count
+        holds = await self._announce(owners, own_answers, step)
         if split:
             flags = await self.shares.are_positive(list(split.values()), f"{step}/confidence")
             holds |= dict(zip(split, flags.tolist(), strict=True))
@@ -364,8 +364,10 @@ class _VerticalMining:
         """Every site tells its answers about what it owns."""
         if not owners:
             return {}
-        own = np.array([answers[name] for name, owner in owners.items() if owner == self.network.index], dtype=np.uint8)
-        messages = list((await self.network.exchange(f"{step}/own", {"answers": own})).values())
+        own_answers = np.array(
+            [answers[name] for name, owner in owners.items() if owner == self.network.index], dtype=np.uint8
+        )
+        messages = list((await self.network.exchange(f"{step}/own", {"answers": own_answers})).values())
         all_answers: dict[Any, bool] = {}
         for site, message in enumerate(messages):
             names = [name for name, owner in owners.items() if owner == site]

@@ -46,10 +46,12 @@ def claim_with_originals(
     )
 
 
-def claim_others_kept(table: Table, changed: Collection[str]) -> Claim:
+def claim_others_kept(table: Table, changed_columns: Collection[str]) -> Claim:
     """No published column but the changed ones differs from the originals."""
-    kept = tuple(name for name in table.frame.columns if name not in {*changed, *table.identifying})
-    return claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, "No other column was changed.")
+    kept_columns = tuple(name for name in table.frame.columns if name not in {*changed_columns, *table.identifying})
+    return claim_with_originals(
+        "kept_cells_changed", 0, "exactly", {"columns": kept_columns}, "No other column was changed."
+    )
 
 
 def claim_nothing_untrue() -> Claim:
@@ -86,26 +88,28 @@ _MODEL_MEASURES = (
 
 
 def guard_blanks(
-    claims: tuple[Claim, ...], published: Table, least: int = 1, recoded: Collection[str] = ()
+    claims: tuple[Claim, ...], published_table: Table, least: int = 1, recoded_columns: Collection[str] = ()
 ) -> tuple[Claim, ...]:
     """Claims about crowds, worded for empty cells that match anything, and others about people beside them.
 
     Rows that match because they are empty are no crowd: after k − 1 whole rows were blanked, any file has classes of k.
     So each row must also fit at least k people of the originals, or `least` of them, and these people must satisfy what
-    is claimed about sensitive values; not about `recoded` ones, which are no longer those of the originals.
+    is claimed about sensitive values; not in `recoded_columns`, which no longer have those of the originals.
     """
-    known = [name for name in published.quasi_identifying if name in published.frame.columns]
-    if published.missing is not Missing.MATCHES_ANY or not any(published.frame[name].null_count() for name in known):
+    known_columns = [name for name in published_table.quasi_identifying if name in published_table.frame.columns]
+    if published_table.missing is not Missing.MATCHES_ANY or not any(
+        published_table.frame[name].null_count() for name in known_columns
+    ):
         return claims
     if any(claim.property.startswith("fitting_") for claim in claims):
         return claims
     crowds = [claim for claim in claims if claim.property == "k_anonymity"]
     values = [claim for claim in claims if _name_model_measure(claim) in _MODEL_MEASURES]
-    worded = tuple(_explain_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
+    worded_claims = tuple(_explain_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
     least = max([least, *(int(claim.threshold) for claim in crowds)])
     guards = [_claim_fitting_people(least, [*crowds, *values])] if least > 1 else []
-    guards += [_claim_fitting_values(claim) for claim in values if claim.arguments["column"] not in recoded]
-    return (*worded, *guards)
+    guards += [_claim_fitting_values(claim) for claim in values if claim.arguments["column"] not in recoded_columns]
+    return (*worded_claims, *guards)
 
 
 def _name_model_measure(claim: Claim) -> str:
@@ -113,12 +117,14 @@ def _name_model_measure(claim: Claim) -> str:
 
 
 def _claim_fitting_people(least: int, claims: Sequence[Claim]) -> Claim:
-    starred = {name: claim.arguments[name] for claim in claims for name in claim.arguments if name == "starred_rows"}
+    star_arguments = {
+        name: claim.arguments[name] for claim in claims for name in claim.arguments if name == "starred_rows"
+    }
     return claim_with_originals(
         "fitting_people",
         least,
         "at_least",
-        starred,
+        star_arguments,
         f"Every published row fits at least {least} people of the originals: they have all the values it shows.",
     )
 
@@ -126,16 +132,16 @@ def _claim_fitting_people(least: int, claims: Sequence[Claim]) -> Claim:
 def _claim_fitting_values(claim: Claim) -> Claim:
     meaning = f"It also holds if the class of a row is all the people of the originals whom it fits: {claim.meaning}"
     arguments = {**claim.arguments, "of": _name_model_measure(claim)}
-    changed = {"property": "fitting_values", "measure": "fitting_values", "needs_original": True}
-    return claim.model_copy(update={**changed, "arguments": arguments, "meaning": meaning})
+    changed_fields = {"property": "fitting_values", "measure": "fitting_values", "needs_original": True}
+    return claim.model_copy(update={**changed_fields, "arguments": arguments, "meaning": meaning})
 
 
 def _explain_blanks(claim: Claim) -> Claim:
-    alone = "An empty cell agrees with everything, so this alone hides nobody."
-    others = spell_others(int(claim.threshold))
+    caveat_text = "An empty cell agrees with everything, so this alone hides nobody."
+    others_text = spell_others(int(claim.threshold))
     meaning = (
-        f"Every published row agrees with at least {others} wherever both have a quasi-identifying value."
+        f"Every published row agrees with at least {others_text} wherever both have a quasi-identifying value."
         if claim.property == "k_anonymity"
         else f"{claim.meaning} A class is all rows that agree wherever both have a quasi-identifying value."
     )
-    return claim.model_copy(update={"meaning": f"{meaning} {alone}"})
+    return claim.model_copy(update={"meaning": f"{meaning} {caveat_text}"})

@@ -20,9 +20,9 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     """A `protect` that says what is wrong with its data before it starts."""
 
     @wraps(protect)
-    def protect_checked(method: Any, data: Any, *given: Any, **keywords: Any) -> Release:
+    def protect_checked(method: Any, data: Any, *arguments: Any, **keywords: Any) -> Release:
         refuse_unfit(method, data)
-        release = protect(method, data, *given, **keywords)
+        release = protect(method, data, *arguments, **keywords)
         label_rows(release, data)
         return release
 
@@ -31,15 +31,17 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
 
 def refuse_unfit(method: Any, data: Any) -> None:
     """Stop if the data has another shape, or a table no roles."""
-    wanted = _KINDS[method.shape]
-    if isinstance(data, wanted):
+    wanted_type = _KINDS[method.shape]
+    if isinstance(data, wanted_type):
         return
     room = type(data).__module__.partition(".")[0]
-    name, given = type(method).__name__, f"{'' if room == 'builtins' else f'{room}.'}{type(data).__name__}"
+    name, kind = type(method).__name__, f"{'' if room == 'builtins' else f'{room}.'}{type(data).__name__}"
     if method.shape != "table":
-        raise DataError(f"{name} takes {wanted.__name__}, not {given}; make them first: sf.{wanted.__name__}.of(...)")
+        raise DataError(
+            f"{name} takes {wanted_type.__name__}, not {kind}; make them first: sf.{wanted_type.__name__}.of(...)"
+        )
     raise DataError(
-        f"{name} takes a Table, which has a role for every column, not {given}{_propose_line(data)}; or run everything "
+        f"{name} takes a Table, which has a role for every column, not {kind}{_propose_line(data)}; or run everything "
         "at once: sf.run(df, method, roles={...})"
     )
 

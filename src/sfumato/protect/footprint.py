@@ -33,8 +33,8 @@ class Footprint:
 
 def trace_columns(columns: Iterable[str], needs: Iterable[str] = ()) -> Footprint:
     """The footprint of a method that treats some columns, each cell by itself; `needs` are further ones it looks up."""
-    own = frozenset(columns)
-    return Footprint(changes=own, needs=own | frozenset(needs), reads=own)
+    own_columns = frozenset(columns)
+    return Footprint(changes=own_columns, needs=own_columns | frozenset(needs), reads=own_columns)
 
 
 def trace_all_columns(table: Table, *, blanks: bool = False) -> Footprint:
@@ -45,21 +45,21 @@ def trace_all_columns(table: Table, *, blanks: bool = False) -> Footprint:
 
 def trace_classes(
     table: Table,
-    judged: Iterable[str] = (),
+    judged_columns: Iterable[str] = (),
     further: Iterable[str] = (),
     *,
     drops_rows: bool = False,
     survives_blanks: bool = False,
 ) -> Footprint:
-    """The footprint of a method that puts people into classes; `judged` columns are those that models look at.
+    """The footprint of a method that puts people into classes; `judged_columns` are those that models look at.
 
     `further` columns are changed as well, besides the quasi-identifying ones.
     """
-    changed, looked_at = frozenset((*table.quasi_identifying, *further)), frozenset(judged)
+    changed_columns, looked_at = frozenset((*table.quasi_identifying, *further)), frozenset(judged_columns)
     return Footprint(
-        changes=changed,
-        needs=changed | looked_at,
-        reads=changed | looked_at,
+        changes=changed_columns,
+        needs=changed_columns | looked_at,
+        reads=changed_columns | looked_at,
         promises=looked_at,
         drops_rows=drops_rows or may_drop_rows(table),
         survives_blanks=survives_blanks,

@@ -65,25 +65,25 @@ class IntegerProgram:
 
 def solve_program(program: IntegerProgram, costs: Floats, seconds: float) -> ProgramAnswer | None:
     """The cheapest solution found in the time; None if none was found."""
-    done = solve_milp(_gather_arrays(program, costs), seconds)
-    if done.values is None:
+    answer = solve_milp(_gather_arrays(program, costs), seconds)
+    if answer.values is None:
         return None
-    values: Floats = np.round(done.values).astype(np.float64)
+    values: Floats = np.round(answer.values).astype(np.float64)
     cost = round(float(costs @ values))
-    proven = done.status == OPTIMAL
+    proven = answer.status == OPTIMAL
     # Costs are integers, so the bound may be rounded up; 1e-6 is HiGHS's own tolerance.
-    bound = cost if proven else 0 if done.bound == -np.inf else max(0, ceil(done.bound - 1e-6))
+    bound = cost if proven else 0 if answer.bound == -np.inf else max(0, ceil(answer.bound - 1e-6))
     return ProgramAnswer(values, min(bound, cost), proven)
 
 
 def _gather_arrays(program: IntegerProgram, costs: Floats) -> SolverProgram:
-    nothing = np.zeros(0)
+    empty_array = np.zeros(0)
     return SolverProgram(
         costs,
         np.ones(len(costs), dtype=np.int64),
         program.upper,
-        np.concatenate([nothing, *program.weights]),
-        np.concatenate([nothing.astype(np.int64), *program.columns]),
+        np.concatenate([empty_array, *program.weights]),
+        np.concatenate([empty_array.astype(np.int64), *program.columns]),
         np.cumsum([0, *map(len, program.columns)]).astype(np.int64),
         np.array(program.low, dtype=np.float64),
         np.array(program.high, dtype=np.float64),

@@ -16,16 +16,16 @@ def list_published_columns(table: Table) -> list[str]:
 
 def refuse_unpublished(table: Table, names: Iterable[str]) -> None:
     """Stop if a method names a column that is absent or identifies people, and ask which one was meant."""
-    published = list_published_columns(table)
-    strange = [name for name in dict.fromkeys(names) if name not in published]
+    columns = list_published_columns(table)
+    strange = [name for name in dict.fromkeys(names) if name not in columns]
     if strange:
-        what = "is not a column" if len(strange) == 1 else "are not columns"
+        phrase = "is not a column" if len(strange) == 1 else "are not columns"
         raise PolicyError(
-            f"{table.source}: {quote_names(strange)} {what} that can be published{ask_meant(strange, published)}"
+            f"{table.source}: {quote_names(strange)} {phrase} that can be published{ask_meant(strange, columns)}"
         )
 
 
 def ask_published(table: Table, names: Iterable[str]) -> str:
     """Which published columns were probably meant by names that are none of them; empty if nothing is similar."""
-    published = list_published_columns(table)
-    return ask_meant((name for name in names if name not in published), published)
+    columns = list_published_columns(table)
+    return ask_meant((name for name in names if name not in columns), columns)

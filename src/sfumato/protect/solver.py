@@ -77,7 +77,7 @@ def solve_milp(program: SolverProgram, seconds: float) -> SolverAnswer:
 
 def _solve_in_process(arrays: dict[str, Any]) -> dict[str, Any] | None:
     """Solve in another process; None if it had to be killed."""
-    until = monotonic() + float(arrays["seconds"]) + _GRACE
+    deadline = monotonic() + float(arrays["seconds"]) + _GRACE
     content = io.BytesIO()
     np.savez(content, **arrays)
     command = [sys.executable, "-P", solver_worker.__file__]
@@ -87,7 +87,7 @@ def _solve_in_process(arrays: dict[str, Any]) -> dict[str, Any] | None:
         exchange = Thread(target=lambda: outputs.append(worker.communicate(content.getvalue())[0]), daemon=True)
         exchange.start()
         try:
-            _wait_for(exchange, until)
+            _wait_for(exchange, deadline)
         finally:
             worker.kill()
             exchange.join()
@@ -97,29 +97,29 @@ def _solve_in_process(arrays: dict[str, Any]) -> dict[str, Any] | None:
         return dict(answer)
 
 
-def _wait_for(thread: Thread, until: float = inf) -> None:
+def _wait_for(thread: Thread, deadline: float = inf) -> None:
     """Wait for a thread and report progress, so that the wait can be interrupted."""
-    waited = 0
-    while thread.is_alive() and monotonic() <= until:
+    step_count = 0
+    while thread.is_alive() and monotonic() <= deadline:
         thread.join(timeout=_STEP)
-        report_progress("solving the integer program", waited)
-        waited += 1
+        report_progress("solving the integer program", step_count)
+        step_count += 1
 
 
 def _solve_in_thread(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Wait for the solver in its own thread and report progress, so that it can be interrupted."""
     results: list[dict[str, Any]] = []
-    failed: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(work())
         except BaseException as problem:
-            failed.append(problem)
+            errors.append(problem)
 
     thread = Thread(target=run, daemon=True)
     thread.start()
     _wait_for(thread)
-    if failed:
-        raise failed[0]
+    if errors:
+        raise errors[0]
     return results[0]

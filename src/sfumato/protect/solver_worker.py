@@ -23,17 +23,17 @@ def run_milp(program: Mapping[str, Any]) -> dict[str, Any]:
     shape = (len(program["low"]), len(program["costs"]))
     entries = (program["weights"], program["columns"], program["offsets"])
     lines = [LinearConstraint(csr_array(entries, shape=shape), program["low"], program["high"])] if shape[0] else []
-    done = milp(
+    solution = milp(
         program["costs"],
         integrality=program["integrality"],
         bounds=Bounds(0, program["upper"]),
         constraints=lines,
         options={"time_limit": float(program["seconds"]), "mip_rel_gap": 0.0},
     )
-    bound = done.mip_dual_bound
+    bound = solution.mip_dual_bound
     return {
-        "status": int(done.status),
-        "values": np.zeros(0) if done.x is None else np.asarray(done.x, dtype=np.float64),
+        "status": int(solution.status),
+        "values": np.zeros(0) if solution.x is None else np.asarray(solution.x, dtype=np.float64),
         "bound": -np.inf if bound is None or np.isnan(bound) else float(bound),
     }
 

@@ -51,20 +51,20 @@ class AnswerChannel(Description):
 
     @model_validator(mode="after")
     def _check_sound(self) -> AnswerChannel:
-        others = len(self.categories) - 1
-        if self.kind != "unary" and abs(self.p + others * self.q - 1) > 1e-9:
+        other_count = len(self.categories) - 1
+        if self.kind != "unary" and abs(self.p + other_count * self.q - 1) > 1e-9:
             raise ValueError("the probabilities of all answers do not add up to 1")
-        if len(set(self.categories)) <= others or (self.kind == "warner" and others != 1):
+        if len(set(self.categories)) <= other_count or (self.kind == "warner" and other_count != 1):
             raise ValueError("the categories do not fit the kind, or one is listed twice")
         return self
 
     @classmethod
-    def of(cls, given: Any) -> AnswerChannel:
+    def of(cls, description: Any) -> AnswerChannel:
         """Parse a channel as published in a release, or return it unchanged."""
-        if isinstance(given, cls):
-            return given
+        if isinstance(description, cls):
+            return description
         try:
-            return cls.model_validate({name: given[name] for name in cls.model_fields if name in given})
+            return cls.model_validate({name: description[name] for name in cls.model_fields if name in description})
         except (ValidationError, TypeError):
             raise DataError(
                 "a channel of randomized answers needs kind (warner, k_ary or unary), p, q and two or more categories"
@@ -96,11 +96,11 @@ class AnswerChannel(Description):
 
     def code_answers(self, cells: pl.Series) -> Ints:
         """The number of each cell's category, `NO_ANSWER` if it is missing, `STRANGE` if it is not a category."""
-        known = [name for name in self.categories if name is not None]
+        category_names = [name for name in self.categories if name is not None]
         places = [index for index, name in enumerate(self.categories) if name is not None]
         missing = self.categories.index(None) if None in self.categories else NO_ANSWER
         texts = spell_cells(cells)
-        codes = texts.replace_strict(known, places, default=STRANGE, return_dtype=pl.Int64)
+        codes = texts.replace_strict(category_names, places, default=STRANGE, return_dtype=pl.Int64)
         return codes.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
 
     def read_bits(self, cells: pl.Series) -> Bytes:
@@ -110,13 +110,15 @@ class AnswerChannel(Description):
     def pack_bits(self, cells: pl.Series) -> Bytes:
         """The bits of cells that are not missing, eight per byte, the first category's the highest."""
         width = len(self.categories)
-        taken = (width + 7) // 8
+        byte_count = (width + 7) // 8
         texts = cells.drop_nulls()
         if not len(texts):
-            return np.zeros((0, taken), dtype=np.uint8)
-        if texts.dtype == pl.String and bool((texts.str.len_bytes() == 1 + 2 * taken).all()):
-            joined = np.frombuffer(texts.str.join("")[0].encode(), dtype=np.uint8).reshape(len(texts), 1 + 2 * taken)
-            digits = _DIGITS[joined[:, 1:]]
+            return np.zeros((0, byte_count), dtype=np.uint8)
+        if texts.dtype == pl.String and bool((texts.str.len_bytes() == 1 + 2 * byte_count).all()):
+            characters = np.frombuffer(texts.str.join("")[0].encode(), dtype=np.uint8).reshape(
+                len(texts), 1 + 2 * byte_count
+            )
+            digits = _DIGITS[characters[:, 1:]]
             if int(digits.max()) < 16:
                 return np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
         raise DataError(f"{len(texts)} answers of {width} bits are not all spelled as such; read the release again")
@@ -145,8 +147,8 @@ def answer_by_chance(truth: Ints, channel: AnswerChannel, draw: Callable[[slice,
         report_progress("randomizing answers", begin, len(truth))
         chance = draw(slice(begin, begin + step), size)
         bits[begin : begin + step] = chance < channel.q
-        rows, own = np.arange(len(chance)), truth[begin : begin + step]
-        bits[begin + rows, own] = chance[rows, own] < channel.p
+        rows, true_codes = np.arange(len(chance)), truth[begin : begin + step]
+        bits[begin + rows, true_codes] = chance[rows, true_codes] < channel.p
     return bits
 
 
@@ -166,14 +168,14 @@ def spell_bits(bits: Bytes) -> pl.Series:
     """Rows of bits as text: a mark, and hexadecimal digits."""
     import pyarrow as pa
 
-    packed = np.packbits(bits, axis=1)
+    packed_bits = np.packbits(bits, axis=1)
     digits = np.frombuffer(b"".join(f"{byte:02x}".encode() for byte in range(256)), dtype=np.uint8).reshape(256, 2)
-    text = np.empty((len(bits), 1 + 2 * packed.shape[1]), dtype=np.uint8)
+    text = np.empty((len(bits), 1 + 2 * packed_bits.shape[1]), dtype=np.uint8)
     text[:, 0] = ord(MARK)
-    text[:, 1:] = digits[packed].reshape(len(bits), 2 * packed.shape[1])
+    text[:, 1:] = digits[packed_bits].reshape(len(bits), 2 * packed_bits.shape[1])
     ends = np.arange(len(bits) + 1, dtype=np.int64) * text.shape[1]
-    made = pa.LargeStringArray.from_buffers(len(bits), copy_buffer(ends), copy_buffer(text))
-    texts = pl.from_arrow(made)
+    text_array = pa.LargeStringArray.from_buffers(len(bits), copy_buffer(ends), copy_buffer(text))
+    texts = pl.from_arrow(text_array)
     assert isinstance(texts, pl.Series)
     return texts.cast(pl.String)
 
@@ -233,8 +235,8 @@ def get_channel(release: Release, column: str) -> AnswerChannel:
     """The channel of one column, as published in the release."""
     names = list_answered_columns(release)
     if column not in names:
-        where = f"; they are in: {', '.join(names)}" if names else ""
-        raise DataError(f'the release has no randomized answers in "{column}"{where}')
+        hint = f"; they are in: {', '.join(names)}" if names else ""
+        raise DataError(f'the release has no randomized answers in "{column}"{hint}')
     return AnswerChannel.of(release.public[column])
 
 

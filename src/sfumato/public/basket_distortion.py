@@ -48,8 +48,8 @@ class BasketDistortion(Description):
     @model_validator(mode="after")
     def _check_sound(self) -> BasketDistortion:
         if self.kind == "mask":
-            needed, width = (self.keep, self.add), len(self.categories)
-            shares = [share if isinstance(share, tuple) else (share,) for share in needed]
+            probabilities, width = (self.keep, self.add), len(self.categories)
+            shares = [share if isinstance(share, tuple) else (share,) for share in probabilities]
             if any(len(share) not in (1, width) for share in shares if share):
                 raise ValueError("keep and add must have one probability, or one for each item")
             if any(share is None or not 0 < share < 1 for part in shares for share in part):
@@ -91,15 +91,15 @@ class BasketDistortion(Description):
     @property
     def _item_epsilons(self) -> list[float]:
         keeps, adds = self.keeps, self.adds
-        held = np.abs(np.log(keeps) - np.log(adds))
-        lacked = np.abs(np.log1p(-keeps) - np.log1p(-adds))
-        return np.maximum(held, lacked).tolist()  # type: ignore[no-any-return]
+        held_epsilons = np.abs(np.log(keeps) - np.log(adds))
+        lacked_epsilons = np.abs(np.log1p(-keeps) - np.log1p(-adds))
+        return np.maximum(held_epsilons, lacked_epsilons).tolist()  # type: ignore[no-any-return]
 
     @property
     def _paste_ratio(self) -> float:
         """The largest ratio of two baskets: all items that can be pasted are shown of one, and none of the other."""
         assert self.cutoff is not None and self.level is not None
-        return fsum(self.level**-pasted for pasted in range(self.cutoff + 1))
+        return fsum(self.level**-pasted_count for pasted_count in range(self.cutoff + 1))
 
     def group_sizes(self, baskets: int) -> Ints:
         """The sizes of groups of neighbouring baskets that were randomized alike, which must add up to all of them."""
@@ -114,8 +114,8 @@ class BasketDistortion(Description):
     def compute_retention(self, size: int) -> float:
         """`cut_and_paste`: the probability that an item of a basket of this size is pasted."""
         assert self.cutoff is not None
-        pasted = _list_paste_shares(self.cutoff, size)
-        return fsum(count * share for count, share in enumerate(pasted)) / size if size else 0.0
+        paste_shares = _list_paste_shares(self.cutoff, size)
+        return fsum(count * share for count, share in enumerate(paste_shares)) / size if size else 0.0
 
     def build_transition(self, size: int, length: int) -> Floats:
         """`cut_and_paste`: how likely each number of an itemset's items is published (row) for each true number."""
@@ -133,14 +133,19 @@ def _list_paste_shares(cutoff: int, size: int) -> list[float]:
 def _compute_transition(cutoff: int, level: float, size: int, length: int) -> Floats:
     matrix = np.zeros((length + 1, min(length, size) + 1))
     for true in range(matrix.shape[1]):
-        for pasted, share in enumerate(_list_paste_shares(cutoff, size)):
-            for inside in range(max(0, pasted - size + true), min(true, pasted) + 1):
+        for pasted_count, share in enumerate(_list_paste_shares(cutoff, size)):
+            for member_count in range(max(0, pasted_count - size + true), min(true, pasted_count) + 1):
                 # Of the items pasted, so many are of the itemset; the others of it come by chance.
-                likely = share * comb(true, inside) * comb(size - true, pasted - inside) / comb(size, pasted)
-                rest = length - inside
+                likely = (
+                    share
+                    * comb(true, member_count)
+                    * comb(size - true, pasted_count - member_count)
+                    / comb(size, pasted_count)
+                )
+                rest = length - member_count
                 for more in range(rest + 1):
                     chance = comb(rest, more) * level**more * (1 - level) ** (rest - more)
-                    matrix[inside + more, true] += likely * chance
+                    matrix[member_count + more, true] += likely * chance
     matrix.setflags(write=False)
     return matrix
 
@@ -162,11 +167,11 @@ def get_distortion(release: Release) -> BasketDistortion:
     return read_distortion(release.public[ITEMS])
 
 
-def read_distortion(given: Any) -> BasketDistortion:
+def read_distortion(description: Any) -> BasketDistortion:
     """Parse a description as published in a release."""
     try:
         return BasketDistortion.model_validate(
-            {name: given[name] for name in BasketDistortion.model_fields if name in given}
+            {name: description[name] for name in BasketDistortion.model_fields if name in description}
         )
     except (ValidationError, TypeError):
         raise DataError(

@@ -48,21 +48,21 @@ class Noise(Description):
     scale, so that estimates can ignore it; 0 if unknown."""
 
     @classmethod
-    def of(cls, given: Any) -> Noise:
+    def of(cls, notation: Any) -> Noise:
         """Noise in any of its spellings: itself, `("gaussian", 2.5)`, `{"kind": …, "scale": …}` or `{"sigma": 2.5}`.
 
         Upper and lower case are the same; normal is gaussian; std, sd and stddev are sigma.
         """
-        if isinstance(given, cls):
-            return given
-        if isinstance(given, tuple | list) and len(given) == 2:
-            known = {"kind": _normalize_kind(given[0]), "scale": given[1]}
-        elif isinstance(given, Mapping):
-            known = _normalize_noise(given)
+        if isinstance(notation, cls):
+            return notation
+        if isinstance(notation, tuple | list) and len(notation) == 2:
+            parameters = {"kind": _normalize_kind(notation[0]), "scale": notation[1]}
+        elif isinstance(notation, Mapping):
+            parameters = _normalize_noise(notation)
         else:
             raise PolicyError(_CURE)
         try:
-            return cls.model_validate(known)
+            return cls.model_validate(parameters)
         except ValidationError as error:
             wrong = ", ".join(dict.fromkeys(".".join(map(str, problem["loc"])) for problem in error.errors()))
             raise PolicyError(
@@ -112,26 +112,28 @@ class Noise(Description):
         return np.clip((points + half) / (2 * half), 0.0, 1.0)
 
 
-def _normalize_kind(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    word = given.strip().lower()
+def _normalize_kind(kind: Any) -> Any:
+    if not isinstance(kind, str):
+        return kind
+    word = kind.strip().lower()
     return _ALSO.get(word, word)
 
 
-def _normalize_noise(given: Mapping[str, Any]) -> dict[str, Any]:
+def _normalize_noise(notation: Mapping[str, Any]) -> dict[str, Any]:
     """Kind, scale, step, origin and grid, however the first two are spelled; other published parameters are ignored."""
-    known = {name: given[name] for name in Noise.model_fields if name in given}
-    if "kind" in known:
-        known["kind"] = _normalize_kind(known["kind"])
-    spelt = [name for name in _SPELT if name in given]
-    if len(spelt) + ("scale" in known) > 1:
-        raise PolicyError(f"the noise's scale is given twice: {', '.join([*spelt, *{'scale'} & known.keys()])}")
-    for name in spelt:
-        if known.setdefault("kind", _SPELT[name]) != _SPELT[name]:
+    parameters = {name: notation[name] for name in Noise.model_fields if name in notation}
+    if "kind" in parameters:
+        parameters["kind"] = _normalize_kind(parameters["kind"])
+    scale_names = [name for name in _SPELT if name in notation]
+    if len(scale_names) + ("scale" in parameters) > 1:
+        raise PolicyError(
+            f"the noise's scale is given twice: {', '.join([*scale_names, *{'scale'} & parameters.keys()])}"
+        )
+    for name in scale_names:
+        if parameters.setdefault("kind", _SPELT[name]) != _SPELT[name]:
             raise PolicyError(f'"{name}" belongs to {_SPELT[name]} noise, but the kind differs; use "scale"')
-        known["scale"] = given[name]
-    return known
+        parameters["scale"] = notation[name]
+    return parameters
 
 
 def _compute_unit_interval(kind: str, confidence: float) -> float:
@@ -187,8 +189,8 @@ def get_noise_covariance(release: Release, columns: tuple[str, ...]) -> Floats:
     """The covariance of the noise of some columns; only `correlated` noise is dependent."""
     covariance = np.diag([get_noise(release, name).variance for name in columns])
     for row, name in enumerate(columns):
-        together: Mapping[str, float] = release.public[name].get("covariance", {})
+        covariances: Mapping[str, float] = release.public[name].get("covariance", {})
         for position, other in enumerate(columns):
-            if other in together:
-                covariance[row, position] = together[other]
+            if other in covariances:
+                covariance[row, position] = covariances[other]
     return covariance

@@ -46,28 +46,28 @@ def fingerprint_baskets(baskets: Baskets) -> str:
     return mark.hexdigest()
 
 
-def refuse_other_baskets(baskets: Baskets, known: str) -> None:
+def refuse_other_baskets(baskets: Baskets, fingerprint: str) -> None:
     """Stop if the baskets are not those that a key was drawn for."""
-    if fingerprint_baskets(baskets) != known:
+    if fingerprint_baskets(baskets) != fingerprint:
         raise DataError(
             f"the key was drawn for other baskets than these {len(baskets)}; use its own, or draw a new key"
         )
 
 
-def draw_codes(count: int, taken: Baskets, randomness: Randomness) -> list[int]:
+def draw_codes(count: int, baskets: Baskets, randomness: Randomness) -> list[int]:
     """Distinct numbers of ten digits, none of them an item of the baskets.
 
     The provider sees them, so they come straight from the operating system: a generator's numbers might disclose what
     else it drew.
     """
-    known = {str(item) for item in taken.items}
+    item_texts = {str(item) for item in baskets.items}
     codes: dict[int, None] = {}
     while len(codes) < count:
         if randomness.for_publication:
             new_codes = [FIRST_CODE + secrets.randbelow(LAST_CODE - FIRST_CODE) for _ in range(count - len(codes))]
         else:
             new_codes = randomness.generator().integers(FIRST_CODE, LAST_CODE, count - len(codes)).tolist()
-        codes.update((code, None) for code in new_codes if str(code) not in known)
+        codes.update((code, None) for code in new_codes if str(code) not in item_texts)
     return list(codes)
 
 

@@ -51,8 +51,8 @@ def _list_usual_targets(tag: str, body: Mapping[str, Any]) -> list[str]:
     if guesses == "noise":
         return [name for name, kind in kinds.items() if kind not in (*ANSWER_KINDS, "synthetic")]
     if guesses == "swapped":
-        swapped = (claim["arguments"].get("column") for claim in body["claims"] if claim["measure"] == _SWAPS)
-        return list(dict.fromkeys(name for name in swapped if isinstance(name, str)))
+        column_names = (claim["arguments"].get("column") for claim in body["claims"] if claim["measure"] == _SWAPS)
+        return list(dict.fromkeys(name for name in column_names if isinstance(name, str)))
     return []
 
 
@@ -61,24 +61,24 @@ def find_known_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> li
 
     The default of every attack is all quasi-identifying columns but its targets.
     """
-    known = attack.get("known") or attack.get("knowledge")
-    if not known:
+    knowledge = attack.get("known") or attack.get("knowledge")
+    if not knowledge:
         targets = find_target_columns(attack, body)
         return [[name for name in _list_columns(body, "quasi_identifying") if name not in targets]]
-    if isinstance(known, str):
-        return [[known]] if attack.get("known") else []
-    if all(isinstance(side, list | tuple) for side in known):
-        return [list(side) for side in known]
-    return [list(known)]
+    if isinstance(knowledge, str):
+        return [[knowledge]] if attack.get("known") else []
+    if all(isinstance(side, list | tuple) for side in knowledge):
+        return [list(side) for side in knowledge]
+    return [list(knowledge)]
 
 
 def join_columns(names: Sequence[str], last: str = "and") -> str:
     """Column names in a sentence: `age, zip and sex`."""
-    shown = [wording.shorten_label(name) for name in names[:_MOST_NAMES]]
-    rest = len(names) - len(shown)
+    shown_names = [wording.shorten_label(name) for name in names[:_MOST_NAMES]]
+    rest = len(names) - len(shown_names)
     if rest:
-        shown.append(f"{wording.format_count(rest)} more")
-    return f"{', '.join(shown[:-1])} {last} {shown[-1]}" if len(shown) > 1 else "".join(shown)
+        shown_names.append(f"{wording.format_count(rest)} more")
+    return f"{', '.join(shown_names[:-1])} {last} {shown_names[-1]}" if len(shown_names) > 1 else "".join(shown_names)
 
 
 def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:

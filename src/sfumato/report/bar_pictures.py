@@ -43,9 +43,9 @@ class _RiskScale:
     """Where a share stands in a picture of risks: on a logarithmic scale where bars would vanish."""
 
     def __init__(self, bars: Sequence[RiskBar], limit: float | None, width: float) -> None:
-        shown = [share for bar in bars for share in (bar.low, bar.high)] + ([limit] if limit else [])
-        self.log, self._width, top = has_vanishing_bar(bars), width, max(shown)
-        self.ticks = list_decades(min(shown), top) if self.log else []
+        shares = [share for bar in bars for share in (bar.low, bar.high)] + ([limit] if limit else [])
+        self.log, self._width, top = has_vanishing_bar(bars), width, max(shares)
+        self.ticks = list_decades(min(shares), top) if self.log else []
         self._end = min(1.0, max(top * 1.15, 0.01))
         self.ticks = self.ticks or choose_ticks(0, self._end, 4)
 
@@ -72,8 +72,8 @@ def draw_risks(bars: Sequence[RiskBar], limit: float | None) -> str:
     for number, bar in enumerate(bars):
         _draw_risk(drawing, scale, bar, (number + 0.5) * step)
     ends = [scale.locate(bar.high) + 9 + estimate_width(bar.text, 15) for bar in bars]
-    left = 8 + max(estimate_width(bar.label, 12) for bar in bars)
-    return drawing.render(left=left, right=max(16, *(end - drawing.width for end in ends)), top=2, bottom=21)
+    left_margin = 8 + max(estimate_width(bar.label, 12) for bar in bars)
+    return drawing.render(left=left_margin, right=max(16, *(end - drawing.width for end in ends)), top=2, bottom=21)
 
 
 def _draw_risk(drawing: Drawing, scale: _RiskScale, bar: RiskBar, middle: float) -> None:
@@ -90,9 +90,9 @@ def _draw_risk(drawing: Drawing, scale: _RiskScale, bar: RiskBar, middle: float)
     drawing.add_words(high + 9, middle + 5, bar.text, _INK, size=14, bold=True, edge=_CARD)
 
 
-def draw_crowds(bins: Sequence[str], original: Sequence[float] | None, published: Sequence[float]) -> str:
+def draw_crowds(bins: Sequence[str], original: Sequence[float] | None, published_shares: Sequence[float]) -> str:
     """The share of people by how many share their values, before beside after for the custodian."""
-    sides = {"after": published} if original is None else {"before": original, "after": published}
+    sides = {"after": published_shares} if original is None else {"before": original, "after": published_shares}
     drawing = Drawing(340, 150)
     top = round_up_end(max(0.01, *(share for shares in sides.values() for share in shares)))
     for tick in choose_ticks(0, top, 4):
@@ -111,16 +111,18 @@ def draw_crowds(bins: Sequence[str], original: Sequence[float] | None, published
     return drawing.render(left=40, right=2, top=8, bottom=36)
 
 
-def draw_distribution(labels: Sequence[str], published: Sequence[int], original: Sequence[int] | None = None) -> str:
+def draw_distribution(
+    labels: Sequence[str], published_counts: Sequence[int], original: Sequence[int] | None = None
+) -> str:
     """How many people have each value: published, or before beside after for the custodian."""
-    sides = {"after": published} if original is None else {"before": original, "after": published}
-    step, size, filled = (19, 11, 0.9) if original is None else (27, 10, 0.8)
+    sides = {"after": published_counts} if original is None else {"before": original, "after": published_counts}
+    step, size, fill_share = (19, 11, 0.9) if original is None else (27, 10, 0.8)
     drawing = Drawing(104, max(len(labels), 1) * step)
-    most, thick = max([1, *published, *(original or ())]), filled * step / len(sides)
+    most, thick = max([1, *published_counts, *(original or ())]), fill_share * step / len(sides)
     for number, label in enumerate(wording.shorten_distinctly(labels, LABEL)):
         drawing.add_words(-6, (number + 0.5) * step + 4, cut_words(label, 12, 102), _INK, anchor="end")
         for slot, (side, counts) in enumerate(sides.items()):
-            y = (number + (1 - filled) / 2) * step + slot * thick
+            y = (number + (1 - fill_share) / 2) * step + slot * thick
             length = drawing.width * counts[number] / most
             drawing.add_lying_bar(y, length, thick, _COLOURS[side], bend=2)
             text = wording.format_count(counts[number])
@@ -129,15 +131,15 @@ def draw_distribution(labels: Sequence[str], published: Sequence[int], original:
     return drawing.render(left=110, right=46, top=2, bottom=2)
 
 
-def draw_histogram(edges: Floats, published: Sequence[int], original: Sequence[int] | None = None) -> str:
+def draw_histogram(edges: Floats, published_counts: Sequence[int], original: Sequence[int] | None = None) -> str:
     """How many people have numbers in each range: published, or before beside after for the custodian."""
-    sides = {"after": published} if original is None else {"before": original, "after": published}
+    sides = {"after": published_counts} if original is None else {"before": original, "after": published_counts}
     drawing = Drawing(206, 120)
-    top = round_up_end(max(1, *published, *(original or ())))
+    top = round_up_end(max(1, *published_counts, *(original or ())))
     for tick in choose_ticks(0, top, 3):
         y = drawing.height * (1 - tick / top)
         drawing.add_line((0, y), (drawing.width, y), _LINE)
-        drawing.add_words(-6, y + 4, format_tick(tick, max(published)), _SOFT, anchor="end")
+        drawing.add_words(-6, y + 4, format_tick(tick, max(published_counts)), _SOFT, anchor="end")
     step = drawing.width / (len(edges) - 1)
     thick = step * _FILLED / len(sides)
     for slot, (side, counts) in enumerate(sides.items()):
@@ -153,10 +155,10 @@ def draw_histogram(edges: Floats, published: Sequence[int], original: Sequence[i
 def _write_numbers_below(drawing: Drawing, low: float, high: float) -> None:
     """Round numbers below a histogram: as many as fit, those at its ends inside them."""
     most = max(abs(low), abs(high))
-    written = [(tick, format_tick(tick, most)) for tick in choose_ticks(low, high, 4)]
-    while len(written) > 1 and sum(estimate_width(words, 12) + 8 for _, words in written) > drawing.width:
-        written = written[::2]
-    for tick, words in written:
+    tick_labels = [(tick, format_tick(tick, most)) for tick in choose_ticks(low, high, 4)]
+    while len(tick_labels) > 1 and sum(estimate_width(words, 12) + 8 for _, words in tick_labels) > drawing.width:
+        tick_labels = tick_labels[::2]
+    for tick, words in tick_labels:
         x = drawing.width * (tick - low) / (high - low)
         anchor = "start" if x < 1 else "end" if x > drawing.width - 1 else "middle"
         drawing.add_words(x, drawing.height + 15, words, _SOFT, anchor=anchor)

@@ -21,19 +21,19 @@ ITEMS = 12
 """How many items are drawn, most frequent first."""
 
 
-def build_basket_estimates_section(public: Mapping[str, Any], published: Baskets) -> ReportSection | None:
+def build_basket_estimates_section(public: Mapping[str, Any], published_baskets: Baskets) -> ReportSection | None:
     """The estimated supports of the most common items; None if nothing can be estimated."""
-    release = Release(published, None, (), {}, read_details({"public": public}))
+    release = Release(published_baskets, None, (), {}, read_details({"public": public}))
     distortion = get_distortion(release)
     if not distortion.informative:
         return None
     estimates = estimate_itemsets(release, 1, max_length=1)
-    shown = dict(zip(map(str, published.items), _count_shares(published), strict=True))
+    published_shares = dict(zip(map(str, published_baskets.items), _count_shares(published_baskets), strict=True))
     shares, rows = [], []
     for row in estimates.head(ITEMS).iter_rows(named=True):
         name = str(row["items"][0])
         estimate = min(row["support"], 1.0)
-        shares.append(AnswerShare(name, "release", shown.get(name, 0.0)))
+        shares.append(AnswerShare(name, "release", published_shares.get(name, 0.0)))
         shares.append(AnswerShare(name, "estimate", estimate, row["low"], row["high"]))
         span = wording.format_span(row["low"], row["high"])
         rows.append((wording.shorten_label(name, 60), wording.format_percent(estimate), span))
@@ -55,9 +55,9 @@ def build_basket_estimates_section(public: Mapping[str, Any], published: Baskets
     )
 
 
-def _count_shares(published: Baskets) -> list[float]:
-    counts = np.bincount(published.codes, minlength=len(published.items))
-    return (counts / max(len(published), 1)).tolist()  # type: ignore[no-any-return]
+def _count_shares(published_baskets: Baskets) -> list[float]:
+    counts = np.bincount(published_baskets.codes, minlength=len(published_baskets.items))
+    return (counts / max(len(published_baskets), 1)).tolist()  # type: ignore[no-any-return]
 
 
 def _describe_how(distortion: BasketDistortion) -> str:

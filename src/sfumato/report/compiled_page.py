@@ -32,12 +32,12 @@ class CompiledPage(BytecodeCache):
         """Keep what was compiled, at once or not at all."""
         if sys.dont_write_bytecode:
             return
-        kept = _find_file(bucket)
-        begun = kept.with_name(f"{kept.name}.{os.getpid()}")
+        cache_file = _find_file(bucket)
+        partial_file = cache_file.with_name(f"{cache_file.name}.{os.getpid()}")
         with suppress(OSError):
-            kept.parent.mkdir(exist_ok=True)
-            begun.write_bytes(bucket.bytecode_to_string())
-            begun.replace(kept)
+            cache_file.parent.mkdir(exist_ok=True)
+            partial_file.write_bytes(bucket.bytecode_to_string())
+            partial_file.replace(cache_file)
 
 
 def _find_file(bucket: Bucket) -> Path:

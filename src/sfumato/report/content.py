@@ -64,8 +64,8 @@ def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
     rows = []
     for gate in body.get("gate", ()):
         title, meaning = wording.GATES.get(gate["gate"]) or _describe_risk_gate(gate["gate"])
-        measured = wording.format_percent(gate["found"]) if "found" in gate else ""
-        rows.append(GateLine(title, meaning, wording.format_percent(gate["limit"]), measured, gate["open"]))
+        measured_text = wording.format_percent(gate["found"]) if "found" in gate else ""
+        rows.append(GateLine(title, meaning, wording.format_percent(gate["limit"]), measured_text, gate["open"]))
     return rows
 
 
@@ -103,17 +103,17 @@ def count_things(account: RunAccount) -> int:
 def list_tiles(account: RunAccount) -> list[KeyFigure]:
     """The key figures."""
     body, is_drawn = account.certificate, are_rows_drawn(account)
-    made = [_build_size_tile(account)]
+    tiles = [_build_size_tile(account)]
     if account.sizes_after.height and not is_drawn:
-        made.append(_build_crowd_tile(account))
+        tiles.append(_build_crowd_tile(account))
     if may_suppress_rows(body) and body["suppression"]["rows"] is not None:
-        what = "sequences left out" if body["data"]["shape"] == "sequences" else "rows suppressed"
+        label = "sequences left out" if body["data"]["shape"] == "sequences" else "rows suppressed"
         count = wording.format_count(body["suppression"]["rows"])
-        made.append(KeyFigure(count, what, _describe_suppressed_share(body)))
+        tiles.append(KeyFigure(count, label, _describe_suppressed_share(body)))
     if account.internal:
-        made += _list_method_tiles(body["losses"])
-    made += [] if is_drawn else _list_linking_tiles(account)
-    return made + _list_kept_tiles(body, rounded=not account.internal)
+        tiles += _list_method_tiles(body["losses"])
+    tiles += [] if is_drawn else _list_linking_tiles(account)
+    return tiles + _list_kept_tiles(body, is_rounded=not account.internal)
 
 
 def may_suppress_rows(body: Mapping[str, Any]) -> bool:
@@ -142,13 +142,13 @@ def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
     return [KeyFigure(figure, caption, note, wide=True)]
 
 
-def _list_kept_tiles(body: Mapping[str, Any], *, rounded: bool = False) -> list[KeyFigure]:
+def _list_kept_tiles(body: Mapping[str, Any], *, is_rounded: bool = False) -> list[KeyFigure]:
     """What is left, as measured on the written file; by the method's own loss if nobody measured it."""
     words = loss_words.describe_loss(body)
     loss = body["utility"].get("loss", body["losses"].get("loss"))
     if loss is None:
         return []
-    note = f"{words.of}; rounded to steps of 5{wording.NBSP}%" if rounded else words.of
+    note = f"{words.of}; rounded to steps of 5{wording.NBSP}%" if is_rounded else words.of
     return [KeyFigure(wording.format_percent(max(0.0, 1 - loss)), words.kept, note)]
 
 
@@ -181,30 +181,30 @@ def count_parts(account: RunAccount) -> str:
 
 def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:
     """Figures of particular methods."""
-    made = []
+    tiles = []
     if "derived_entries" in losses:
-        hidden = losses["derived_entries"] + losses["private_entries"]
+        hidden_count = losses["derived_entries"] + losses["private_entries"]
         private, derived = (
             wording.format_count(losses["private_entries"]),
             wording.format_count(losses["derived_entries"]),
         )
-        made.append(
-            KeyFigure(wording.format_count(hidden), "entries blanked", f"{private} private, {derived} to protect")
+        tiles.append(
+            KeyFigure(wording.format_count(hidden_count), "entries blanked", f"{private} private, {derived} to protect")
         )
     if "changes" in losses:
-        made.append(
+        tiles.append(
             KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed, replaced or marked")
         )
-    return made
+    return tiles
 
 
 def _build_crowd_tile(account: RunAccount) -> KeyFigure:
     claims = [claim for claim in account.certificate["claims"] if claim["property"] == "k_anonymity"]
     if claims:
         least = max(int(claim["threshold"]) for claim in claims)
-        reached = min((c["measured"] for c in claims if c["measured"] is not None), default=None)
+        measured_k = min((c["measured"] for c in claims if c["measured"] is not None), default=None)
         return KeyFigure(
-            f"k = {wording.format_count(reached)}",
+            f"k = {wording.format_count(measured_k)}",
             "smallest crowd",
             f"promised: at least {wording.format_count(least)}",
         )
@@ -254,39 +254,45 @@ def compute_crowd_shares(sizes: pl.DataFrame) -> list[float]:
 def compute_share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
     """The share of people in classes of these sizes."""
     total = int(sizes["rows"].sum()) if sizes.height else 0
-    inside = (pl.col("size") >= low) & (pl.col("size") <= high if high is not None else pl.lit(True))
-    return int(sizes.filter(inside)["rows"].sum()) / total if total else 0.0
+    size_filter = (pl.col("size") >= low) & (pl.col("size") <= high if high is not None else pl.lit(True))
+    return int(sizes.filter(size_filter)["rows"].sum()) / total if total else 0.0
 
 
 def list_column_rows(account: RunAccount) -> list[ColumnRow]:
     """One row per released column: what the methods state and, for the custodian, what was measured."""
-    stated = _collect_stated_changes(account.certificate)
-    return [_build_column_row(account, name, stated.get(name, [])) for name in account.distributions]
+    changes_by_column = _collect_stated_changes(account.certificate)
+    return [_build_column_row(account, name, changes_by_column.get(name, [])) for name in account.distributions]
 
 
 def _collect_stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
-    stated: dict[str, list[Change]] = {}
+    changes_by_column: dict[str, list[Change]] = {}
     for change in body.get("changes", ()):
-        stated.setdefault(change["column"], []).append(Change(**{**change, "kind": ChangeKind(change["kind"])}))
-    return stated
+        changes_by_column.setdefault(change["column"], []).append(
+            Change(**{**change, "kind": ChangeKind(change["kind"])})
+        )
+    return changes_by_column
 
 
 def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> ColumnRow:
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
-    seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
-    blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
-    seen = seen.filter(~pl.col("value").is_in(wording.UNTOLD)) if blanked else seen.filter(pl.col("value") != "*")
-    generalized = next((change for change in changes if change.level is not None), None)
+    published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
+    is_blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
+    published_counts = (
+        published_counts.filter(~pl.col("value").is_in(wording.UNTOLD))
+        if is_blanked
+        else published_counts.filter(pl.col("value") != "*")
+    )
+    generalization = next((change for change in changes if change.level is not None), None)
     difference = account.differences.get(name)
     return ColumnRow(
         name=name,
         role=wording.ROLES.get(role, (wording.spell_name(role), ""))[0],
-        level=generalized.level if generalized else None,
-        height=generalized.height if generalized else None,
-        done=_describe_column(changes, difference, nothing_left=not seen.height),
+        level=generalization.level if generalization else None,
+        height=generalization.height if generalization else None,
+        done=_describe_column(changes, difference, nothing_left=not published_counts.height),
         loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
-        values=seen.height,
-        examples=tuple(wording.shorten_label(label, 28) for label in seen["value"].head(3).to_list()),
+        values=published_counts.height,
+        examples=tuple(wording.shorten_label(label, 28) for label in published_counts["value"].head(3).to_list()),
         original_values=_count_original_values(account, name) if account.internal else None,
     )
 
@@ -315,7 +321,7 @@ def describe_roles(body: Mapping[str, Any]) -> str:
 
 def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each method with its parameters and their docstrings."""
-    made = []
+    method_entries = []
     for method in body["methods"]:
         kind = find_tagged_class("method", method["method"])
         rows = [
@@ -327,13 +333,13 @@ def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
             for name, value in method.items()
             if name != "method"
         ]
-        made.append(
+        method_entries.append(
             {
                 "name": wording.spell_name(method["method"]),
                 "rows": [(name, value, meaning.replace("`", "")) for name, value, meaning in rows],
             }
         )
-    return made
+    return method_entries
 
 
 def _format_parameter(value: Any) -> str:

@@ -31,13 +31,13 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
     for name in names[:most]:
         counts = account.distributions[name]
         published_counts = counts.filter(pl.col("published") > 0)
-        starred = published_counts["value"].to_list() in ([], ["*"])
-        if published_counts.height <= 1 and (starred or counts.height <= 1 or not internal):
+        is_starred = published_counts["value"].to_list() in ([], ["*"])
+        if published_counts.height <= 1 and (is_starred or counts.height <= 1 or not internal):
             single.append((name, published_counts["value"][0] if published_counts.height else None))
         else:
-            shown = counts if internal else published_counts
+            shown_counts = counts if internal else published_counts
             figures.append(
-                _show_histogram(account, name) or _show_bars(name, shown, internal, content.name_things(account))
+                _show_histogram(account, name) or _show_bars(name, shown_counts, internal, content.name_things(account))
             )
     return {"drawn": figures, "single": single, "left": len(names) - len(names[:most])}
 
@@ -57,28 +57,30 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     if bins is None:
         return None
     counts = [bins.count(numbers) for numbers in cells]
-    original, published = counts[0] if account.internal else None, counts[-1]
-    shown_original: Sequence[int | None] = [None] * len(published) if original is None else original
+    original, new_counts = counts[0] if account.internal else None, counts[-1]
+    shown_original: Sequence[int | None] = [None] * len(new_counts) if original is None else original
     things, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
-        "svg": Markup(bar_pictures.draw_histogram(bins.edges, published, original)),
+        "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original)),
         "label": (
-            f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(published), 'range')} of numbers."
+            f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
         ),
         "head": "Range",
-        "rows": [*zip(bins.labels, shown_original, published, strict=True), *untold],
+        "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
         "note": " ".join(_list_notes(bins, cells[-1], untold)),
     }
 
 
-def _list_notes(bins: NumberBins, published: NumberCells, untold: Sequence[tuple[str, int | None, int]]) -> list[str]:
+def _list_notes(
+    bins: NumberBins, published_cells: NumberCells, untold: Sequence[tuple[str, int | None, int]]
+) -> list[str]:
     """What a histogram does not show by itself."""
     words = dict(zip(wording.UNTOLD, ("missing", "suppressed"), strict=True))
     not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]
     return [
         *(["The outermost bars hold all numbers beyond them."] if bins.open_ends else []),
-        *(["Published ranges are spread evenly over their numbers."] if published.ranges else []),
+        *(["Published ranges are spread evenly over their numbers."] if published_cells.ranges else []),
         *([f"Not drawn, in the release: {' and '.join(not_drawn)}."] if not_drawn else []),
     ]
 
@@ -86,10 +88,10 @@ def _list_notes(bins: NumberBins, published: NumberCells, untold: Sequence[tuple
 def _count_untold(columns: Sequence[pl.Series]) -> list[tuple[str, int | None, int]]:
     """How many cells are missing or suppressed, where there are any."""
     missing = [column.null_count() for column in columns]
-    starred = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
+    star_counts = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
     return [
         (label, counts[0] if len(counts) > 1 else None, counts[-1])
-        for label, counts in zip(wording.UNTOLD, (missing, starred), strict=True)
+        for label, counts in zip(wording.UNTOLD, (missing, star_counts), strict=True)
         if any(counts)
     ]
 
@@ -98,33 +100,36 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
     rows = _shorten_counts(counts)
     labels = [label for label, _, _ in rows]
     original = [count for _, count, _ in rows] if internal else None
-    published = [count for _, _, count in rows]
+    published_counts = [count for _, _, count in rows]
     return {
         "name": name,
-        "svg": Markup(bar_pictures.draw_distribution(labels, published, original)),
+        "svg": Markup(bar_pictures.draw_distribution(labels, published_counts, original)),
         "label": (
             f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
             f"{wording.count_noun(counts.height, 'value')}."
         ),
         "head": "Value",
-        "rows": [(wording.shorten_label(label, 60), was if internal else None, now) for label, was, now in rows],
+        "rows": [
+            (wording.shorten_label(label, 60), was if internal else None, published_count)
+            for label, was, published_count in rows
+        ],
         "note": "",
     }
 
 
 def _shorten_counts(counts: pl.DataFrame) -> list[tuple[str, int, int]]:
     """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
-    ranked = counts.sort(["published", "original", "value"], descending=[True, True, False])
+    ranked_counts = counts.sort(["published", "original", "value"], descending=[True, True, False])
     rest = counts.height - _TOP if counts.height > _VALUES else 0
-    shown = ranked.head(_TOP) if rest else ranked
-    rows: Sequence[tuple[Any, ...]] = shown.select("value", "original", "published").rows()
-    labelled_counts = [(str(label), was, now) for label, was, now in rows]
+    shown_counts = ranked_counts.head(_TOP) if rest else ranked_counts
+    rows: Sequence[tuple[Any, ...]] = shown_counts.select("value", "original", "published").rows()
+    labelled_counts = [(str(label), was, published_count) for label, was, published_count in rows]
     if wording.have_natural_order([label for label, _, _ in labelled_counts]):
         labelled_counts.sort(key=lambda row: wording.make_sort_key(row[0]))
     else:
         labelled_counts.sort(key=lambda row: wording.UNTOLD.index(row[0]) + 1 if row[0] in wording.UNTOLD else 0)
     if rest:
-        tail = ranked.tail(-_TOP)
+        tail = ranked_counts.tail(-_TOP)
         labelled_counts.append(
             (f"{wording.format_count(rest)} others", int(tail["original"].sum()), int(tail["published"].sum()))
         )

@@ -44,47 +44,53 @@ class ColumnExposure:
 
 def draw_blanked_map(columns: Sequence[str], private: Flags, derived: Flags, title: str | None = None) -> str:
     """Rows by columns: private entries and blanked ones; many rows in bands, darker where more are hidden."""
-    kept = _choose_busiest_columns(private.sum(axis=0) + derived.sum(axis=0))
-    names = wording.shorten_distinctly([columns[index] for index in kept], LABEL)
+    column_indices = _choose_busiest_columns(private.sum(axis=0) + derived.sum(axis=0))
+    names = wording.shorten_distinctly([columns[index] for index in column_indices], LABEL)
     rows = len(private)
-    alone = rows <= ROWS_ALONE
-    edges = np.linspace(0, rows, (rows if alone else BANDS) + 1).astype(np.int64)
-    squares, most = _build_squares(private[:, kept], derived[:, kept], edges, alone=alone)
+    has_single_rows = rows <= ROWS_ALONE
+    edges = np.linspace(0, rows, (rows if has_single_rows else BANDS) + 1).astype(np.int64)
+    squares, most = _build_squares(
+        private[:, column_indices], derived[:, column_indices], edges, has_single_rows=has_single_rows
+    )
     heading = title if title is not None else "Entries that are not published"
     note = "Each square is one entry."
-    if not alone:
-        about = wording.format_count(max(1, round(rows / BANDS)))
-        note = f"Each band: about {about} rows; full colour: {wording.format_percent(most)} of them."
-    if len(kept) < len(columns):
+    if not has_single_rows:
+        band_rows = wording.format_count(max(1, round(rows / BANDS)))
+        note = f"Each band: about {band_rows} rows; full colour: {wording.format_percent(most)} of them."
+    if len(column_indices) < len(columns):
         note += f" The {COLUMNS} columns with the most."
-    return render_svg(_build_map_spec(names, edges, squares, most, alone=alone) | build_title(heading, note))
+    return render_svg(
+        _build_map_spec(names, edges, squares, most, has_single_rows=has_single_rows) | build_title(heading, note)
+    )
 
 
-def _build_squares(private: Flags, derived: Flags, edges: Ints, *, alone: bool) -> tuple[list[Spec], float]:
+def _build_squares(private: Flags, derived: Flags, edges: Ints, *, has_single_rows: bool) -> tuple[list[Spec], float]:
     """A square for each band, column and kind that has hidden entries; and the largest share of them.
 
     In bands both kinds can fall into one square: each has its half, private on the left.
     """
     values: list[Spec] = []
-    half = 1.0 if alone else 0.5
+    half = 1.0 if has_single_rows else 0.5
     for nth, (kind, mask) in enumerate(zip(_KINDS, (private, derived), strict=True)):
-        left = 0.0 if alone else 0.5 * nth
+        offset = 0.0 if has_single_rows else 0.5 * nth
         for band, (low, high) in enumerate(pairwise(edges)):
             shares = mask[low:high].mean(axis=0)
             values += [
-                {**_build_box(index + left, half, band), "kind": kind, "share": round(float(shares[index]), 5)}
+                {**_build_box(index + offset, half, band), "kind": kind, "share": round(float(shares[index]), 5)}
                 for index in np.flatnonzero(shares).tolist()
             ]
     return values, max((value["share"] for value in values), default=1.0)
 
 
-def _build_box(left: float, width: float, band: int) -> Spec:
+def _build_box(left_edge: float, width: float, band: int) -> Spec:
     gap = 0.05
-    return {"x": left + gap, "x2": left + width - gap, "y": band + gap, "y2": band + 1 - gap}
+    return {"x": left_edge + gap, "x2": left_edge + width - gap, "y": band + gap, "y2": band + 1 - gap}
 
 
-def _build_map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most: float, *, alone: bool) -> Spec:
-    bands, wide = len(edges) - 1, 34 if alone else 44 if len(names) <= 14 else 24
+def _build_map_spec(
+    names: Sequence[str], edges: Ints, squares: list[Spec], most: float, *, has_single_rows: bool
+) -> Spec:
+    bands, wide = len(edges) - 1, 34 if has_single_rows else 44 if len(names) <= 14 else 24
     ground = [_build_box(index, 1, band) for index in range(len(names)) for band in range(bands)]
     corners: Spec = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     hues: Spec = {"domain": list(_KINDS), "range": [_PRIVATE, _BLANKED]}
@@ -102,14 +108,17 @@ def _build_map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most
             "encoding": {
                 **corners,
                 "color": {"field": "kind", "type": "nominal", "scale": hues, "legend": build_legend()},
-                "opacity": {"value": 1} if alone else shade,
+                "opacity": {"value": 1} if has_single_rows else shade,
             },
         },
     ]
     return {
         "width": len(names) * wide,
-        "height": max(bands, 1) * (18 if alone else 10),
-        "encoding": {"x": _build_column_axis(names, wide), "y": _build_row_axis(edges, alone=alone)},
+        "height": max(bands, 1) * (18 if has_single_rows else 10),
+        "encoding": {
+            "x": _build_column_axis(names, wide),
+            "y": _build_row_axis(edges, has_single_rows=has_single_rows),
+        },
         "layer": layers,
     }
 
@@ -132,13 +141,13 @@ def _build_column_axis(names: Sequence[str], wide: int) -> Spec:
     return {"field": "x", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
 
 
-def _build_row_axis(edges: Ints, *, alone: bool) -> Spec:
+def _build_row_axis(edges: Ints, *, has_single_rows: bool) -> Spec:
     """Row numbers, from 0 at the top."""
     bands = len(edges) - 1
-    shown = [index for index in range(bands) if alone or index % 6 == 0]
+    shown_bands = [index for index in range(bands) if has_single_rows or index % 6 == 0]
     labels = [wording.format_count(int(edges[index])) for index in range(bands)]
     axis: Spec = {
-        "values": [index + (0.5 if alone else 0.0) for index in shown],
+        "values": [index + (0.5 if has_single_rows else 0.0) for index in shown_bands],
         "labelExpr": f"{json.dumps(labels)}[floor(datum.value)]",
         "labelOverlap": False,
         "labelFlush": False,
@@ -149,11 +158,11 @@ def _build_row_axis(edges: Ints, *, alone: bool) -> Spec:
     return {"field": "y", "type": "quantitative", "title": "row", "scale": scale, "axis": axis}
 
 
-def _choose_busiest_columns(hidden: Ints) -> list[int]:
+def _choose_busiest_columns(hidden_counts: Ints) -> list[int]:
     """The columns that are drawn, in the table's order."""
-    if len(hidden) <= COLUMNS:
-        return list(range(len(hidden)))
-    return sorted(int(index) for index in np.argsort(-hidden, kind="stable")[:COLUMNS])
+    if len(hidden_counts) <= COLUMNS:
+        return list(range(len(hidden_counts)))
+    return sorted(int(index) for index in np.argsort(-hidden_counts, kind="stable")[:COLUMNS])
 
 
 def build_legend() -> Spec:
@@ -186,10 +195,10 @@ def build_title(title: str, note: str = "") -> Spec:
 
 def draw_exposure_by_column(exposures: Sequence[ColumnExposure], title: str | None = None) -> str:
     """For each column: private entries, those that rules predicted, entries blanked to protect them."""
-    kept = _choose_busiest_columns(
+    column_indices = _choose_busiest_columns(
         np.asarray([exposure.private + exposure.derived for exposure in exposures], dtype=np.int64)
     )
-    drawn_ones = [exposures[index] for index in kept]
+    drawn_ones = [exposures[index] for index in column_indices]
     names = wording.shorten_distinctly([exposure.column for exposure in drawn_ones], LABEL)
     kinds = ("private", "predicted by rules before", "blanked to protect them")
     values: list[Spec] = [
@@ -217,8 +226,12 @@ def draw_exposure_by_column(exposures: Sequence[ColumnExposure], title: str | No
         {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": {"color": bars}},
         {"mark": text, "encoding": {"text": {"field": "said"}}},
     ]
-    left = len(exposures) - len(kept)
-    note = f"The {COLUMNS} columns with the most hidden entries; {wording.format_count(left)} more." if left else ""
+    remaining_count = len(exposures) - len(column_indices)
+    note = (
+        f"The {COLUMNS} columns with the most hidden entries; {wording.format_count(remaining_count)} more."
+        if remaining_count
+        else ""
+    )
     heading = title if title is not None else "Exposure by column"
     spec = {"width": 420, "height": max(1, len(names)) * 42, "data": {"values": values}}
     return render_svg(spec | {"encoding": encoding, "layer": layers} | build_title(heading, note))
@@ -228,10 +241,12 @@ def _build_name_axis() -> Spec:
     return {"domain": False, "labelLimit": 140, "labelColor": _INK, "grid": False}
 
 
-def draw_blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = None, title: str | None = None) -> str:
-    """How many entries are blanked to protect (|K|) by how many at a time (k); `chosen` marks the k that was used."""
+def draw_blanking_curve(
+    sizes: Sequence[tuple[int, int]], used_factor: int | None = None, title: str | None = None
+) -> str:
+    """How many entries are blanked to protect (|K|) by how many at a time (k); `used_factor` is the k that was used."""
     values = [
-        {"factor": factor, "size": size, "said": wording.format_count(size), "chosen": factor == chosen}
+        {"factor": factor, "size": size, "said": wording.format_count(size), "chosen": factor == used_factor}
         for factor, size in sorted(sizes)
     ]
     text: Spec = {"type": "text", "dy": -11, "fontSize": 11}
@@ -264,7 +279,9 @@ def draw_blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = N
     ]
     heading = title if title is not None else "Blanking fewer at a time blanks fewer"
     note = (
-        "" if chosen is None else f"The larger red spot: as in this release, {wording.format_count(chosen)} at a time."
+        ""
+        if used_factor is None
+        else f"The larger red spot: as in this release, {wording.format_count(used_factor)} at a time."
     )
     return render_svg(
         {"width": 420, "height": 210, "data": {"values": values}, "encoding": encoding, "layer": layers}

@@ -14,12 +14,12 @@ from sfumato.report.linking_curve import draw_linking_curve
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each claim in words: promised, measured, and who can check it."""
-    made = []
+    claim_rows = []
     for claim in body["claims"]:
         share = claim["property"].endswith("_share") and claim["property"] != "uniques_off_share"  # that one counts
         column = claim.get("arguments", {}).get("column")
         title = wording.PROPERTIES.get(claim["property"], wording.spell_name(claim["property"]).capitalize())
-        made.append(
+        claim_rows.append(
             {
                 "title": title + (f', column "{wording.shorten_label(column)}"' if isinstance(column, str) else ""),
                 "meaning": claim["meaning"],
@@ -29,7 +29,7 @@ def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "who": "only with the originals" if claim["needs_original"] else "anyone with the file",
             }
         )
-    return made
+    return claim_rows
 
 
 def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
@@ -42,7 +42,7 @@ def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
 def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     """Each loss with one sentence."""
     utility = body["utility"]
-    made = []
+    loss_rows = []
     losses = {
         **body["losses"],
         **{name: None for name in utility if name in loss_words.LOSSES and name not in body["losses"]},
@@ -55,49 +55,51 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
             meaning = loss_words.describe_loss(body).meaning
         if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
-        again = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
-        made.append(_describe_loss(name, title, meaning, value, again))
-    return made + _list_learning_losses(utility)
+        file_loss = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
+        loss_rows.append(_describe_loss(name, title, meaning, value, file_loss))
+    return loss_rows + _list_learning_losses(utility)
 
 
-def _describe_loss(name: str, title: str, meaning: str, value: float | None, again: float | None) -> dict[str, str]:
+def _describe_loss(name: str, title: str, meaning: str, value: float | None, file_loss: float | None) -> dict[str, str]:
     """One loss, by the method and as measured on the file; a share as a percentage."""
     format_value = (
         wording.format_percent if name.startswith("loss") or name in loss_words.SHARES else wording.format_count
     )
-    first, then = ("" if number is None else format_value(number) for number in (value, again))
-    return {"title": title, "value": first, "again": then, "meaning": meaning}
+    first, file_text = ("" if number is None else format_value(number) for number in (value, file_loss))
+    return {"title": title, "value": first, "again": file_text, "meaning": meaning}
 
 
 def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:
     """The accuracy of classifiers trained on the release."""
-    made = []
+    loss_rows = []
     for name in [name for name in utility if f"{name}_original" in utility]:
-        before, blind = (
+        original_text, blind = (
             wording.format_percent(utility[f"{name}_original"]),
             wording.format_percent(utility.get("zero_r_accuracy")),
         )
         meaning = (
-            f"Share of right predictions when trained on the release. Trained on the originals: {before}. "
+            f"Share of right predictions when trained on the release. Trained on the originals: {original_text}. "
             f"Always predicting the most frequent value: {blind}."
         )
         title = f"Accuracy of {wording.spell_name(name.removesuffix('_accuracy'))}"
-        made.append({"title": title, "value": "", "again": wording.format_percent(utility[name]), "meaning": meaning})
-    return made
+        loss_rows.append(
+            {"title": title, "value": "", "again": wording.format_percent(utility[name]), "meaning": meaning}
+        )
+    return loss_rows
 
 
 def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each attack with its story and its outcome."""
-    tried = "People tried" if body["data"]["shape"] == "table" else "Tried"
-    made = []
+    tries_label = "People tried" if body["data"]["shape"] == "table" else "Tried"
+    attack_rows = []
     for attack in body["attacks"]:
         attack_facts = {**attack, **attack.get("parameters", {})} if "risk_at_most" in attack else attack
         title, story = attack_stories.tell_attack(attack_facts, body)
         knows = _describe_knowledge(attack_facts, body)
         facts = [("Knows", knows)] if knows else []
-        facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, tried)
-        made.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
-    return made
+        facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, tries_label)
+        attack_rows.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
+    return attack_rows
 
 
 def _draw_curve(attack: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -120,11 +122,11 @@ def _approximate_share(share: float) -> str:
     return f"about {wording.format_percent(share)}"
 
 
-def _list_attack_counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str, str]]:
+def _list_attack_counts(attack: Mapping[str, Any], tries_label: str) -> list[tuple[str, str]]:
     """The outcome of an attack in counts."""
     tries = attack["attempts"]
     facts = [
-        (tried, wording.format_count(tries)),
+        (tries_label, wording.format_count(tries)),
         ("Right guesses", wording.format_count(attack["successes"])),
         (
             "Risk",
@@ -150,8 +152,8 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
     quasi = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
     knowledge = attack.get("known") or attack.get("knowledge")
     if not knowledge and "knowledge" in attack:  # the default is all of these except the columns it guesses
-        wanted = {attack.get("column"), *(attack.get("columns") or ())}
-        knowledge = [name for name in quasi if name not in wanted]
+        target_columns = {attack.get("column"), *(attack.get("columns") or ())}
+        knowledge = [name for name in quasi if name not in target_columns]
     if isinstance(knowledge, str):
         if attack.get("known"):
             return wording.list_names([knowledge])

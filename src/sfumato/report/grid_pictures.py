@@ -47,28 +47,28 @@ class _Cell(NamedTuple):
     column: int
 
 
-def draw_grid_figures(published: Sequences, original: Sequences | None = None) -> tuple[ReportFigure, ...]:
+def draw_grid_figures(published_sequences: Sequences, original: Sequences | None = None) -> tuple[ReportFigure, ...]:
     """Visits and flows on the grid; nothing if the items are no cells of one. Without originals, the release alone."""
-    cells = _read_cells(published, original)
+    cells = _read_cells(published_sequences, original)
     if not cells:
         return ()
     sides = ("before", "after") if original is not None else ("after",)
-    pair = (published if original is None else original, published)
+    pair = (published_sequences if original is None else original, published_sequences)
     visits, flows = visit_counts(*pair), flow_counts(*pair)
     strongest = flows.sort(pl.max_horizontal(sides), descending=True, maintain_order=True).head(_FLOWS)
-    seen = "" if original is None else ", before and after"
+    side_text = "" if original is None else ", before and after"
     note = f" The {_FLOWS} strongest are drawn." if len(flows) > _FLOWS else ""
     return (
         _make_figure(
             "Visits",
-            f"How often each region is visited{seen}. It is drawn at the cell of the grid that it is named after.",
+            f"How often each region is visited{side_text}. It is drawn at the cell of the grid that it is named after.",
             _draw_visits(visits, cells, sides),
             visits,
             sides,
         ),
         _make_figure(
             "Flows",
-            f"How often each step between regions is made{seen}. Arrows keep to the right, like traffic.{note}",
+            f"How often each step between regions is made{side_text}. Arrows keep to the right, like traffic.{note}",
             _draw_flows(strongest, cells, sides),
             flows,
             sides,
@@ -90,10 +90,10 @@ def _read_cells(*several: Sequences | None) -> dict[str, _Cell]:
 def _draw_visits(visits: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> str:
     """A map of squares, the darker the more visits."""
     counts = [(cells[name], side, count) for side in sides for name, count in visits.select("region", side).iter_rows()]
-    unvisited = [(cell, side, 0) for side in sides for cell in _list_cells(cells) - set(cells.values())]
+    empty_counts = [(cell, side, 0) for side in sides for cell in _list_cells(cells) - set(cells.values())]
     values = [
         {"row": cell.row, "column": cell.column, "side": side, "visits": count}
-        for cell, side, count in sorted(counts + unvisited)
+        for cell, side, count in sorted(counts + empty_counts)
     ]
     # Shades of one colour by opacity: a mixed colour would not follow the page into dark mode.
     shade: Spec = {
@@ -203,11 +203,11 @@ def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[st
 
 def _shift(start: _Cell, goal: _Cell) -> dict[str, float]:
     """The ends of a flow, moved to its right; the head of its arrow, and how far that is turned from pointing up."""
-    right, up = goal.column - start.column, goal.row - start.row
-    aside = _ASIDE / hypot(right, up) if right or up else 0.0
-    x, y = start.column + up * aside, start.row - right * aside
-    head = {"head_x": x + _HEAD * right, "head_y": y + _HEAD * up, "angle": degrees(atan2(right, up))}
-    return {"x": x, "y": y, "x2": x + right, "y2": y + up, **head}
+    right, rise = goal.column - start.column, goal.row - start.row
+    aside = _ASIDE / hypot(right, rise) if right or rise else 0.0
+    x, y = start.column + rise * aside, start.row - right * aside
+    head = {"head_x": x + _HEAD * right, "head_y": y + _HEAD * rise, "angle": degrees(atan2(right, rise))}
+    return {"x": x, "y": y, "x2": x + right, "y2": y + rise, **head}
 
 
 def _repeat_sides(values: list[dict[str, Any]], sides: tuple[str, ...], layers: list[Spec], size: _GridSize) -> Spec:
@@ -237,5 +237,7 @@ def _make_figure(title: str, caption: str, svg: str, counts: pl.DataFrame, sides
         for row in largest.iter_rows(named=True)
     )
     head = tuple(word.capitalize() for word in (*names, *(sides if len(sides) > 1 else ("times",))))
-    listed = f"the {_LISTED} largest numbers" if counts.height > _LISTED else "all numbers"
-    return ReportFigure(title, svg, caption, f"{caption} The table lists {listed}." if rows else caption, head, rows)
+    extent_text = f"the {_LISTED} largest numbers" if counts.height > _LISTED else "all numbers"
+    return ReportFigure(
+        title, svg, caption, f"{caption} The table lists {extent_text}." if rows else caption, head, rows
+    )

@@ -69,32 +69,39 @@ def show_groups(account: RunAccount) -> dict[str, Any] | None:
 
 def measure_group_losses(account: RunAccount) -> list[list[GroupLoss]]:
     """The groups of each quasi-identifying column, those that lost most first; none if nobody lost anything."""
-    original, published, rows = account.original, account.published, account.details.get("rows")
-    if not isinstance(original, Table) or not isinstance(published, Table) or rows is None or are_rows_drawn(account):
+    original, published_table, rows = account.original, account.published, account.details.get("rows")
+    if (
+        not isinstance(original, Table)
+        or not isinstance(published_table, Table)
+        or rows is None
+        or are_rows_drawn(account)
+    ):
         return []
-    names = [name for name in published.quasi_identifying if name in original.frame.columns]
-    left = _flag_people_left(account, np.asarray(rows))
-    losses = _measure_losses(account, names, np.asarray(rows), left)
-    if left.all() and (losses is None or not losses.any()):
+    names = [name for name in published_table.quasi_identifying if name in original.frame.columns]
+    kept_mask = _flag_people_left(account, np.asarray(rows))
+    losses = _measure_losses(account, names, np.asarray(rows), kept_mask)
+    if kept_mask.all() and (losses is None or not losses.any()):
         return []
     return [
         groups
         for name in names
-        if (groups := _measure_column(name, label_people(original, published, name), left, losses))
+        if (groups := _measure_column(name, label_people(original, published_table, name), kept_mask, losses))
     ]
 
 
 def _flag_people_left(account: RunAccount, rows: np.ndarray[Any, Any]) -> Flags:
     """Which people of the originals have a row in the release that is not suppressed."""
-    published, suppression = account.published, account.certificate["suppression"]
+    published_table, suppression = account.published, account.certificate["suppression"]
     if suppression["rows"] and suppression.get("seen"):
-        rows = rows[~flag_starred_rows(published.frame, published.quasi_identifying).to_numpy()]
-    left = np.zeros(len(account.original), dtype=np.bool_)
-    left[rows] = True
-    return left
+        rows = rows[~flag_starred_rows(published_table.frame, published_table.quasi_identifying).to_numpy()]
+    kept_mask = np.zeros(len(account.original), dtype=np.bool_)
+    kept_mask[rows] = True
+    return kept_mask
 
 
-def _measure_losses(account: RunAccount, names: list[str], rows: np.ndarray[Any, Any], left: Flags) -> Floats | None:
+def _measure_losses(
+    account: RunAccount, names: list[str], rows: np.ndarray[Any, Any], kept_mask: Flags
+) -> Floats | None:
     """How much detail each person lost, over the quasi-identifying columns; None where cells are not labels."""
     differences = [account.differences.get(name) for name in names]
     if not names or any(difference is None or difference.other for difference in differences):
@@ -102,25 +109,25 @@ def _measure_losses(account: RunAccount, names: list[str], rows: np.ndarray[Any,
     total = np.zeros(len(rows))
     for name in names:
         total += _measure_cell_losses(account, name, rows)
-    lost = np.ones(len(account.original))
-    lost[rows] = total / len(names)
-    lost[~left] = 1.0
-    return lost
+    person_losses = np.ones(len(account.original))
+    person_losses[rows] = total / len(names)
+    person_losses[~kept_mask] = 1.0
+    return person_losses
 
 
 def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, Any]) -> Floats:
     """The share of values that each cell leaves open; an empty cell that was not empty before leaves all open."""
     values = account.original.frame[name]
     domain = Domain.of(values, account.original.hierarchies.get(name))
-    published = account.published.frame[name]
-    labels, codes = encode_narrowly(published)
-    lost: Floats = domain.measure_losses(spell_cells(labels))[codes]
-    if published.null_count():
-        lost[(published.is_null() & values.gather(rows).is_not_null()).to_numpy()] = 1.0
-    return lost
+    published_cells = account.published.frame[name]
+    labels, codes = encode_narrowly(published_cells)
+    cell_losses: Floats = domain.measure_losses(spell_cells(labels))[codes]
+    if published_cells.null_count():
+        cell_losses[(published_cells.is_null() & values.gather(rows).is_not_null()).to_numpy()] = 1.0
+    return cell_losses
 
 
-def label_people(original: Table, published: Table, name: str) -> pl.Series:
+def label_people(original: Table, published_table: Table, name: str) -> pl.Series:
     """The group of each person of the originals by one column."""
     values, hierarchy = original.frame[name], original.hierarchies.get(name)
     if values.dtype.is_numeric() and values.n_unique() > GROUPS and not are_digits_codes(hierarchy):
@@ -129,7 +136,7 @@ def label_people(original: Table, published: Table, name: str) -> pl.Series:
             return ranges
     distinct, codes = encode_narrowly(values)
     texts = spell_cells(distinct).fill_null(wording.UNTOLD[0])
-    groups = _coarsen(texts, set(spell_cells(list_values(published.frame[name]))), hierarchy)
+    groups = _coarsen(texts, set(spell_cells(list_values(published_table.frame[name]))), hierarchy)
     return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 
 
@@ -150,11 +157,11 @@ def _spread_labels(labels: pl.Series, places: Ints | Places) -> pl.Series:
     return labels.cast(pl.Enum(labels.unique().sort())).gather(places)
 
 
-def _coarsen(texts: pl.Series, published: set[str], hierarchy: Hierarchy | None) -> pl.Series:
+def _coarsen(texts: pl.Series, published_labels: set[str], hierarchy: Hierarchy | None) -> pl.Series:
     """Values as published labels, or, where these say nothing or are too many, as labels of a coarser level."""
     if hierarchy is None:
         return texts
-    labels = published - {SUPPRESSED}
+    labels = published_labels - {SUPPRESSED}
     covers = [{row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}]
     covers += [{row[0]: row[level] for row in hierarchy.rows} for level in range(1, hierarchy.height)]
     for cover in covers:
@@ -174,21 +181,23 @@ def _gather_rare(groups: pl.Series, people: Ints) -> pl.Series:
     return groups.replace(dict.fromkeys(set(counts["group"]) - set(frequent["group"]), _OTHERS))
 
 
-def _measure_column(name: str, groups: pl.Series, left: Flags, losses: Floats | None) -> list[GroupLoss]:
-    people = pl.DataFrame({"group": groups, "left": left, "loss": np.zeros(len(left)) if losses is None else losses})
+def _measure_column(name: str, groups: pl.Series, kept_mask: Flags, losses: Floats | None) -> list[GroupLoss]:
+    people = pl.DataFrame(
+        {"group": groups, "left": kept_mask, "loss": np.zeros(len(kept_mask)) if losses is None else losses}
+    )
     counts = people.group_by("group").agg(pl.len().alias("before"), pl.col("left").sum(), pl.col("loss").mean())
     if counts.height < 2:
         return []
-    made = [
-        GroupLoss(name, group, int(before), int(count), None if losses is None else float(loss))
-        for group, before, count, loss in counts.sort("group").iter_rows()
+    group_losses = [
+        GroupLoss(name, group, int(original_count), int(count), None if losses is None else float(loss))
+        for group, original_count, count, loss in counts.sort("group").iter_rows()
     ]
-    return sorted(made, key=lambda group: group.rank)
+    return sorted(group_losses, key=lambda group: group.rank)
 
 
 def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
     """The group that lost the largest share of its people, and the one that lost the most detail."""
-    people, left = (sum(getattr(group, name) for group in columns[0]) for name in ("before", "left"))
+    people, rest = (sum(getattr(group, name) for group in columns[0]) for name in ("before", "left"))
     large = [group for groups in columns for group in groups if group.before >= _FEW * people]
     groups = [group for group in large if group.group != _OTHERS] or large
     worst = max(groups, key=lambda group: (group.lost_share, group.before))
@@ -197,7 +206,7 @@ def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
         sentences.append(
             f"Hit hardest: {_name_group(worst)}, where {wording.format_count(worst.left)} of "
             f"{wording.count_noun(worst.before, 'person is', 'people are')} left "
-            f"({wording.format_percent(1 - worst.lost_share)}; of everybody {wording.format_percent(left / people)})."
+            f"({wording.format_percent(1 - worst.lost_share)}; of everybody {wording.format_percent(rest / people)})."
         )
     vaguest = max(groups, key=lambda group: (group.loss or 0.0, group.before))
     if vaguest.loss and vaguest != worst:
@@ -213,12 +222,17 @@ def _name_group(group: GroupLoss) -> str:
 
 def _show_column(groups: list[GroupLoss]) -> dict[str, Any]:
     """A card: the groups that lost most, and the others as one line."""
-    shown, rest = groups[:_SHOWN], groups[_SHOWN:]
+    shown_groups, rest = groups[:_SHOWN], groups[_SHOWN:]
     if len(rest) == 1:
-        shown, rest = groups, []
+        shown_groups, rest = groups, []
     if rest:
-        before = sum(group.before for group in rest)
-        loss = None if rest[0].loss is None else sum((group.loss or 0.0) * group.before for group in rest) / before
+        original_count = sum(group.before for group in rest)
+        loss = (
+            None if rest[0].loss is None else sum((group.loss or 0.0) * group.before for group in rest) / original_count
+        )
         name = f"{wording.format_count(len(rest))} others"
-        shown = [*shown, GroupLoss(groups[0].column, name, before, sum(group.left for group in rest), loss)]
-    return {"name": groups[0].column, "rows": shown}
+        shown_groups = [
+            *shown_groups,
+            GroupLoss(groups[0].column, name, original_count, sum(group.left for group in rest), loss),
+        ]
+    return {"name": groups[0].column, "rows": shown_groups}

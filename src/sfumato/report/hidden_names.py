@@ -34,24 +34,24 @@ def split_secret(secret: Any) -> SecretSides:
     return SecretSides(frozenset(), frozenset(map(str, many)), False)
 
 
-def describe_secrets(secrets: Iterable[Any], original: Baskets, published: Baskets) -> list[str]:
+def describe_secrets(secrets: Iterable[Any], original: Baskets, published_baskets: Baskets) -> list[str]:
     """Each secret with its support and its confidence before and after, and how many more there are."""
     sides = [split_secret(secret) for secret in secrets]
-    shown = sides[:_SECRETS]
-    names = {name for secret in shown for name in secret.left | secret.right}
-    original_columns, published_columns = (ItemColumns.of(baskets, names) for baskets in (original, published))
-    sentences = [f"Hidden: {_describe_secret(secret, original_columns, published_columns)}." for secret in shown]
-    rest = len(sides) - len(shown)
+    shown_sides = sides[:_SECRETS]
+    names = {name for secret in shown_sides for name in secret.left | secret.right}
+    original_columns, published_columns = (ItemColumns.of(baskets, names) for baskets in (original, published_baskets))
+    sentences = [f"Hidden: {_describe_secret(secret, original_columns, published_columns)}." for secret in shown_sides]
+    rest = len(sides) - len(shown_sides)
     return sentences + ([f"Hidden besides: {wording.format_count(rest)} more."] if rest else [])
 
 
-def _describe_secret(secret: SecretSides, original: ItemColumns, published: ItemColumns) -> str:
+def _describe_secret(secret: SecretSides, original: ItemColumns, published_columns: ItemColumns) -> str:
     whole = secret.left | secret.right
-    supports = [columns.count_support(whole) for columns in (original, published)]
+    supports = [columns.count_support(whole) for columns in (original, published_columns)]
     text = f"support {wording.format_count(supports[0])} → {wording.format_count(supports[1])}"
     if not secret.left:
         return f"{join_items(whole)}, {text}"
-    bases = [columns.count_support(secret.left) for columns in (original, published)]
+    bases = [columns.count_support(secret.left) for columns in (original, published_columns)]
     shares = [
         f"{100 * support / base:.2f}".removesuffix(".00") + f"{wording.NBSP}%" if base else "none"
         for support, base in zip(supports, bases, strict=True)
@@ -60,28 +60,30 @@ def _describe_secret(secret: SecretSides, original: ItemColumns, published: Item
     return f"{name}, {text}, confidence {shares[0]} → {shares[1]}"
 
 
-def describe_lost_itemsets(original: pl.DataFrame, published: pl.DataFrame, secrets: Sequence[Any] = ()) -> list[str]:
+def describe_lost_itemsets(
+    original: pl.DataFrame, published_frame: pl.DataFrame, secrets: Sequence[Any] = ()
+) -> list[str]:
     """The most frequent of the itemsets that are lost, and how many more; those that hold a secret one do not count.
 
     Both frames have `items` and `support`.
     """
-    lost = (
+    lost_itemsets = (
         _key_itemsets(original)
-        .join(_key_itemsets(published), on="key", how="anti")
+        .join(_key_itemsets(published_frame), on="key", how="anti")
         .sort("support", "key", descending=True)
     )
     covering = [secret.right for secret in map(split_secret, secrets) if secret.is_itemset]
     itemsets = [
         (items, int(support))
-        for items, support in lost.select("items", "support").iter_rows()
+        for items, support in lost_itemsets.select("items", "support").iter_rows()
         if not any(right <= set(items) for right in covering)
     ]
     if not itemsets:
         return []
-    shown = [f"{join_items(items)} ({wording.format_count(support)})" for items, support in itemsets[:_LOST]]
-    rest = len(itemsets) - len(shown)
+    itemset_texts = [f"{join_items(items)} ({wording.format_count(support)})" for items, support in itemsets[:_LOST]]
+    rest = len(itemsets) - len(itemset_texts)
     more = f" and {wording.format_count(rest)} more" if rest else ""
-    return [f"Itemsets lost, with their support before: {'; '.join(shown)}{more}."]
+    return [f"Itemsets lost, with their support before: {'; '.join(itemset_texts)}{more}."]
 
 
 def _key_itemsets(itemsets: pl.DataFrame) -> pl.DataFrame:

@@ -26,50 +26,52 @@ _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, basket
 
 
 def build_hiding_section(
-    release: Release, original: Baskets, published: Baskets, utility: Mapping[str, float]
+    release: Release, original: Baskets, published_baskets: Baskets, utility: Mapping[str, float]
 ) -> ReportSection:
     """Rules before and after, side effects, and the distance from the optimum."""
     secret = release.details["sensitive"]
     figures = [_build_effects_figure(utility)]
     if release.method.min_confidence is not None:
-        figures.insert(0, _build_hidden_rules_figure(release, original, published, secret))
+        figures.insert(0, _build_hidden_rules_figure(release, original, published_baskets, secret))
     changes = release.losses.get("changes", 0)
     intro = (
         f"{wording.count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
         "hidden, with "
         f"{wording.count_noun(int(changes), 'item change')}."
     )
-    known = split_unknowns(published).known
+    known_baskets = split_unknowns(published_baskets).known
     notes = [
-        *describe_secrets(secret, original, known),
-        *_describe_lost(original, known, compute_least_count(release.method.min_support, len(original)), secret),
+        *describe_secrets(secret, original, known_baskets),
+        *_describe_lost(
+            original, known_baskets, compute_least_count(release.method.min_support, len(original)), secret
+        ),
         *_list_hiding_notes(release),
     ]
     return ReportSection("hiding", "What was hidden, and the side effects", intro, tuple(figures), tuple(notes))
 
 
-def _describe_lost(original: Baskets, known: Baskets, least: int, secret: Sequence[Any]) -> list[str]:
+def _describe_lost(original: Baskets, known_baskets: Baskets, least: int, secret: Sequence[Any]) -> list[str]:
     """The itemsets that are no longer frequent; nothing if there are too many to mine."""
     from sfumato.errors import DataError
     from sfumato.mine import frequent_itemsets
 
     try:
-        original_itemsets, known_itemsets = (frequent_itemsets(baskets, least) for baskets in (original, known))
+        original_itemsets, known_itemsets = (frequent_itemsets(baskets, least) for baskets in (original, known_baskets))
     except DataError:
         return []
     return describe_lost_itemsets(original_itemsets, known_itemsets, secret)
 
 
 def _build_hidden_rules_figure(
-    release: Release, original: Baskets, published: Baskets, secret: Iterable[Any]
+    release: Release, original: Baskets, published_baskets: Baskets, secret: Iterable[Any]
 ) -> ReportFigure:
     method = release.method
     least = compute_least_count(method.min_support, len(original))
     confidence = float(parse_exact_confidence(method.min_confidence))
     secret_sides = {split_secret(rule)[:2] for rule in secret}
     original_spots = _mine_rule_spots(original, least, confidence, secret_sides)
-    published_spots = _mine_rule_spots(split_unknowns(published).known, least, confidence, secret_sides)
-    shown = sum(
+    published_spots = _mine_rule_spots(split_unknowns(published_baskets).known, least, confidence, secret_sides)
+    exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )
     return ReportFigure(
@@ -77,7 +79,7 @@ def _build_hidden_rules_figure(
         draw_rules_before_and_after(original_spots, published_spots, confidence, least, title="", rule_words=_WORDS),
         "Rules by confidence and support, before and after; those that were to be hidden are marked.",
         "Rules with one item on the right, from half the thresholds up. Dashed: the thresholds. Red: rules to be "
-        f"hidden; after the changes, {wording.format_count(shown)} of them reach both thresholds.",
+        f"hidden; after the changes, {wording.format_count(exposed_count)} of them reach both thresholds.",
         wide=True,
     )
 
@@ -88,18 +90,18 @@ def _mine_rule_spots(
     from sfumato.errors import DataError
     from sfumato.mine import association_rules
 
-    below = max(1, int(least * _REACH))
+    lower_support = max(1, int(least * _REACH))
     try:
-        rules = association_rules(baskets, below, confidence * _REACH, max_length=3, consequent_length=1)
+        rules = association_rules(baskets, lower_support, confidence * _REACH, max_length=3, consequent_length=1)
     except DataError:
         return []
     if rules.height > MOST_RULES:
         rules = rules.filter(pl.col("support") >= least)
-    alone = {next(iter(right)) for left, right in secret_sides if not left and len(right) == 1}
+    secret_items = {next(iter(right)) for left, right in secret_sides if not left and len(right) == 1}
     spots = []
     for left, right, support, share in rules.select("antecedent", "consequent", "support", "confidence").iter_rows():
         sides = (frozenset(map(str, left)), frozenset(map(str, right)))
-        spots.append(RuleSpot(float(share), int(support), sides in secret_sides or bool(sides[1] & alone)))
+        spots.append(RuleSpot(float(share), int(support), sides in secret_sides or bool(sides[1] & secret_items)))
     return spots
 
 
@@ -170,17 +172,17 @@ def _list_hiding_notes(release: Release) -> list[str]:
 _REPAIRED_ITEMSETS = ("lost_itemsets", "ghost_itemsets", "changed_supports")
 
 
-def build_pattern_section(release: Release, original: Baskets, published: Patterns) -> ReportSection:
+def build_pattern_section(release: Release, original: Baskets, published_patterns: Patterns) -> ReportSection:
     """What can be inferred from the patterns, and what the repair changed."""
     channels = release.details.get("channels")
     channel_count = channels.height if isinstance(channels, pl.DataFrame) else 0
     intro = (
         f"The frequent itemsets had {wording.count_noun(channel_count, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. "
-        f"{wording.count_noun(len(published), 'pattern is', 'patterns are')} published."
+        f"{wording.count_noun(len(published_patterns), 'pattern is', 'patterns are')} published."
     )
     figure = build_repair_figure(release, (*_REPAIRED_ITEMSETS, "added_baskets"))
-    notes = [*list_channel_examples(channels), *_describe_withheld(release, original, published)]
+    notes = [*list_channel_examples(channels), *_describe_withheld(release, original, published_patterns)]
     return ReportSection("patterns", "What the patterns revealed", intro, (figure,), tuple(notes))
 
 
@@ -201,14 +203,14 @@ def build_repair_figure(release: Release, names: Iterable[str]) -> ReportFigure:
     )
 
 
-def _describe_withheld(release: Release, original: Baskets, published: Patterns) -> list[str]:
+def _describe_withheld(release: Release, original: Baskets, published_patterns: Patterns) -> list[str]:
     """Frequent itemsets that are not published."""
     from sfumato.mine import frequent_itemsets
 
     least = release.details.get("min_support")
     if least is None or not release.losses.get("lost_itemsets"):
         return []
-    return describe_lost_itemsets(frequent_itemsets(original, int(least)), published.frame)
+    return describe_lost_itemsets(frequent_itemsets(original, int(least)), published_patterns.frame)
 
 
 def list_channel_examples(channels: Any, most: int = 8) -> list[str]:

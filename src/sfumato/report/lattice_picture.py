@@ -23,14 +23,14 @@ def draw_lattice(nodes: Sequence[LatticeNode]) -> str:
     _draw_heights(drawing, tallest)
     spots = _place_nodes(nodes, drawing, tallest)
     for node in nodes:
-        for above in _list_coarser_neighbours(node.levels):
-            if above in spots:
-                drawing.add_line(spots[node.levels], spots[above], _LINE)
-    labelled = len(nodes) <= MOST_LABELLED
+        for coarser_levels in _list_coarser_neighbours(node.levels):
+            if coarser_levels in spots:
+                drawing.add_line(spots[node.levels], spots[coarser_levels], _LINE)
+    is_labelled = len(nodes) <= MOST_LABELLED
     for node in nodes:
         x, y = spots[node.levels]
-        drawing.add_circle(x, y, 6 if labelled else 4, _choose_colour(node))
-        if labelled:
+        drawing.add_circle(x, y, 6 if is_labelled else 4, _choose_colour(node))
+        if is_labelled:
             words = " ".join(str(level) for level in node.levels)
             drawing.add_words(x, y - 10, words, _SOFT, size=10, anchor="middle")
     return drawing.render(left=42, right=2, top=2, bottom=2)

@@ -214,15 +214,15 @@ def describe_loss(body: Mapping[str, Any]) -> LossWords:
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:
     """What the loss of one method means: as its kind of change says, or the method itself (`Method.loss_meaning`)."""
     method = find_tagged_class("method", tag)
-    stated = dict.fromkeys(ChangeKind(change["kind"]) for change in changes if change["method"] == tag)
-    kinds = [kind.meaning.loss_words for kind in stated if kind.meaning.loss_words is not None]
+    stated_kinds = dict.fromkeys(ChangeKind(change["kind"]) for change in changes if change["method"] == tag)
+    kinds = [kind.meaning.loss_words for kind in stated_kinds if kind.meaning.loss_words is not None]
     if _loses_detail(tag):
         return _DETAIL
-    own = str(getattr(method, "loss_meaning", ""))
-    if own and kinds:
-        return _MIXED._replace(meaning=f"{own} {_MIXED.meaning}")  # the file is measured by the largest
-    if own and method is not None:
-        return LossWords(own, *method.kept_meaning)
+    own_meaning = str(getattr(method, "loss_meaning", ""))
+    if own_meaning and kinds:
+        return _MIXED._replace(meaning=f"{own_meaning} {_MIXED.meaning}")  # the file is measured by the largest
+    if own_meaning and method is not None:
+        return LossWords(own_meaning, *method.kept_meaning)
     return _MIXED if len(kinds) > 1 else kinds[0] if kinds else _UNKNOWN
 
 

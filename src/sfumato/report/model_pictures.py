@@ -67,11 +67,11 @@ class NamedShare:
 
 def draw_named_shares(bars: Iterable[NamedShare]) -> str:
     """Bars of shares, each under its own line of words: rules are too long to stand beside them."""
-    shown, step = list(bars), 38
-    drawing = Drawing(_WIDTH, step * max(len(shown), 1))
-    room = max((estimate_width(bar.text, 12) for bar in shown), default=0.0) + 8
+    shown_bars, step = list(bars), 38
+    drawing = Drawing(_WIDTH, step * max(len(shown_bars), 1))
+    room = max((estimate_width(bar.text, 12) for bar in shown_bars), default=0.0) + 8
     length = drawing.width - room
-    for number, bar in enumerate(shown):
+    for number, bar in enumerate(shown_bars):
         y = number * step
         drawing.add_words(0, y + 13, cut_words(bar.words, 12, drawing.width), _INK)
         drawing.add_box(0, y + 19, length, 10, _LINE)
@@ -129,11 +129,11 @@ class _OutlineLine:
     @property
     def words(self) -> str:
         """Its condition; at the root, everybody."""
-        everybody = f"all {wording.format_count(self.node.people)} people"
-        below = sum(1 for _ in self.node.list_leaves())
-        more = f" ({wording.format_count(below)} leaves)" if self.is_end and below > 1 else ""
+        root_text = f"all {wording.format_count(self.node.people)} people"
+        leaf_count = sum(1 for _ in self.node.list_leaves())
+        more = f" ({wording.format_count(leaf_count)} leaves)" if self.is_end and leaf_count > 1 else ""
         result = f" → {self.node.predicted}" if self.is_end else ""
-        return wording.clean_label((self.node.condition or everybody) + more + result)
+        return wording.clean_label((self.node.condition or root_text) + more + result)
 
     @property
     def height(self) -> float:
@@ -143,10 +143,10 @@ class _OutlineLine:
 
 def _list_lines(node: TreeNode, deepest: int, depth: int = 0) -> list[_OutlineLine]:
     is_end = not node.children or depth == deepest
-    below = () if is_end else node.children
+    child_nodes = () if is_end else node.children
     return [
         _OutlineLine(node, depth, is_end),
-        *(line for part in below for line in _list_lines(part, deepest, depth + 1)),
+        *(line for part in child_nodes for line in _list_lines(part, deepest, depth + 1)),
     ]
 
 
@@ -172,17 +172,17 @@ class _LegendEntry(NamedTuple):
 
 def _place_legend(colours: Mapping[str, str]) -> list[_LegendEntry]:
     """The classes, as many beside each other as fit; those that share a colour are one entry."""
-    alone = len(colours) <= len(CLASS_COLOURS)
-    names = list(colours) if alone else [*list(colours)[: len(CLASS_COLOURS) - 1], "other classes"]
-    placed: list[_LegendEntry] = []
+    has_own_colours = len(colours) <= len(CLASS_COLOURS)
+    names = list(colours) if has_own_colours else [*list(colours)[: len(CLASS_COLOURS) - 1], "other classes"]
+    legend_entries: list[_LegendEntry] = []
     x, row = 0.0, 0
     for name, colour in zip(names, CLASS_COLOURS, strict=False):
         wide = min(estimate_width(name, 12) + 34, _WIDTH)
         if x and x + wide > _WIDTH:
             x, row = 0.0, row + 1
-        placed.append(_LegendEntry(name, colour, x, row))
+        legend_entries.append(_LegendEntry(name, colour, x, row))
         x += wide
-    return placed
+    return legend_entries
 
 
 @dataclass(frozen=True)

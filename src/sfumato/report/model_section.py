@@ -27,19 +27,19 @@ LISTED = 200
 """How many rules or leaves are listed."""
 
 
-def build_model_section(published: Rules) -> ReportSection:
+def build_model_section(published_rules: Rules) -> ReportSection:
     """The rules by name with their supports and confidences; of a classifier, its tree and how often it is right."""
-    tree = build_classifier_tree(published)
+    tree = build_classifier_tree(published_rules)
     if tree is None:
-        return _build_rules_section(published)
-    return _build_tree_section(tree, name_target(published))
+        return _build_rules_section(published_rules)
+    return _build_tree_section(tree, name_target(published_rules))
 
 
-def _build_rules_section(published: Rules) -> ReportSection:
-    rules = published.list_counts()
+def _build_rules_section(published_rules: Rules) -> ReportSection:
+    rules = published_rules.list_counts()
     count = wording.count_noun(len(rules), "rule is", "rules are")
-    baskets = wording.count_noun(published.baskets, "basket")
-    intro = f"{count} published, about {wording.count_noun(len(published.items), 'item')} in {baskets}. "
+    baskets = wording.count_noun(published_rules.baskets, "basket")
+    intro = f"{count} published, about {wording.count_noun(len(published_rules.items), 'item')} in {baskets}. "
     if not rules:
         return ReportSection("model", "The published rules", intro + "Nothing reaches the thresholds safely.")
     intro += (

@@ -45,9 +45,9 @@ _HOW = {
 }
 
 
-def build_estimates_section(public: Mapping[str, Any], published: Table) -> ReportSection:
+def build_estimates_section(public: Mapping[str, Any], published_table: Table) -> ReportSection:
     """What an analyst can estimate: made from the release alone, so it may leave."""
-    noisy_columns = _NoisyColumns.of(public, published)
+    noisy_columns = _NoisyColumns.of(public, published_table)
     return ReportSection(
         "estimates",
         "What can be estimated",
@@ -60,10 +60,10 @@ def build_estimates_section(public: Mapping[str, Any], published: Table) -> Repo
     )
 
 
-def build_filtered_section(release: Release, original: Table, published: Table) -> ReportSection:
+def build_filtered_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """What an analyst and an attacker estimate, beside the originals: it stays."""
-    noisy_columns = _NoisyColumns.of(release.public, published)
-    kept = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
+    noisy_columns = _NoisyColumns.of(release.public, published_table)
+    kept_frame = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
     return ReportSection(
         "filtered",
         "What an analyst and an attacker learn from it",
@@ -75,12 +75,15 @@ def build_filtered_section(release: Release, original: Table, published: Table) 
         ),
         (
             *(
-                _build_filter_figures(noisy_columns.release, kept, noisy_columns.numbers)
+                _build_filter_figures(noisy_columns.release, kept_frame, noisy_columns.numbers)
                 if noisy_columns.numbers
                 else ()
             ),
-            *(_build_reconstruction_figure(noisy_columns.release, name, kept[name]) for name in noisy_columns.numbers),
-            *(_build_answers_figure(noisy_columns.release, name, kept[name]) for name in noisy_columns.asked),
+            *(
+                _build_reconstruction_figure(noisy_columns.release, name, kept_frame[name])
+                for name in noisy_columns.numbers
+            ),
+            *(_build_answers_figure(noisy_columns.release, name, kept_frame[name]) for name in noisy_columns.asked),
         ),
         noisy_columns.notes,
     )
@@ -95,15 +98,21 @@ class _NoisyColumns(NamedTuple):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, public: Mapping[str, Any], published: Table) -> _NoisyColumns:
+    def of(cls, public: Mapping[str, Any], published_table: Table) -> _NoisyColumns:
         """The first noisy columns and the first answers."""
-        seen = Release(published, None, (), {}, read_details({"public": public}))
-        column_names = [name for name in seen.public if published.frame[name].count()]
-        numbers = [name for name in list_noisy_columns(seen) if name in column_names]
-        asked = [name for name in column_names if seen.public[name]["kind"] in _ANSWERED and _is_telling(seen, name)]
-        left = len(numbers[COLUMNS:]) + len(asked[COLUMNS:])
-        notes = (f"{wording.count_noun(left, 'more column is', 'more columns are')} not drawn.",) if left else ()
-        return cls(seen, tuple(numbers[:COLUMNS]), tuple(asked[:COLUMNS]), notes)
+        release = Release(published_table, None, (), {}, read_details({"public": public}))
+        column_names = [name for name in release.public if published_table.frame[name].count()]
+        numbers = [name for name in list_noisy_columns(release) if name in column_names]
+        answer_names = [
+            name for name in column_names if release.public[name]["kind"] in _ANSWERED and _is_telling(release, name)
+        ]
+        remaining_count = len(numbers[COLUMNS:]) + len(answer_names[COLUMNS:])
+        notes = (
+            (f"{wording.count_noun(remaining_count, 'more column is', 'more columns are')} not drawn.",)
+            if remaining_count
+            else ()
+        )
+        return cls(release, tuple(numbers[:COLUMNS]), tuple(answer_names[:COLUMNS]), notes)
 
 
 def _is_telling(release: Release, column: str) -> bool:
@@ -148,27 +157,30 @@ def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series
 def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[ReportFigure]:
     """For each noisy column, values of some people: true, published, and as estimated by an attacker."""
     estimates = BayesEstimate().estimate(release)
-    made = []
+    figures = []
     for name in numbers:
-        true, seen, guessed = (
+        true, published_numbers, guessed_numbers = (
             _read_plotted_numbers(numbers, drop=False)
             for numbers in (truth[name], release.data.frame[name], estimates[name])
         )
-        known = np.flatnonzero(np.isfinite(true) & np.isfinite(seen) & np.isfinite(guessed))
-        some = known[:: max(1, len(known) // DOTS)][:DOTS]
+        known_rows = np.flatnonzero(np.isfinite(true) & np.isfinite(published_numbers) & np.isfinite(guessed_numbers))
+        sample_rows = known_rows[:: max(1, len(known_rows) // DOTS)][:DOTS]
         published_error, estimated_error = (
-            float(np.sqrt(np.mean((numbers[known] - true[known]) ** 2))) for numbers in (seen, guessed)
+            float(np.sqrt(np.mean((numbers[known_rows] - true[known_rows]) ** 2)))
+            for numbers in (published_numbers, guessed_numbers)
         )
-        made.append(
+        figures.append(
             ReportFigure(
                 f"{wording.shorten_label(name)}: what an attacker recovers",
-                draw_recovered_values(name, true[some], seen[some], guessed[some]),
+                draw_recovered_values(
+                    name, true[sample_rows], published_numbers[sample_rows], guessed_numbers[sample_rows]
+                ),
                 f"True values of {wording.shorten_label(name)} against the published ones and an attacker's estimates.",
                 f"Root mean square error: published {wording.format_count(published_error)}, estimated "
                 f"{wording.format_count(estimated_error)}.",
             )
         )
-    return made
+    return figures
 
 
 def _build_answers_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
@@ -193,8 +205,8 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
         )
         for row in proportions.iter_rows(named=True)
     )
-    left = len(facts["categories"]) - proportions.height
-    more = f" {wording.count_noun(left, 'answer is', 'answers are')} not drawn." if left else ""
+    remaining_count = len(facts["categories"]) - proportions.height
+    more = f" {wording.count_noun(remaining_count, 'answer is', 'answers are')} not drawn." if remaining_count else ""
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_answer_shares(shares),
@@ -207,9 +219,9 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
 
 def _count_value_shares(column: pl.Series) -> dict[str, float]:
     """The share of each value among the known ones."""
-    known = column.drop_nulls()
-    counts = known.cast(pl.String).value_counts()
-    return dict(zip(counts[known.name], counts["count"] / max(len(known), 1), strict=True))
+    known_cells = column.drop_nulls()
+    counts = known_cells.cast(pl.String).value_counts()
+    return dict(zip(counts[known_cells.name], counts["count"] / max(len(known_cells), 1), strict=True))
 
 
 def _read_plotted_numbers(column: pl.Series, *, drop: bool = True) -> Floats:
@@ -219,15 +231,19 @@ def _read_plotted_numbers(column: pl.Series, *, drop: bool = True) -> Floats:
 
 
 def _compute_histogram_density(values: Floats, edges: Floats) -> tuple[Floats, Floats]:
-    inside = np.histogram(values, edges)[0] / max(len(values), 1)
-    return edges, inside / np.diff(edges)
+    bin_shares = np.histogram(values, edges)[0] / max(len(values), 1)
+    return edges, bin_shares / np.diff(edges)
 
 
 def _widen_edges(edges: Floats, values: Floats) -> Floats:
     """The same bins, and more on either side for noisy values."""
     width = float(edges[1] - edges[0])
-    below = max(0, int(np.ceil((edges[0] - values.min()) / width))) if len(values) else 0
-    above = max(0, int(np.ceil((values.max() - edges[-1]) / width))) if len(values) else 0
+    lower_bin_count = max(0, int(np.ceil((edges[0] - values.min()) / width))) if len(values) else 0
+    upper_bin_count = max(0, int(np.ceil((values.max() - edges[-1]) / width))) if len(values) else 0
     return np.concatenate(
-        [edges[0] - width * np.arange(below, 0, -1), edges, edges[-1] + width * np.arange(1, above + 1)]
+        [
+            edges[0] - width * np.arange(lower_bin_count, 0, -1),
+            edges,
+            edges[-1] + width * np.arange(1, upper_bin_count + 1),
+        ]
     )

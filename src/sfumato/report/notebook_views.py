@@ -36,20 +36,25 @@ def render_run(run: Run) -> str:
     ]
     attacks = []
     for attack, outcome in run.attacks:
-        described: dict[str, Any] = {**attack.describe(), **outcome.as_json()}
+        attack_facts: dict[str, Any] = {**attack.describe(), **outcome.as_json()}
         span = f"{format_percent(outcome.low)} to {format_percent(outcome.high)}"
         attacks.append(
-            (spell_name(described["attack"]), format_percent(outcome.risk), span, describe_attack(described).words)
+            (
+                spell_name(attack_facts["attack"]),
+                format_percent(outcome.risk),
+                span,
+                describe_attack(attack_facts).words,
+            )
         )
     losses = [(spell_name(name), format_few_digits(value)) for name, value in run.record["utility"].items()]
-    where = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
+    location = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
     return render_card(
         status.capitalize(),
         render_sentences([headline, *map(str, run.refusals), *verdict.warnings, *verdict.alarms]),
         render_grid(_CLAIM_HEAD, claims),
         render_grid(("attack", "risk", "95 % interval", "in words"), attacks, SENTENCE) if attacks else "",
         render_grid(("what is lost", ""), losses) if losses else "",
-        render_sentences([where, STAYS]),
+        render_sentences([location, STAYS]),
     )
 
 
@@ -79,14 +84,14 @@ def render_certificate(certificate: Certificate) -> str:
         for claim in body["claims"]
     ]
     attacks = [(spell_name(attack["attack"]), _describe_risk(attack)) for attack in body["attacks"]]
-    signed = f"Signed by {body['signer']}." if certificate.raw else "Not signed: nothing was published."
+    signature_text = f"Signed by {body['signer']}." if certificate.raw else "Not signed: nothing was published."
     for_publication = [] if body["for_publication"] else ["Not for publication: random numbers came from a seed."]
     return render_card(
         f"Certificate: {body['title']}, {body['verdict']['status']}",
         render_sentences([*for_publication, *body["verdict"]["warnings"]]),
         render_grid(_CLAIM_HEAD, claims),
         render_grid(("attack", "risk at most"), attacks) if attacks else "",
-        render_sentences([f"{body['data']['file']}, SHA-256 {body['data']['sha256']}", signed]),
+        render_sentences([f"{body['data']['file']}, SHA-256 {body['data']['sha256']}", signature_text]),
     )
 
 
@@ -95,8 +100,8 @@ def _describe_risk(attack: Mapping[str, Any]) -> str:
     return "kept by the custodian" if most is None else format_percent(most)
 
 
-def _format(measured: Any) -> str:
-    return "not measured" if measured is None else format_few_digits(measured)
+def _format(measured_value: Any) -> str:
+    return "not measured" if measured_value is None else format_few_digits(measured_value)
 
 
 def _mark(holds: bool | None) -> str:

@@ -81,8 +81,8 @@ def choose_bins(numbers: Floats, most: int) -> NumberBins | None:
         return None
     if not (np.diff(edges) > 0).all():  # the numbers are too large for their distance
         return None
-    below, beyond = bool((numbers < edges[0]).any()), bool((numbers >= edges[-1]).any())
-    return NumberBins(edges, _name_bins(edges, whole, below, beyond), below or beyond)
+    has_lower, has_higher = bool((numbers < edges[0]).any()), bool((numbers >= edges[-1]).any())
+    return NumberBins(edges, _name_bins(edges, whole, has_lower, has_higher), has_lower or has_higher)
 
 
 def _find_range(numbers: Floats) -> tuple[float, float]:
@@ -94,7 +94,7 @@ def _find_range(numbers: Floats) -> tuple[float, float]:
     return (inner_low, inner_high) if far else (low, high)
 
 
-def _name_bins(edges: Floats, whole: bool, below: bool, beyond: bool) -> tuple[str, ...]:
+def _name_bins(edges: Floats, whole: bool, has_lower: bool, has_higher: bool) -> tuple[str, ...]:
     """Ranges of whole numbers by their first and last number, others by their ends."""
     step = float(edges[1] - edges[0])
     digits = 0 if whole else max(0, min(_DIGITS, -floor(log10(step)) + (step < 1)))
@@ -103,9 +103,9 @@ def _name_bins(edges: Floats, whole: bool, below: bool, beyond: bool) -> tuple[s
         last = high - 1 if whole else high
         first_text, last_text = format_fixed_digits(float(low), digits), format_fixed_digits(float(last), digits)
         names.append(first_text if whole and low == last else f"{first_text} to {last_text}")
-    if below:
+    if has_lower:
         names[0] = f"under {format_fixed_digits(float(edges[1]), digits)}"
-    if beyond:
+    if has_higher:
         names[-1] = f"{format_fixed_digits(float(edges[-2]), digits)} and more"
     return tuple(names)
 
@@ -125,11 +125,11 @@ def parse_cells(column: pl.Series) -> NumberCells | None:
         values, codes = encode_narrowly(column)
         present = values.is_not_null() & (values != SUPPRESSED)
         ends = [_parse_ends(label) for label in values.filter(present)]
-        known = np.array([pair for pair in ends if pair is not None], dtype=np.float64).reshape(-1, 2)
-        if len(known) < len(ends):
+        known_ends = np.array([pair for pair in ends if pair is not None], dtype=np.float64).reshape(-1, 2)
+        if len(known_ends) < len(ends):
             return None
         positions = np.cumsum(present.to_numpy()) - 1
-        low, high = known[positions[codes[present.to_numpy()[codes]]]].T
+        low, high = known_ends[positions[codes[present.to_numpy()[codes]]]].T
     else:
         return None
     if not len(low) or not (np.isfinite(low).all() and np.isfinite(high).all()):

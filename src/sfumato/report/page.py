@@ -35,8 +35,10 @@ STEPPED = ("loss", "non_uniform_entropy", "precision", "total_variation")
 
 def render_page(account: RunAccount) -> str:
     """The report as HTML, without scripts and without external resources."""
-    here = files("sfumato.report")
-    style = render_colours() + here.joinpath("page.css").read_text(encoding="utf-8") + _mark_printed_pages(account)
+    package_files = files("sfumato.report")
+    style = (
+        render_colours() + package_files.joinpath("page.css").read_text(encoding="utf-8") + _mark_printed_pages(account)
+    )
     return _load_template().render(style=Markup(style), **_collect_page_content(account)).lstrip()
 
 
@@ -181,18 +183,18 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
     if not account.sizes_after.height or content.are_rows_drawn(account):
         return None
     has_originals = bool(account.sizes_before.height)
-    original, published = (
+    original, published_shares = (
         content.compute_crowd_shares(account.sizes_before),
         content.compute_crowd_shares(account.sizes_after),
     )
     bins = [name for name, _, _ in content.BINS]
     least = content.find_smallest_crowd(account.sizes_after)
     return {
-        "svg": Markup(bar_pictures.draw_crowds(bins, original if has_originals else None, published)),
+        "svg": Markup(bar_pictures.draw_crowds(bins, original if has_originals else None, published_shares)),
         "label": "Share of people by the number of people with the same values.",
         "rows": [
-            (name, wording.format_percent(was) if has_originals else None, wording.format_percent(now))
-            for name, was, now in zip(bins, original, published, strict=True)
+            (name, wording.format_percent(was) if has_originals else None, wording.format_percent(published_share))
+            for name, was, published_share in zip(bins, original, published_shares, strict=True)
         ],
         "least": least,
         "before": has_originals,
@@ -205,10 +207,10 @@ def _list_incognito_facts(counts: pl.DataFrame | None) -> list[tuple[str, str]]:
     """What Incognito checked as printed, beside the search for minimal combinations."""
     if counts is None:
         return []
-    checked = dict(counts.group_by("search").agg(pl.col("checked").sum()).iter_rows())
+    checks = dict(counts.group_by("search").agg(pl.col("checked").sum()).iter_rows())
     words = (
-        f"checked {wording.format_count(checked['incognito'])} combinations over all subsets of columns; the search "
-        f"for minimal ones checks {wording.format_count(checked['minimal'])}"
+        f"checked {wording.format_count(checks['incognito'])} combinations over all subsets of columns; the search "
+        f"for minimal ones checks {wording.format_count(checks['minimal'])}"
     )
     return [("Incognito, as printed", words)]
 
@@ -216,7 +218,7 @@ def _list_incognito_facts(counts: pl.DataFrame | None) -> list[tuple[str, str]]:
 def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
     details = account.details
-    nodes, checked = details.get("nodes"), details.get("checked")
+    nodes, checked_count = details.get("nodes"), details.get("checked")
     things = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),
@@ -227,18 +229,18 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
         ),
         *_list_crowd_facts(account),
     ]
-    blanked = [difference for difference in account.differences.values() if difference.blanked]
-    if blanked:
+    blanked_columns = [difference for difference in account.differences.values() if difference.blanked]
+    if blanked_columns:
         counts = (
             f"{wording.shorten_label(difference.column)} {wording.format_count(difference.blanked)}"
-            for difference in blanked
+            for difference in blanked_columns
         )
         facts.append(("Cells blanked, by column", ", ".join(counts)))
-    if nodes is not None and checked is not None:
+    if nodes is not None and checked_count is not None:
         facts.append(
             (
                 "Combinations of levels",
-                f"{wording.format_count(nodes)}, of which {wording.format_count(checked)} were checked",
+                f"{wording.format_count(nodes)}, of which {wording.format_count(checked_count)} were checked",
             )
         )
     facts += _list_incognito_facts(details.get("node_counts"))
@@ -256,7 +258,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
 
 def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Class sizes before and after, and how many people linking finds in the originals."""
-    body, before = account.certificate, account.sizes_before
+    body, original_sizes = account.certificate, account.sizes_before
     if account.before is None:
         return []
     width = ("Columns in the originals", wording.format_count(account.original.frame.width))
@@ -266,12 +268,15 @@ def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
     if not account.sizes_after.height:
         return [width, matches]
     k = content.find_smallest_crowd(account.sizes_after)
-    fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
+    fewer = int(original_sizes.filter(pl.col("size") < k)["rows"].sum()) if original_sizes.height else 0
     return [
         width,
         ("Rows suppressed", wording.format_count(body["suppression"]["rows"])),
         ("Rows left out for missing values", wording.format_count(body["losses"].get("dropped_rows", 0))),
-        ("Combinations of quasi-identifying values, before", wording.format_count(int(before["classes"].sum()))),
+        (
+            "Combinations of quasi-identifying values, before",
+            wording.format_count(int(original_sizes["classes"].sum())),
+        ),
         (
             "Combinations of quasi-identifying values, after",
             wording.format_count(int(account.sizes_after["classes"].sum())),

@@ -68,31 +68,31 @@ class _PanelFrame:
         """The centre of the square that contains a rule; no square crosses a threshold."""
         width = ((1 - self.least_confidence) or 0.1) / _ACROSS
         height = math.log(self.support[1] / self.support[0]) / _UP
-        across = math.floor((confidence - self.least_confidence) / width + 1e-9)
+        column_index = math.floor((confidence - self.least_confidence) / width + 1e-9)
         if self.least_confidence < 1:
-            across = min(across, _ACROSS - 1)
-        up = math.floor(math.log(support / self.least_support) / height + 1e-9)
-        x = self.least_confidence + (across + 0.5) * width
-        return round(x, 5), round(self.least_support * math.exp((up + 0.5) * height), 3)
+            column_index = min(column_index, _ACROSS - 1)
+        row_index = math.floor(math.log(support / self.least_support) / height + 1e-9)
+        x = self.least_confidence + (column_index + 0.5) * width
+        return round(x, 5), round(self.least_support * math.exp((row_index + 0.5) * height), 3)
 
 
 def draw_rules_before_and_after(
     original: Sequence[RuleSpot],
-    published: Sequence[RuleSpot],
+    published_spots: Sequence[RuleSpot],
     confidence: float,
     min_support: int,
     title: str | None = None,
     rule_words: RuleWords = ENTRIES,
 ) -> str:
     """Rules by public confidence and support, before beside after; dashed lines at the thresholds."""
-    frame = _PanelFrame.of([*original, *published], confidence, min_support)
-    spots = [_gather_spots(original, frame, rule_words), _gather_spots(published, frame, rule_words)]
+    frame = _PanelFrame.of([*original, *published_spots], confidence, min_support)
+    spots = [_gather_spots(original, frame, rule_words), _gather_spots(published_spots, frame, rule_words)]
     most = max((spot["rules"] for side in spots for spot in side), default=1)
     panels = [
         _build_rules_panel(
             side, values, len(spots_of_side), frame, _build_spots_layer(spots, most, rule_words), rule_words
         )
-        for side, values, spots_of_side in zip(("before", "after"), spots, (original, published), strict=True)
+        for side, values, spots_of_side in zip(("before", "after"), spots, (original, published_spots), strict=True)
     ]
     heading = title if title is not None else "Rules by confidence and support"
     note = f"Dashed: confidence {wording.format_percent(confidence)}, support {wording.count_noun(min_support, 'row')}."
@@ -105,10 +105,10 @@ def _gather_spots(spots: Sequence[RuleSpot], frame: _PanelFrame, rule_words: Rul
     """Rules counted by position; too many positions are gathered in squares."""
     places = Counter((spot.confidence, float(max(spot.support, 1)), spot.adversarial) for spot in spots)
     if len(places) > SPOTS:
-        gathered: Counter[tuple[float, float, bool]] = Counter()
+        square_counts: Counter[tuple[float, float, bool]] = Counter()
         for (confidence, support, adversarial), many in places.items():
-            gathered[(*frame.snap_spot(confidence, int(support)), adversarial)] += many
-        places = gathered
+            square_counts[(*frame.snap_spot(confidence, int(support)), adversarial)] += many
+        places = square_counts
     return [_build_spot(*position, many, rule_words) for position, many in sorted(places.items())]
 
 
@@ -124,11 +124,11 @@ def _build_spots_layer(sides: Sequence[Sequence[Spec]], most: int, rule_words: R
         for state in (rule_words.marked, rule_words.other)
         if any(spot["state"] == state for side in sides for spot in side)
     ]
-    shown = build_legend() if len(states) > 1 else None
+    legend = build_legend() if len(states) > 1 else None
 
     def by(look: Mapping[str, str]) -> Spec:
         scale = {"domain": states, "range": [look[state] for state in states]}
-        return {"field": "state", "type": "nominal", "scale": scale, "legend": shown}
+        return {"field": "state", "type": "nominal", "scale": scale, "legend": legend}
 
     size: Spec = {
         "field": "rules",

@@ -20,26 +20,28 @@ _NAMED = 8
 
 def build_rule_repair_section(release: Release) -> ReportSection:
     """What followed from the rules as mined, and which ones the repair withheld or invented."""
-    channels, between = release.details.get("channels"), release.details.get("rule_channels")
-    total, shown = (frame.height if isinstance(frame, pl.DataFrame) else 0 for frame in (channels, between))
+    channels, rule_channels = release.details.get("channels"), release.details.get("rule_channels")
+    total, disclosed_count = (
+        frame.height if isinstance(frame, pl.DataFrame) else 0 for frame in (channels, rule_channels)
+    )
     intro = (
         f"The frequent itemsets had {wording.count_noun(total, 'inference channel')} to fewer than "
-        f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(total, shown)}"
+        f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(total, disclosed_count)}"
     )
     changes = release.details.get("rule_changes")
-    notes = [*list_channel_examples(between if shown else channels), *_list_rule_changes(changes)]
+    notes = [*list_channel_examples(rule_channels if disclosed_count else channels), *_list_rule_changes(changes)]
     figure = build_repair_figure(release, _LOSSES)
     return ReportSection("patterns", "What the rules revealed, and what was withheld", intro, (figure,), tuple(notes))
 
 
-def _describe_rule_channels(total: int, shown: int) -> str:
+def _describe_rule_channels(total: int, disclosed_count: int) -> str:
     if not total:
         return "So nothing had to be repaired for them."
-    if not shown:
+    if not disclosed_count:
         return "None follows from the rules as mined alone."
-    if shown == total:
+    if disclosed_count == total:
         return "The rules as mined disclose all of them." if total > 1 else "The rules as mined disclose it."
-    return f"{wording.count_noun(shown, 'of them follows', 'of them follow')} from the rules as mined alone."
+    return f"{wording.count_noun(disclosed_count, 'of them follows', 'of them follow')} from the rules as mined alone."
 
 
 def _list_rule_changes(changes: pl.DataFrame | None) -> list[str]:
@@ -64,12 +66,12 @@ def _list_rule_changes(changes: pl.DataFrame | None) -> list[str]:
 def build_withheld_splits_section(release: Release, original: Table) -> ReportSection | None:
     """Splits that would predict better and disclose too much, and what the tree was not grown from."""
     splits = release.details.get("withheld_splits")
-    refused = splits.height if isinstance(splits, pl.DataFrame) else 0
+    nodes = splits.height if isinstance(splits, pl.DataFrame) else 0
     notes = [*_list_withheld_splits(splits), *_list_unused(release, original)]
     intro = (
-        f"At {wording.count_noun(refused, 'node')} of the tree, a split would predict better and was withheld, because "
+        f"At {wording.count_noun(nodes, 'node')} of the tree, a split would predict better and was withheld, because "
         "it discloses too much."
-        if refused
+        if nodes
         else "No split that would predict better had to be withheld."
     )
     return ReportSection("withheld", "What the classifier does not say", intro, (), tuple(notes))
@@ -81,9 +83,9 @@ def _list_withheld_splits(splits: pl.DataFrame | None) -> list[str]:
     largest = splits.sort("people", descending=True, maintain_order=True)
     sentences = []
     for node, people, condition, why in largest.head(_NAMED).iter_rows():
-        where = " and ".join(node) or "everybody"
+        node_text = " and ".join(node) or "everybody"
         sentences.append(
-            f"Withheld: {wording.shorten_label(condition, 80)}, at {wording.shorten_label(where, 160)} "
+            f"Withheld: {wording.shorten_label(condition, 80)}, at {wording.shorten_label(node_text, 160)} "
             f"({wording.count_noun(people, 'person', 'people')}), because {why}."
         )
     rest = splits.height - len(sentences)
@@ -94,16 +96,16 @@ def _list_withheld_splits(splits: pl.DataFrame | None) -> list[str]:
 def _list_unused(release: Release, original: Table) -> list[str]:
     """Rows without a class, and columns that could not be split."""
     method, frame = release.method, original.frame
-    others = [name for name in frame.columns if name not in original.identifying and name != method.target]
-    asked = others if method.columns is None else list(method.columns)
-    uncut = [name for name in asked if frame[name].dtype.is_numeric() and not method.cuts.get(name)]
-    texts = [name for name in asked if not frame[name].dtype.is_numeric()]
-    varied = [name for name in texts if frame[name].drop_nulls().n_unique() > MOST_VALUES]
+    other_columns = [name for name in frame.columns if name not in original.identifying and name != method.target]
+    asked_columns = other_columns if method.columns is None else list(method.columns)
+    uncut = [name for name in asked_columns if frame[name].dtype.is_numeric() and not method.cuts.get(name)]
+    texts = [name for name in asked_columns if not frame[name].dtype.is_numeric()]
+    varied_columns = [name for name in texts if frame[name].drop_nulls().n_unique() > MOST_VALUES]
     sentences = []
     if uncut:
         sentences.append(f"Not used, because numbers are split at given cuts only: {wording.list_names(uncut)}.")
-    if varied:
-        sentences.append(f"Not used, because of more than {MOST_VALUES} values: {wording.list_names(varied)}.")
+    if varied_columns:
+        sentences.append(f"Not used, because of more than {MOST_VALUES} values: {wording.list_names(varied_columns)}.")
     unknown = frame[method.target].null_count()
     if unknown:
         sentences.append(f"{wording.count_noun(unknown, 'row has', 'rows have')} no class, and are left out.")

@@ -18,99 +18,109 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 
-def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[ReportSection, ...]:
+def build_outgoing_sections(public: Mapping[str, Any], published_data: Any) -> tuple[ReportSection, ...]:
     """What an analyst can estimate or read, and how sequences look, made from the release alone."""
-    if isinstance(published, Sequences):
+    if isinstance(published_data, Sequences):
         from sfumato.report.sequence_section import build_outgoing_sequence_section
 
-        return (build_outgoing_sequence_section(published),)
-    if isinstance(published, Rules):
-        return _build_model_sections(published)
-    if isinstance(published, Baskets) and ITEMS in public:
+        return (build_outgoing_sequence_section(published_data),)
+    if isinstance(published_data, Rules):
+        return _build_model_sections(published_data)
+    if isinstance(published_data, Baskets) and ITEMS in public:
         from sfumato.report.basket_section import build_basket_estimates_section
 
-        section = build_basket_estimates_section(public, published)
+        section = build_basket_estimates_section(public, published_data)
         return () if section is None else (section,)
-    if not isinstance(published, Table) or all(law["kind"] in ("synthetic", INTERVALS) for law in public.values()):
+    if not isinstance(published_data, Table) or all(law["kind"] in ("synthetic", INTERVALS) for law in public.values()):
         return ()
     from sfumato.report.noise_section import build_estimates_section
 
-    return (build_estimates_section(public, published),)
+    return (build_estimates_section(public, published_data),)
 
 
-def _build_model_sections(published: Any) -> tuple[ReportSection, ...]:
+def _build_model_sections(published_data: Any) -> tuple[ReportSection, ...]:
     """Rules and classifiers, shown on both pages alike."""
-    if not isinstance(published, Rules):
+    if not isinstance(published_data, Rules):
         return ()
     from sfumato.report.model_section import build_model_section
 
-    return (build_model_section(published),)
+    return (build_model_section(published_data),)
 
 
 def make_sections(
-    methods: Sequence[Method], release: Release, original: Any, published: Any, utility: Mapping[str, float]
+    methods: Sequence[Method], release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> tuple[ReportSection, ...]:
     """The sections of the methods of a release, each once, in the order of the methods."""
-    made = [*_build_model_sections(published)]
+    sections = [*_build_model_sections(published_data)]
     for name in dict.fromkeys(method.section for method in methods if method.section):
-        section = _SECTIONS[name](release, original, published, utility)
-        made += [] if section is None else [section]
-    return tuple(made)
+        section = _SECTIONS[name](release, original, published_data, utility)
+        sections += [] if section is None else [section]
+    return tuple(sections)
 
 
 def _make_entries(
-    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> ReportSection | None:
     from sfumato.report.entry_section import build_entry_section
 
-    return build_entry_section(release, original, published)
+    return build_entry_section(release, original, published_data)
 
 
-def _make_hiding(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
+def _make_hiding(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
     from sfumato.report.hiding_section import build_hiding_section
 
     # Patterns mined from such baskets have their own section.
-    return build_hiding_section(release, original, published, utility) if isinstance(published, Baskets) else None
+    return (
+        build_hiding_section(release, original, published_data, utility)
+        if isinstance(published_data, Baskets)
+        else None
+    )
 
 
-def _make_noise(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
+def _make_noise(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
     from sfumato.report.noise_section import build_filtered_section
 
     if all(law["kind"] == INTERVALS for law in release.public.values()):
         return None  # nothing was drawn, so nothing is estimated
-    return build_filtered_section(release, original, published)
+    return build_filtered_section(release, original, published_data)
 
 
 def _make_synthesis(
-    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> ReportSection | None:
     from sfumato.report.synthesis_section import build_synthesis_section
 
     synthesis = release.details.get_family(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
         return None  # nobody was set aside
-    return build_synthesis_section(release, original, published)
+    return build_synthesis_section(release, original, published_data)
 
 
-def _make_codes(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
+def _make_codes(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
     from sfumato.report.code_section import build_code_section
 
     return build_code_section(release, original)
 
 
 def _make_patterns(
-    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> ReportSection | None:
     from sfumato.report.hiding_section import build_pattern_section
     from sfumato.report.rule_repair_section import build_rule_repair_section
 
-    if isinstance(published, Rules):
+    if isinstance(published_data, Rules):
         return build_rule_repair_section(release)
-    return build_pattern_section(release, original, published)
+    return build_pattern_section(release, original, published_data)
 
 
 def _make_classifier(
-    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> ReportSection | None:
     from sfumato.report.rule_repair_section import build_withheld_splits_section
 
@@ -118,11 +128,11 @@ def _make_classifier(
 
 
 def _make_sequences(
-    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> ReportSection | None:
     from sfumato.report.sequence_section import build_sequence_section
 
-    return build_sequence_section(release, original, published, utility)
+    return build_sequence_section(release, original, published_data, utility)
 
 
 _SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], ReportSection | None]] = {

@@ -47,17 +47,21 @@ class _Pair(NamedTuple):
 
 
 def build_sequence_section(
-    release: Release, original: Sequences, published: Sequences, utility: Mapping[str, float]
+    release: Release, original: Sequences, published_sequences: Sequences, utility: Mapping[str, float]
 ) -> ReportSection:
     """What became of the sequences; for the custodian."""
     details = release.details.get_family(SequenceDetails) or SequenceDetails()
     crowd = getattr(release.method, "k", None)
-    figures = [_draw_lengths(published, original), _draw_items(published, original), *_draw_patterns(utility, crowd)]
-    figures += _draw_distances(published, original, release.details.rows)
-    figures += draw_grid_figures(published, original) or [_draw_steps(published, original)]
-    notes = _list_notes(details, published if getattr(release.method, "literal", False) else None)
+    figures = [
+        _draw_lengths(published_sequences, original),
+        _draw_items(published_sequences, original),
+        *_draw_patterns(utility, crowd),
+    ]
+    figures += _draw_distances(published_sequences, original, release.details.rows)
+    figures += draw_grid_figures(published_sequences, original) or [_draw_steps(published_sequences, original)]
+    notes = _list_notes(details, published_sequences if getattr(release.method, "literal", False) else None)
     if details.sensitive is not None:
-        figures.insert(0, _draw_secrets(release, original, published, details.sensitive))
+        figures.insert(0, _draw_secrets(release, original, published_sequences, details.sensitive))
         marks = wording.count_noun(int(release.losses["changes"]), "item")
         count = wording.count_noun(len(details.sensitive), "pattern was", "patterns were")
         return ReportSection(
@@ -71,20 +75,22 @@ def build_sequence_section(
     return ReportSection("sequences", "What became of the sequences", intro, tuple(figures), notes)
 
 
-def _tell_fates(moved: int, dropped: int) -> str:
+def _tell_fates(moved_count: int, dropped_count: int) -> str:
     """How many sequences were replaced by a frequent one, and how many have none to replace them."""
     singular, plural = "sequence was too rare and is", "sequences were too rare and are"
-    replaced = f"{wording.count_noun(moved, singular, plural)} published as the frequent one with most in common."
-    if not dropped:
-        return f"{replaced} None was dropped."
+    replaced_text = (
+        f"{wording.count_noun(moved_count, singular, plural)} published as the frequent one with most in common."
+    )
+    if not dropped_count:
+        return f"{replaced_text} None was dropped."
     singular, plural = (
         "sequence had nothing in common with any and was",
         "sequences had nothing in common with any and were",
     )
-    return f"{replaced} {wording.count_noun(dropped, singular, plural)} dropped."
+    return f"{replaced_text} {wording.count_noun(dropped_count, singular, plural)} dropped."
 
 
-def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
+def build_outgoing_sequence_section(published_sequences: Sequences) -> ReportSection:
     """The same from the release alone."""
     intro = "Counted in the released file."
     return ReportSection(
@@ -92,9 +98,9 @@ def build_outgoing_sequence_section(published: Sequences) -> ReportSection:
         "What is published",
         intro,
         (
-            _draw_lengths(published),
-            _draw_items(published),
-            *(draw_grid_figures(published) or [_draw_steps(published)]),
+            _draw_lengths(published_sequences),
+            _draw_items(published_sequences),
+            *(draw_grid_figures(published_sequences) or [_draw_steps(published_sequences)]),
         ),
     )
 
@@ -116,19 +122,21 @@ def _list_notes(details: SequenceDetails, literal: Sequences | None) -> tuple[st
     return (f"Rare sequences were replaced in {rounds}{why}.",)
 
 
-def _draw_secrets(release: Release, original: Sequences, published: Sequences, secrets: Sequence[Any]) -> ReportFigure:
+def _draw_secrets(
+    release: Release, original: Sequences, published_sequences: Sequences, secrets: Sequence[Any]
+) -> ReportFigure:
     """The supports of the hidden patterns before and after, and what is allowed."""
     limits = {"max_gap": release.method.max_gap, "window": release.method.window}
-    shown = list(secrets)[:_SECRETS]
-    patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown]
-    counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published)]
+    shown_secrets = list(secrets)[:_SECRETS]
+    patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown_secrets]
+    counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published_sequences)]
     pairs = [
         _Pair(_name_pattern(pattern), *(float(side[name]) for side in counts))
-        for name, (pattern, _) in zip(patterns, shown, strict=True)
+        for name, (pattern, _) in zip(patterns, shown_secrets, strict=True)
     ]
     caption = "How many sequences contain each hidden pattern, before and after; the table says how many may."
-    if len(secrets) > len(shown):
-        caption += f" {len(secrets) - len(shown)} more are not drawn."
+    if len(secrets) > len(shown_secrets):
+        caption += f" {len(secrets) - len(shown_secrets)} more are not drawn."
     rows = tuple(
         (
             pair.what,
@@ -136,7 +144,7 @@ def _draw_secrets(release: Release, original: Sequences, published: Sequences, s
             wording.format_count(pair.published),
             wording.format_count(most),
         )
-        for pair, (_, most) in zip(pairs, shown, strict=True)
+        for pair, (_, most) in zip(pairs, shown_secrets, strict=True)
     )
     return ReportFigure(
         "Hidden patterns", _draw_pairs(pairs), caption, caption, ("Pattern", "Before", "After", "Allowed"), rows
@@ -173,8 +181,8 @@ def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:
     return " → ".join("+".join(map(str, element)) for element in pattern)
 
 
-def _draw_lengths(published: Sequences, original: Sequences | None = None) -> ReportFigure:
-    several = [np.diff(data.offsets) for data in (original, published) if data is not None]
+def _draw_lengths(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
+    several = [np.diff(data.offsets) for data in (original, published_sequences) if data is not None]
     names, counts = _count_in_bins(several)
     return _build_pair_figure("Lengths", "How many sequences have how many elements.", names, counts, "Elements")
 
@@ -188,19 +196,19 @@ def _count_in_bins(several: Sequence[Ints]) -> tuple[list[str], list[list[int]]]
     bins = list(pairwise(bounds))
     names = [str(low) if high - low == 1 else f"{low} to {high - 1}" for low, high in bins]
     counts = [[int(((numbers >= low) & (numbers < high)).sum()) for low, high in bins] for numbers in several]
-    held = [index for index in range(len(bins)) if any(side[index] for side in counts)] or [0]
-    shown = slice(held[0], held[-1] + 1)
-    return names[shown], [side[shown] for side in counts]
+    filled_bins = [index for index in range(len(bins)) if any(side[index] for side in counts)] or [0]
+    shown_slice = slice(filled_bins[0], filled_bins[-1] + 1)
+    return names[shown_slice], [side[shown_slice] for side in counts]
 
 
-def _draw_distances(published: Sequences, original: Sequences, owners: Ints | None) -> list[ReportFigure]:
+def _draw_distances(published_sequences: Sequences, original: Sequences, owners: Ints | None) -> list[ReportFigure]:
     """How far sequences are from their originals; nothing if that takes too long or nobody says whose they are."""
-    rows = np.arange(len(published)) if owners is None else np.asarray(owners)
-    if len(rows) != len(published) or not len(rows) or rows.max() >= len(original):
+    rows = np.arange(len(published_sequences)) if owners is None else np.asarray(owners)
+    if len(rows) != len(published_sequences) or not len(rows) or rows.max() >= len(original):
         return []
-    if int((np.diff(original.offsets)[rows] * np.diff(published.offsets)).sum()) > _COMPARED:
+    if int((np.diff(original.offsets)[rows] * np.diff(published_sequences.offsets)).sum()) > _COMPARED:
         return []
-    distances = edit_distances(original, published, rows)
+    distances = edit_distances(original, published_sequences, rows)
     names, counts = _count_in_bins([distances])
     caption = (
         f"How many published sequences differ from their originals by how many elements inserted, deleted or replaced: "
@@ -209,10 +217,10 @@ def _draw_distances(published: Sequences, original: Sequences, owners: Ints | No
     return [_build_pair_figure("Distances", caption, names, counts, "Elements")]
 
 
-def _draw_steps(published: Sequences, original: Sequences | None = None) -> ReportFigure:
+def _draw_steps(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
     """The most frequent steps from one item to the next."""
     sides = _SIDES if original is not None else _SIDES[1:]
-    flows = flow_counts(published if original is None else original, published)
+    flows = flow_counts(published_sequences if original is None else original, published_sequences)
     flows = flows.sort([*sides, "start", "goal"], descending=[True] * len(sides) + [False, False]).head(_MOST)
     names = [
         wording.shorten_label(f"{start} → {goal}", 2 * LABEL) for start, goal in flows.select("start", "goal").rows()
@@ -222,14 +230,14 @@ def _draw_steps(published: Sequences, original: Sequences | None = None) -> Repo
     return _build_pair_figure("Steps", caption, names, counts, "Step", "Times")
 
 
-def _draw_items(published: Sequences, original: Sequences | None = None) -> ReportFigure:
-    several = [count_holders(data) for data in (original, published) if data is not None]
-    marked = several[0].pop(MARK, 0) if original is None else 0
+def _draw_items(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
+    several = [count_holders(data) for data in (original, published_sequences) if data is not None]
+    mark_count = several[0].pop(MARK, 0) if original is None else 0
     common = sorted(several[0], key=lambda item: (-several[0][item], item))[:_MOST]
     counts = [[owners.get(item, 0) for item in common] for owners in several]
     caption = f"How many sequences hold each item, of the {len(common)} most frequent."
-    if marked:
-        caption += f" The mark {MARK} is in {wording.count_noun(marked, 'sequence')}."
+    if mark_count:
+        caption += f" The mark {MARK} is in {wording.count_noun(mark_count, 'sequence')}."
     return _build_pair_figure("Items", caption, [wording.shorten_label(item) for item in common], counts, "Item")
 
 
@@ -243,17 +251,19 @@ def _build_pair_figure(
 ) -> ReportFigure:
     sides = _SIDES[-len(counts) :]
     values = list(zip(names, *counts, strict=True))
-    pairs = [_Pair(name, both[0] if len(both) == 2 else None, both[-1]) for name, *both in values]
-    rows = tuple((name, *map(wording.format_count, both)) for name, *both in values)
+    pairs = [
+        _Pair(name, side_counts[0] if len(side_counts) == 2 else None, side_counts[-1]) for name, *side_counts in values
+    ]
+    rows = tuple((name, *map(wording.format_count, side_counts)) for name, *side_counts in values)
     head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, unit)
     return ReportFigure(title, _draw_pairs(pairs), caption, caption, head, rows)
 
 
 def _draw_pairs(pairs: Sequence[_Pair]) -> str:
     """Bars before and after, one group for each quantity."""
-    both = any(pair.original is not None for pair in pairs)
-    sides = _SIDES if both else _SIDES[1:]
-    step = 34 if both else 22
+    has_originals = any(pair.original is not None for pair in pairs)
+    sides = _SIDES if has_originals else _SIDES[1:]
+    step = 34 if has_originals else 22
     thick = 0.84 * step / len(sides)
     drawing = Drawing(290, max(1, len(pairs)) * step)
     most = 1.2 * max(
@@ -262,14 +272,14 @@ def _draw_pairs(pairs: Sequence[_Pair]) -> str:
     labels = [cut_words(pair.what, 12, _WIDEST) for pair in pairs]
     for number, (label, pair) in enumerate(zip(labels, pairs, strict=True)):
         drawing.add_words(-6, (number + 0.5) * step + 4, label, PALETTE["soft"][0], anchor="end")
-        for slot, value in enumerate((pair.original, pair.published) if both else (pair.published,)):
+        for slot, value in enumerate((pair.original, pair.published) if has_originals else (pair.published,)):
             if value is None:
                 continue
             y, length = (number + 0.08) * step + slot * thick, drawing.width * value / most
             drawing.add_lying_bar(y, length, thick, _COLOURS[sides[slot]], bend=2)
             drawing.add_words(length + 4, y + thick / 2 + 4, wording.format_count(value), PALETTE["ink"][0])
-    for slot, side in enumerate(sides if both else ()):
+    for slot, side in enumerate(sides if has_originals else ()):
         drawing.add_box(70 * slot, -16, 10, 10, _COLOURS[side])
         drawing.add_words(70 * slot + 15, -7, side, PALETTE["ink"][0])
-    left = max([16.0, *(estimate_width(label, 12) for label in labels)]) + 10
-    return drawing.render(left=left, right=2, top=22 if both else 2, bottom=2)
+    left_margin = max([16.0, *(estimate_width(label, 12) for label in labels)]) + 10
+    return drawing.render(left=left_margin, right=2, top=22 if has_originals else 2, bottom=2)

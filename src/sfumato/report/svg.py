@@ -33,11 +33,11 @@ class Drawing:
     ) -> None:
         """Words at a point of their base line, with an edge around them if they must be read across a line."""
         weight = ' font-weight="600"' if bold else ""
-        around = f' stroke="{edge}" stroke-width="5" stroke-linejoin="round" paint-order="stroke"' if edge else ""
-        turned = f' transform="rotate(-90 {_spell(x)} {_spell(y)})"' if upright else ""
+        edge_style = f' stroke="{edge}" stroke-width="5" stroke-linejoin="round" paint-order="stroke"' if edge else ""
+        rotation = f' transform="rotate(-90 {_spell(x)} {_spell(y)})"' if upright else ""
         self._shapes.append(
             f'<text x="{_spell(x)}" y="{_spell(y)}" text-anchor="{anchor}" font-family="sans-serif" '
-            f'font-size="{size}px"{weight} fill="{colour}"{around}{turned}>{escape(words)}</text>'
+            f'font-size="{size}px"{weight} fill="{colour}"{edge_style}{rotation}>{escape(words)}</text>'
         )
 
     def add_line(

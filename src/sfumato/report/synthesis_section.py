@@ -17,17 +17,17 @@ _INK = PALETTE["ink"][0]
 _HUES = [PALETTE["accent"][0], PALETTE["before"][0]]
 
 
-def build_synthesis_section(release: Release, original: Table, published: Table) -> ReportSection:
+def build_synthesis_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """Compare the synthetic rows with the training people and with as many people who were set aside."""
-    comparison = against_holdout(published, original, release.details["holdout"])
-    near = comparison.closest
+    comparison = against_holdout(published_table, original, release.details["holdout"])
+    gaps = comparison.closest
     intro = (
         f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "
-        f"{wording.count_noun(near.rows, 'synthetic row')}, {wording.format_percent(near.nearer)} are nearer to a "
+        f"{wording.count_noun(gaps.rows, 'synthetic row')}, {wording.format_percent(gaps.nearer)} are nearer to a "
         "training person than to a person set aside; 50 % is ideal. Much more means that the rows reveal training "
         "people."
     )
-    copied = _build_comparison_figure(
+    copy_figure = _build_comparison_figure(
         "Rows that equal a person's row",
         "Synthetic rows that equal a person's row in every column, for as many people on either side.",
         (("equal a person", comparison.training.rows, comparison.holdout.rows), _compare_unique_copies(comparison)),
@@ -37,12 +37,12 @@ def build_synthesis_section(release: Release, original: Table, published: Table)
         "How far rows are from the closest person",
         "From 0 (equal) to 1 (different in every column); the same on both sides is best.",
         (
-            ("closest 5 %", near.training_5th, near.holdout_5th),
-            ("median", near.training_median, near.holdout_median),
+            ("closest 5 %", gaps.training_5th, gaps.holdout_5th),
+            ("median", gaps.training_median, gaps.holdout_median),
         ),
         lambda value: f"{value:.3f}",
     )
-    return ReportSection("strangers", "Are rows nearer to training people?", intro, (copied, far))
+    return ReportSection("strangers", "Are rows nearer to training people?", intro, (copy_figure, far))
 
 
 def _compare_unique_copies(comparison: HoldoutComparison) -> tuple[str, float, float]:
@@ -53,11 +53,11 @@ def _build_comparison_figure(
     title: str, caption: str, rows: Sequence[tuple[str, float, float]], format_value: Callable[[float], str]
 ) -> ReportFigure:
     values = [
-        {"what": what, "side": side, "value": value, "said": format_value(value)}
-        for what, *both in rows
-        for side, value in zip(_SIDES, both, strict=True)
+        {"what": label, "side": side, "value": value, "said": format_value(value)}
+        for label, *side_values in rows
+        for side, value in zip(_SIDES, side_values, strict=True)
     ]
-    most = max((max(both) for _, *both in rows), default=0) or 1
+    most = max((max(side_values) for _, *side_values in rows), default=0) or 1
     legend: Spec = {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}
     encoding: Spec = {
         "y": {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False}},
@@ -75,5 +75,5 @@ def _build_comparison_figure(
         {"mark": {"type": "text", "align": "left", "dx": 5}, "encoding": {"text": {"field": "said"}}},
     ]
     spec: Spec = {"width": 240, "height": 110, "data": {"values": values}, "encoding": encoding, "layer": layers}
-    table_rows = tuple((what, format_value(value), format_value(other)) for what, value, other in rows)
+    table_rows = tuple((label, format_value(value), format_value(other)) for label, value, other in rows)
     return ReportFigure(title, render_svg(spec), caption, caption, ("", *_SIDES), table_rows)

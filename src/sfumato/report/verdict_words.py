@@ -33,9 +33,9 @@ def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _count_kept_claims(claims: Sequence[Mapping[str, Any]]) -> str:
-    broken = sum(claim["holds"] is False for claim in claims)
-    if broken:
-        return f"{wording.count_noun(broken, 'claim does', 'claims do')} not hold on the written file."
+    broken_count = sum(claim["holds"] is False for claim in claims)
+    if broken_count:
+        return f"{wording.count_noun(broken_count, 'claim does', 'claims do')} not hold on the written file."
     if len(claims) > 1:
         return f"All {len(claims)} claims hold, each measured again on the file as written."
     return "The claim holds, measured again on the file as written." if claims else "Nothing was claimed."
@@ -72,16 +72,18 @@ def _list_refusals(body: Mapping[str, Any]) -> list[str]:
 def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
     title = wording.spell_name(gate["gate"].replace(".", " "))
     value = gate.get("found")
-    measured = "it could not be measured" if value is None else f"the release has {wording.format_percent(value)}"
-    return f"The limit {title} is {wording.format_percent(gate['limit'])}, and {measured}."
+    measured_text = "it could not be measured" if value is None else f"the release has {wording.format_percent(value)}"
+    return f"The limit {title} is {wording.format_percent(gate['limit'])}, and {measured_text}."
 
 
 def list_unique_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """For one, two and three columns: unique rows of the release and, for the custodian, of the originals."""
-    published = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
+    published_texts = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
     original = [_describe_unique_rows(rows) for rows in verdict.get("unique_before", ())]
     counts = ("one column", "two columns", "three columns")
-    return list(zip_longest(counts[: len(published)], original[: len(published)], published, fillvalue=""))
+    return list(
+        zip_longest(counts[: len(published_texts)], original[: len(published_texts)], published_texts, fillvalue="")
+    )
 
 
 def _describe_unique_rows(rows: Mapping[str, Any]) -> str:
@@ -101,9 +103,11 @@ _ABOUT = {"purpose": "Purpose", "recipient": "Recipient", "decided_by": "Who dec
 
 def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     """Each column that is published as it was, with its role or the reason given for it."""
-    changed = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.KEPT or change["starred"]}
-    exact = [name for name in body.get("roles", {}) if name not in changed]
-    accepted = body["verdict"]["accepted"]
-    reasons = {name: accepted.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
+    changed_columns = {
+        change["column"] for change in body["changes"] if change["kind"] != ChangeKind.KEPT or change["starred"]
+    }
+    exact = [name for name in body.get("roles", {}) if name not in changed_columns]
+    accepted_reasons = body["verdict"]["accepted"]
+    reasons = {name: accepted_reasons.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
     columns = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
     return f"{', '.join(columns)}." if columns else "none."

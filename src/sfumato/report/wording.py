@@ -158,16 +158,16 @@ def format_percent(share: float | None) -> str:
         return "–"
     if share < 0:
         return f"−{format_percent(-share)}"
-    hundred = share * 100
-    if hundred in (0, 100):
-        return f"{hundred:.0f}{NBSP}%"
-    if 0 < hundred < 0.01:
+    percentage = share * 100
+    if percentage in (0, 100):
+        return f"{percentage:.0f}{NBSP}%"
+    if 0 < percentage < 0.01:
         return f"under{NBSP}0.01{NBSP}%"
-    if 99.95 <= hundred < 100:
+    if 99.95 <= percentage < 100:
         return f"over{NBSP}99.9{NBSP}%"
-    digits = 2 if hundred < 1 else 1 if hundred < 10 or hundred > 99 else 0
-    hundred = round(hundred, 10)  # 37.499999999999986 and 37.5 are the same share
-    return f"{hundred:.{digits}f}".removesuffix(".0").removesuffix(".00") + f"{NBSP}%"
+    digits = 2 if percentage < 1 else 1 if percentage < 10 or percentage > 99 else 0
+    percentage = round(percentage, 10)  # 37.499999999999986 and 37.5 are the same share
+    return f"{percentage:.{digits}f}".removesuffix(".0").removesuffix(".00") + f"{NBSP}%"
 
 
 def format_span(low: float, high: float) -> str:
@@ -188,17 +188,17 @@ def describe_promise(bound: str, threshold: float, *, share: bool) -> str:
 def format_moment(stamp: str) -> str:
     """A timestamp as a readable date."""
     try:
-        when = datetime.fromisoformat(stamp)
+        moment = datetime.fromisoformat(stamp)
     except ValueError:
         return stamp
-    zone = when.tzname()
-    return f"{when.day} {when:%B %Y, %H:%M}{' ' + zone if zone else ''}"
+    zone = moment.tzname()
+    return f"{moment.day} {moment:%B %Y, %H:%M}{' ' + zone if zone else ''}"
 
 
 def clean_label(text: str) -> str:
     """A label without control and direction characters, which could hide or reverse the text beside it."""
-    cleaned = text if text.isascii() and text.isprintable() else "".join(_replace_sign(sign) for sign in text)
-    return cleaned if cleaned.strip() else "(blank)"
+    label = text if text.isascii() and text.isprintable() else "".join(_replace_sign(sign) for sign in text)
+    return label if label.strip() else "(blank)"
 
 
 def _replace_sign(sign: str) -> str:
@@ -210,23 +210,23 @@ def _replace_sign(sign: str) -> str:
 
 def shorten_label(text: str, most: int = 40) -> str:
     """A label cut to a length that fits a table or picture."""
-    cleaned = clean_label(text[: most * 4])
-    return cleaned if len(cleaned) <= most and len(text) <= most * 4 else cleaned[: most - 1].rstrip() + _ELLIPSIS
+    label = clean_label(text[: most * 4])
+    return label if len(label) <= most and len(text) <= most * 4 else label[: most - 1].rstrip() + _ELLIPSIS
 
 
 def shorten_distinctly(labels: Sequence[str], most: int) -> list[str]:
     """Short labels, numbered where two become equal."""
-    seen: dict[str, int] = {}
-    given: set[str] = set()
+    repeat_counts: dict[str, int] = {}
+    used_labels: set[str] = set()
     labels_so_far = []
     for label in labels:
-        shortened = shorten_label(label, most)
-        while shortened in given:
-            seen[shortened] = seen.get(shortened, 1) + 1
-            mark = f" ({seen[shortened]})"
-            shortened = shorten_label(label, most)[: most - len(mark)] + mark
-        given.add(shortened)
-        labels_so_far.append(shortened)
+        short_label = shorten_label(label, most)
+        while short_label in used_labels:
+            repeat_counts[short_label] = repeat_counts.get(short_label, 1) + 1
+            mark = f" ({repeat_counts[short_label]})"
+            short_label = shorten_label(label, most)[: most - len(mark)] + mark
+        used_labels.add(short_label)
+        labels_so_far.append(short_label)
     return labels_so_far
 
 

@@ -55,25 +55,25 @@ class TriedAlternative(NamedTuple):
 def advise_on_loss(
     methods: tuple[Method, ...],
     original: Any,
-    published: Any,
+    published_data: Any,
     loss: float | None,
-    tried: Iterable[TriedAlternative] | None = None,
+    alternatives: Iterable[TriedAlternative] | None = None,
 ) -> tuple[str, ...]:
     """One sentence on what loses less if a run lost much or starred a column; none if nothing that was tried does."""
-    if loss is None or not is_advice_due(methods, original, published, loss):
+    if loss is None or not is_advice_due(methods, original, published_data, loss):
         return ()
     report_progress("trying what would lose less")
     table = take_sample(original)
-    tried = try_alternatives(methods[0], table) if tried is None else tried
+    alternatives = try_alternatives(methods[0], table) if alternatives is None else alternatives
     better = sorted(
-        (alternative for alternative in tried if alternative.loss <= _BETTER * loss),
+        (alternative for alternative in alternatives if alternative.loss <= _BETTER * loss),
         key=lambda alternative: alternative.loss,
     )
     if not better:
         return ()
     options = ", or ".join(f"{alternative.words}: loss {alternative.loss:.3g}" for alternative in better)
     sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
-    why = _explain_loss(_list_starred_columns(published), original)
+    why = _explain_loss(_list_starred_columns(published_data), original)
     return (f"{why}: {options}, instead of {loss:.3g} (measured{sample}).",)
 
 
@@ -85,28 +85,28 @@ def note_nothing_hidden(release: Release) -> tuple[str, ...]:
     return (f"Nothing was changed: no secret exceeds its threshold in the originals. If you expected one to, {look}",)
 
 
-def is_advice_due(methods: tuple[Method, ...], original: Any, published: Any, loss: float | None) -> bool:
+def is_advice_due(methods: tuple[Method, ...], original: Any, published_data: Any, loss: float | None) -> bool:
     """Whether a run lost much or starred a column, so that alternatives are tried."""
-    if loss is None or len(methods) != 1 or not isinstance(original, Table) or not isinstance(published, Table):
+    if loss is None or len(methods) != 1 or not isinstance(original, Table) or not isinstance(published_data, Table):
         return False
-    return loss > HIGH_LOSS or bool(_list_starred_columns(published))
+    return loss > HIGH_LOSS or bool(_list_starred_columns(published_data))
 
 
-def _list_starred_columns(published: Table) -> list[str]:
+def _list_starred_columns(published_table: Table) -> list[str]:
     """The quasi-identifying columns in which nothing is left."""
     return [
         name
-        for name in published.quasi_identifying
-        if len(published) and (spell_cells(published.frame[name]) == SUPPRESSED).fill_null(True).all()
+        for name in published_table.quasi_identifying
+        if len(published_table) and (spell_cells(published_table.frame[name]) == SUPPRESSED).fill_null(True).all()
     ]
 
 
-def _explain_loss(starred: list[str], original: Table) -> str:
-    flat = [name for name in starred if name not in original.hierarchies]
+def _explain_loss(starred_columns: list[str], original: Table) -> str:
+    flat = [name for name in starred_columns if name not in original.hierarchies]
     if flat:
         verb = "has" if len(flat) == 1 else "have"
         return f'{quote_names(flat)} {verb} no hierarchy and became "*" everywhere'
-    return f'{quote_names(starred)} became "*" everywhere' if starred else "Much was lost"
+    return f'{quote_names(starred_columns)} became "*" everywhere' if starred_columns else "Much was lost"
 
 
 def take_sample(table: Table) -> Table:
@@ -147,10 +147,10 @@ def _list_alternatives(method: Method, table: Table) -> Iterator[Alternative]:
         models = method.models if isinstance(method, Generalize) else (KAnonymity(k=method.k),)
         yield Alternative("use partition", Partition(models=models), table)
     if isinstance(method, Generalize):
-        added = _propose_hierarchies(table)
-        whole = replace(table, hierarchies=MappingProxyType({**table.hierarchies, **added}))
-        if added and _count_nodes(whole) <= _MOST_NODES:
-            yield Alternative(f"give {quote_names(added)} a hierarchy", method, whole)
+        new_hierarchies = _propose_hierarchies(table)
+        whole = replace(table, hierarchies=MappingProxyType({**table.hierarchies, **new_hierarchies}))
+        if new_hierarchies and _count_nodes(whole) <= _MOST_NODES:
+            yield Alternative(f"give {quote_names(new_hierarchies)} a hierarchy", method, whole)
         if method.suppression_limit < _SUPPRESSION and _count_nodes(table) <= _MOST_NODES:
             looser = method.model_copy(update={"suppression_limit": _SUPPRESSION})
             yield Alternative(f"set suppression_limit = {_SUPPRESSION}", looser, table)
@@ -161,16 +161,16 @@ _SUPPRESSION = 0.05
 
 def _propose_hierarchies(table: Table) -> Mapping[str, Hierarchy]:
     """Plain hierarchies for columns of numbers and of dates that have none."""
-    proposed = {}
+    hierarchies = {}
     for name in table.quasi_identifying:
         column = table.frame[name]
         if name in table.hierarchies or column.n_unique() < _FEWEST_VALUES:
             continue
         if column.dtype.is_numeric():
-            proposed[name] = Quantiles(counts=(16, 4)).build(column)
+            hierarchies[name] = Quantiles(counts=(16, 4)).build(column)
         elif _is_dated(table, name):
-            proposed[name] = Dates(units=("month", "year", "decade")).build(column)
-    return proposed
+            hierarchies[name] = Dates(units=("month", "year", "decade")).build(column)
+    return hierarchies
 
 
 _FEWEST_VALUES = 5

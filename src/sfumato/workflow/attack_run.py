@@ -35,35 +35,37 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
         raise PolicyError("the policy names no attack; add [[attack]] to it")
     root = find_release_folder(Path(folder))
     certificate = read_unchanged_certificate(root)
-    made, wanted = certificate.body["data"]["shape"], rules.methods()[-1].gives
-    if made != wanted:
+    shape, output = certificate.body["data"]["shape"], rules.methods()[-1].gives
+    if shape != output:
         raise PolicyError(
-            f"{root}: this release holds {made}, and the policy makes {wanted}; give the policy that made the release"
+            f"{root}: this release holds {shape}, and the policy makes {output}; give the policy that made the release"
         )
     report_progress("reading")
-    published, original = certificate.read_published(root), rules.original()
-    kept = _read_kept_details(root.parent / "private")
-    details = read_details({**kept, "public": certificate.body.get("public", {})})
-    data = _attach_hierarchies(published, original)
+    published_data, original = certificate.read_published(root), rules.original()
+    kept_details = _read_kept_details(root.parent / "private")
+    details = read_details({**kept_details, "public": certificate.body.get("public", {})})
+    data = _attach_hierarchies(published_data, original)
     release = Release(data, rules.methods()[-1], certificate.claims(), {}, details, certificate.changes())
     return run_attacks(rules.attacks(), release, original)
 
 
-def _attach_hierarchies(published: Any, original: Any) -> Any:
+def _attach_hierarchies(published_data: Any, original: Any) -> Any:
     """A published table with the hierarchies of its labels, which a file does not hold."""
-    if not isinstance(published, Table) or not isinstance(original, Table):
-        return published
-    kept = {name: hierarchy for name, hierarchy in original.hierarchies.items() if name in published.frame.columns}
-    return replace(published, hierarchies=MappingProxyType(kept))
+    if not isinstance(published_data, Table) or not isinstance(original, Table):
+        return published_data
+    kept_hierarchies = {
+        name: hierarchy for name, hierarchy in original.hierarchies.items() if name in published_data.frame.columns
+    }
+    return replace(published_data, hierarchies=MappingProxyType(kept_hierarchies))
 
 
 def run_attacks(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
     """Run attacks on a release against its people, with the people set aside as control."""
-    judged, truth, strangers = _split_attack_inputs(release, original)
+    judged_release, truth, strangers = _split_attack_inputs(release, original)
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        outcomes.append((attack, attack.run(judged, truth, strangers)))
+        outcomes.append((attack, attack.run(judged_release, truth, strangers)))
     return tuple(outcomes)
 
 
@@ -73,15 +75,17 @@ def _split_attack_inputs(release: Release, original: Any) -> tuple[Release, Any,
     Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
     many people fits more of few.
     """
-    aside, learnt = (np.asarray(release.details.get(name, ()), dtype=np.int64) for name in ("holdout", "training"))
+    aside, training_rows = (
+        np.asarray(release.details.get(name, ()), dtype=np.int64) for name in ("holdout", "training")
+    )
     if not len(aside):
         return release, original, None
-    size = min(len(aside), len(learnt))
+    size = min(len(aside), len(training_rows))
     chance = np.random.default_rng(0)
-    chosen, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (learnt, aside))
+    training_sample, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (training_rows, aside))
     rows = np.resize(np.arange(size), len(release.data))
-    judged = replace(release, details=replace(release.details, rows=rows))
-    return judged, *(original.with_frame(original.frame[side]) for side in (chosen, strangers))
+    judged_release = replace(release, details=replace(release.details, rows=rows))
+    return judged_release, *(original.with_frame(original.frame[side]) for side in (training_sample, strangers))
 
 
 def _read_kept_details(folder: Path) -> dict[str, Any]:

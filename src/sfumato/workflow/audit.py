@@ -99,9 +99,9 @@ class Audit:
                 "No column looks like something others know about a person, so nobody can be looked up.",
                 *self.misread,
             )
-        known = _join_names(self.quasi_identifying)
+        column_list = _join_names(self.quasi_identifying)
         sentences = [
-            f"Of {self.rows:,} people, {self.unique_share:.1%} are unique by their {known}.",
+            f"Of {self.rows:,} people, {self.unique_share:.1%} are unique by their {column_list}.",
             "Anyone who knows these about a person finds their row.",
         ]
         if (
@@ -229,8 +229,8 @@ class _StoredCrowds:
     def measure_each(self, combinations: Sequence[Sequence[str]]) -> list[float]:
         if self.height < _MANY_ROWS or max(map(len, combinations)) > _MOST_TOGETHER:
             return [sizes.unique / self.height for sizes in self._rows.count_many_sizes(combinations)]
-        ordered = [tuple(sorted(columns, key=self.columns.index)) for columns in combinations]
-        return [count / self.height for count in self._counter.count_unique(ordered)]
+        ordered_combinations = [tuple(sorted(columns, key=self.columns.index)) for columns in combinations]
+        return [count / self.height for count in self._counter.count_unique(ordered_combinations)]
 
     def find_smallest_crowd(self, columns: Sequence[str]) -> int:
         return self._rows.count_sizes(columns).smallest
@@ -249,8 +249,8 @@ def _audit_rows(table: _AuditedRows, quasi_identifying: Sequence[str] | None) ->
             f"{ask_meant(unknown, table.columns) or f'; its columns are {quote_names(table.columns[:12])}'}"
         )
     distinct = {proposal.column: proposal.distinct for proposal in proposals}
-    considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
-    pairs = _rank_column_pairs(table, considered)
+    considered_names = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
+    pairs = _rank_column_pairs(table, considered_names)
     unique = table.measure_uniqueness(names) if names else None
     return Audit(
         source=table.source,
@@ -261,8 +261,8 @@ def _audit_rows(table: _AuditedRows, quasi_identifying: Sequence[str] | None) ->
         k=table.find_smallest_crowd(names) if names else None,
         unique_share=unique,
         pairs=pairs,
-        columns_in_pairs=len(considered),
-        riskiest=_find_riskiest_columns(table, considered, pairs, unique) if names else None,
+        columns_in_pairs=len(considered_names),
+        riskiest=_find_riskiest_columns(table, considered_names, pairs, unique) if names else None,
     )
 
 
@@ -284,11 +284,11 @@ def _find_riskiest_columns(
     best = pairs[0]
     while best.unique_share < 0.9 * (unique or 0.0) and len(best.columns) < len(names):
         wider = [(*best.columns, name) for name in names if name not in best.columns]
-        measured = map(ColumnCombination, wider, table.measure_each(wider))
-        best = max(measured, key=lambda combination: combination.unique_share)
+        candidates = map(ColumnCombination, wider, table.measure_each(wider))
+        best = max(candidates, key=lambda combination: combination.unique_share)
     return best
 
 
 def _join_names(names: Sequence[str], most: int = 8) -> str:
-    shown = list(names[:most]) + ([f"{len(names) - most} more"] if len(names) > most else [])
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    name_list = list(names[:most]) + ([f"{len(names) - most} more"] if len(names) > most else [])
+    return name_list[0] if len(name_list) == 1 else f"{', '.join(name_list[:-1])} and {name_list[-1]}"

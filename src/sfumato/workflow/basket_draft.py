@@ -63,11 +63,11 @@ def write_basket_methods(baskets: Baskets, source: str, purpose: Purpose, k: int
         raise PolicyError(f"{source}: there is no method for synthetic baskets; choose publish, hide or outsource")
     if purpose == "outsource":
         return _write_item_codes(baskets, source, k)
-    chosen = k or min(USUAL_K, max(2, len(baskets) // 10))
-    frequent = choose_support(baskets, source, chosen)
+    crowd_size = k or min(USUAL_K, max(2, len(baskets) // 10))
+    frequent = choose_support(baskets, source, crowd_size)
     if purpose == "hide":
         return _write_hidden_rule(baskets, source, frequent)
-    return _write_patterns(frequent, chosen, len(baskets))
+    return _write_patterns(frequent, crowd_size, len(baskets))
 
 
 def _write_patterns(frequent: FrequentItemsets, k: int, baskets: int) -> list[str]:

@@ -84,12 +84,12 @@ class Certificate:
             _CertificateBody.model_validate(certificate.body)
         except ValidationError as error:
             # Repeat only our own field names: anything else in a certificate may be an attacker's text.
-            known = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
+            parts = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
             raise CertificateRefused(
-                f"{path}: this is not a certificate that sfumato wrote ({'.'.join(known) or 'all of it'} is malformed)"
+                f"{path}: this is not a certificate that sfumato wrote ({'.'.join(parts) or 'all of it'} is malformed)"
             ) from None
-        except CertificateRefused as refused:
-            raise CertificateRefused(f"{path}: {refused}") from None
+        except CertificateRefused as refusal:
+            raise CertificateRefused(f"{path}: {refusal}") from None
         except (OSError, ValueError):
             raise CertificateRefused(f"{path}: the certificate cannot be read") from None
         return certificate
@@ -185,9 +185,9 @@ def find_release_folder(folder: Path) -> Path:
     """The `release/` folder of an output folder, or the folder itself if it is one."""
     if not folder.is_dir():
         if folder.is_file():
-            inside = any((folder.parent / name).exists() for name in (NAME, f"release/{NAME}"))
-            where = f"its folder, {folder.parent}" if inside else "the folder that `sfumato run` wrote"
-            raise DataError(f"{folder}: this is a file, and a release is a folder; name {where}")
+            has_certificate = any((folder.parent / name).exists() for name in (NAME, f"release/{NAME}"))
+            folder_text = f"its folder, {folder.parent}" if has_certificate else "the folder that `sfumato run` wrote"
+            raise DataError(f"{folder}: this is a file, and a release is a folder; name {folder_text}")
         raise DataError(f"{folder}: there is no such folder{ask_for_file(folder)}")
     inner = folder / "release"
     return inner if not (folder / NAME).exists() and inner.is_dir() else folder

@@ -43,15 +43,15 @@ def spell_body(body: Mapping[str, Any]) -> bytes:
         raise CertificateRefused(
             "the certificate cannot be written: a field holds NaN, infinity, a lone surrogate or a non-JSON value"
         ) from None
-    signed = text.removesuffix(b"\n}")
-    if len(signed) + _SUFFIX_LENGTH > LARGEST_CERTIFICATE:
+    signed_bytes = text.removesuffix(b"\n}")
+    if len(signed_bytes) + _SUFFIX_LENGTH > LARGEST_CERTIFICATE:
         raise CertificateRefused(f"the certificate would be larger than {LARGEST_CERTIFICATE >> 20} MB")
-    return signed
+    return signed_bytes
 
 
-def add_signature(signed: bytes, signature: str) -> bytes:
+def add_signature(signed_bytes: bytes, signature: str) -> bytes:
     """Encode a whole certificate file."""
-    return b'%b,\n "signature": "%b"\n}' % (signed, signature.encode("ascii"))
+    return b'%b,\n "signature": "%b"\n}' % (signed_bytes, signature.encode("ascii"))
 
 
 def split_signature(raw: bytes) -> SignedText | None:

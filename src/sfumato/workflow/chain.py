@@ -44,10 +44,12 @@ def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> Prot
     for method in methods:
         method.refuse_undeclared(original)
     # Rows and conditions are about the originals: a later method must not look for them in what is left.
-    settled = [method.settle(original, randomness) if number else method for number, method in enumerate(methods)]
+    settled_methods = [
+        method.settle(original, randomness) if number else method for number, method in enumerate(methods)
+    ]
     release: Release | None = None
     keys: dict[str, Key] = {}
-    for method, settled_method in zip(methods, settled, strict=True):
+    for method, settled_method in zip(methods, settled_methods, strict=True):
         step = method if release is None else settled_method.follow_rows(_require_rows(release))
         data = original if release is None else release.data
         if isinstance(step, KeyedMethod):
@@ -55,8 +57,8 @@ def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> Prot
             next_release = step.protect(data, key, randomness=randomness)
         else:
             next_release = step.protect(data, randomness=randomness)
-        stated = _state_unknown(replace(next_release, method=method))
-        release = stated if release is None else _chain_releases(release, stated)
+        stated_release = _state_unknown(replace(next_release, method=method))
+        release = stated_release if release is None else _chain_releases(release, stated_release)
     assert release is not None  # a policy has at least one method
     return ProtectedData(_guard_blanked_crowds(release), keys)
 
@@ -65,8 +67,8 @@ def _guard_blanked_crowds(release: Release) -> Release:
     """A later method may have left cells empty: then what an earlier one says about crowds is no longer enough."""
     if not isinstance(release.data, Table):
         return release
-    recoded = {change.column for change in release.changes if change.kind is not ChangeKind.KEPT}
-    return replace(release, claims=guard_blanks(release.claims, release.data, recoded=recoded))
+    recoded_columns = {change.column for change in release.changes if change.kind is not ChangeKind.KEPT}
+    return replace(release, claims=guard_blanks(release.claims, release.data, recoded_columns=recoded_columns))
 
 
 def _require_rows(release: Release) -> Ints:
@@ -78,32 +80,32 @@ def _state_unknown(release: Release) -> Release:
     """A column about which a method states nothing counts as changed."""
     if not isinstance(release.data, Table):
         return release
-    stated = {change.column for change in release.changes}
+    stated_columns = {change.column for change in release.changes}
     tag = release.method.model_dump()["method"]
-    unknown = [Change(name, ChangeKind.OTHER, tag) for name in release.data.frame.columns if name not in stated]
+    unknown = [Change(name, ChangeKind.OTHER, tag) for name in release.data.frame.columns if name not in stated_columns]
     return replace(release, changes=(*release.changes, *unknown)) if unknown else release
 
 
-def _chain_releases(first: Release, then: Release) -> Release:
+def _chain_releases(first: Release, second: Release) -> Release:
     """Combine two releases in a row: they are checked with the last data and the first originals only."""
     steps = first.details.steps if isinstance(first.details, ChainDetails) else (first.details,)
-    claims = _merge_unchanged_claims(_name_step(first.claims, 0), _list_changed_columns(then), then)
+    claims = _merge_unchanged_claims(_name_step(first.claims, 0), _list_changed_columns(second), second)
     return Release(
-        then.data,
-        then.method,
+        second.data,
+        second.method,
         (
             *claims,
             *(
                 c
                 for c in _merge_unchanged_claims(
-                    _name_step(then.claims, len(steps)), _list_changed_columns(first), then
+                    _name_step(second.claims, len(steps)), _list_changed_columns(first), second
                 )
                 if not _is_already_claimed(c, claims)
             ),
         ),
-        _combine_losses(first.losses, then.losses),
-        _chain_details(first, then),
-        (*first.changes, *then.changes),
+        _combine_losses(first.losses, second.losses),
+        _chain_details(first, second),
+        (*first.changes, *second.changes),
     )
 
 
@@ -117,24 +119,24 @@ def _name_step(claims: tuple[Claim, ...], step: int) -> tuple[Claim, ...]:
     )
 
 
-def _chain_details(first: Release, then: Release) -> ChainDetails:
+def _chain_details(first: Release, second: Release) -> ChainDetails:
     """What both methods decided; the first one's rows are followed to where they are now."""
-    order = then.details.rows
+    order = second.details.rows
     earlier = first.details if order is None else first.details.follow(order)
     rows = None if order is None else earlier.rows
     steps = earlier.steps if isinstance(earlier, ChainDetails) else (earlier,)
-    last = then.details if rows is None else replace(then.details, rows=rows)
-    return ChainDetails(rows=rows, public={**first.public, **then.public}, steps=(*steps, last))
+    last = second.details if rows is None else replace(second.details, rows=rows)
+    return ChainDetails(rows=rows, public={**first.public, **second.public}, steps=(*steps, last))
 
 
-def _combine_losses(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
+def _combine_losses(first: Mapping[str, Number], second: Mapping[str, Number]) -> dict[str, Number]:
     """Losses of two methods: privacy budgets and counts add up, and the loss is the larger one."""
-    losses = {**first, **then}
-    if "loss" in first and "loss" in then:
-        losses["loss"] = max(first["loss"], then["loss"])
+    losses = {**first, **second}
+    if "loss" in first and "loss" in second:
+        losses["loss"] = max(first["loss"], second["loss"])
     for name in ("epsilon", "suppressed_rows", "dropped_rows", "changes", "added", "removed", "exposed_rules"):
-        if name in first and name in then:
-            losses[name] = first[name] + then[name]
+        if name in first and name in second:
+            losses[name] = first[name] + second[name]
     return losses
 
 
@@ -145,17 +147,19 @@ def _list_changed_columns(release: Release) -> tuple[str, ...]:
     )
 
 
-def _merge_unchanged_claims(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
+def _merge_unchanged_claims(
+    claims: tuple[Claim, ...], changed_columns: tuple[str, ...], last: Release
+) -> tuple[Claim, ...]:
     """Adapt claims that nothing else was changed to what other methods changed."""
-    if not changed:
+    if not changed_columns:
         return claims
-    if set(last.data.frame.columns) <= set(changed):  # nothing is left to claim
+    if set(last.data.frame.columns) <= set(changed_columns):  # nothing is left to claim
         return tuple(claim for claim in claims if not CHECKS[claim.measure].of_the_rest)
-    names_text = quote_names(changed)
+    names_text = quote_names(changed_columns)
     return tuple(
         claim.model_copy(
             update={
-                "arguments": {**claim.arguments, "besides": (*_get_besides(claim), *changed)},
+                "arguments": {**claim.arguments, "besides": (*_get_besides(claim), *changed_columns)},
                 "meaning": f"{claim.meaning} Another method of the policy changed {names_text}.",
             }
         )
@@ -165,9 +169,9 @@ def _merge_unchanged_claims(claims: tuple[Claim, ...], changed: tuple[str, ...],
     )
 
 
-def _is_already_claimed(claim: Claim, already: tuple[Claim, ...]) -> bool:
+def _is_already_claimed(claim: Claim, earlier_claims: tuple[Claim, ...]) -> bool:
     """Whether a claim adds nothing: the first method already removed the identifying columns."""
-    return claim.measure == "named_columns" and any(other.measure == claim.measure for other in already)
+    return claim.measure == "named_columns" and any(other.measure == claim.measure for other in earlier_claims)
 
 
 def _get_besides(claim: Claim) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def compare(first: str | Path, second: str | Path) -> Comparison:
             tables.append(_collect_comparable_facts(record if internal else Certificate.read(folder).body))
     keys = sorted(dict.fromkeys([*tables[0], *tables[1]]), key=lambda key: _ORDER.index(key[0]))
     rows = tuple(
-        ReleaseDifference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys
+        ReleaseDifference(topic, name, *(table.get((topic, name)) for table in tables)) for topic, name in keys
     )
     return Comparison(folders[0], folders[1], (verify(folders[0]), verify(folders[1])), rows, internal)
 

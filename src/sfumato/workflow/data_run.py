@@ -40,7 +40,7 @@ _SHAPES: dict[str, type] = {"baskets": Baskets, "sequences": Sequences}
 
 def run(
     data: Any,
-    what: Any = None,
+    protection: Any = None,
     randomness: Randomness | None = None,
     *,
     out: str | Path | None = None,
@@ -53,9 +53,9 @@ def run(
 ) -> Run:
     """Protect data, measure the claims on the written file, attack it, judge it and certify it.
 
-    `data` is a pandas, polars or pyarrow frame, a `Table`, `Baskets`, lists of items, or a path. `what` is a method,
-    several methods, a `Policy`, a dict in the shape of a policy file, or the path of one. The other arguments replace
-    sections of the policy; `roles` may be column → role, or role → columns.
+    `data` is a pandas, polars or pyarrow frame, a `Table`, `Baskets`, lists of items, or a path. `protection` is a
+    method, several methods, a `Policy`, a dict in the shape of a policy file, or the path of one. The other arguments
+    replace sections of the policy; `roles` may be column → role, or role → columns.
 
     Nothing is written until `Run.save(folder)`, unless `out` names a folder. `run(policy, out)` runs a policy on its
     own data and writes its folders, as the command line does.
@@ -64,21 +64,21 @@ def run(
         if isinstance(randomness, Mapping):
             raise PolicyError("roles are given by name: run(data, method, roles={...})")
         raise PolicyError("randomness is sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests")
-    given = {
+    arguments = {
         "hierarchies": hierarchies,
         "attack": attacks,
         "gate": gate,
         "accept": accept,
         "title": title,
     }
-    sections = {name: value for name, value in given.items() if value is not None}
+    sections = {name: value for name, value in arguments.items() if value is not None}
     if isinstance(data, Policy) or (_is_path(data) and str(data).endswith(".toml")):
-        if sections or roles is not None or not (what is None or _is_path(what)):
+        if sections or roles is not None or not (protection is None or _is_path(protection)):
             raise PolicyError("a policy has its own data, roles and sections; to replace them: run(data, policy, ...)")
-        return pipeline.run(data if isinstance(data, Policy) else Policy.read(data), what or out, randomness)
-    if what is None:
+        return pipeline.run(data if isinstance(data, Policy) else Policy.read(data), protection or out, randomness)
+    if protection is None:
         raise PolicyError("say what to do with the data: run(data, method, roles={...}), or a policy for the method")
-    policy = _build_policy(data, what, _group_roles(roles, data), sections)
+    policy = _build_policy(data, protection, _group_roles(roles, data), sections)
     original = None if _is_path(data) else _build_original(data, policy)
     if policy.shape == "table" and not policy.roles.group_by_column() and policy.data.path != DEMO:
         _refuse_without_roles(policy, original)
@@ -87,17 +87,17 @@ def run(
     if original is None and (engine := choose_run_engine(policy).name) != "memory":
         raise PolicyError(f"a run by {engine} keeps nothing in memory: name a folder, as in run(data, method, out=...)")
     with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
-        done = pipeline.run(policy, Path(folder) / "run", randomness, original)
-        return replace(done, folder=None, files=RunFiles.read(done.out))
+        finished_run = pipeline.run(policy, Path(folder) / "run", randomness, original)
+        return replace(finished_run, folder=None, files=RunFiles.read(finished_run.out))
 
 
 def _is_path(data: Any) -> bool:
     return isinstance(data, str | Path)
 
 
-def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapping[str, Any]) -> Policy:
+def _build_policy(data: Any, protection: Any, roles: Mapping[str, Any], sections: Mapping[str, Any]) -> Policy:
     """The policy that says the same as the arguments."""
-    content = _read_policy(what)
+    content = _read_policy(protection)
     reading = content.get("data", {})
     reads = {"path": str(data) if _is_path(data) else IN_MEMORY}
     content["data"] = {**reading, **reads} if isinstance(reading, Mapping) else reading.model_copy(update=reads)
@@ -110,23 +110,29 @@ def _build_policy(data: Any, what: Any, roles: Mapping[str, Any], sections: Mapp
         raise explain_parameters(error, Policy, content, "run") from None
 
 
-def _read_policy(what: Any) -> dict[str, Any]:
+def _read_policy(protection: Any) -> dict[str, Any]:
     """The sections of a policy in any of its forms."""
-    name = find_other_name(what) or what.lower() if isinstance(what, str) and not Path(what).exists() else ""
+    name = (
+        find_other_name(protection) or protection.lower()
+        if isinstance(protection, str) and not Path(protection).exists()
+        else ""
+    )
     if (kind := find_tagged_class("method", name)) is not None:
         raise PolicyError(f"give the method with its parameters, as in sf.{kind.__name__}(...), not its name")
-    if isinstance(what, str | Path):
-        what = Policy.read(what)
-    if isinstance(what, Policy):
-        return {name: getattr(what, name) for name in Policy.model_fields}
-    if isinstance(what, type) and issubclass(what, Method):
-        raise PolicyError(f"give {what.__name__}(...) with its parameters, not the class {what.__name__}")
-    if isinstance(what, Mapping):
-        return {"protect": [what]} if "method" in what else dict(what)
-    several = [what] if isinstance(what, Method) else list(what) if isinstance(what, Sequence) else []
+    if isinstance(protection, str | Path):
+        protection = Policy.read(protection)
+    if isinstance(protection, Policy):
+        return {name: getattr(protection, name) for name in Policy.model_fields}
+    if isinstance(protection, type) and issubclass(protection, Method):
+        raise PolicyError(f"give {protection.__name__}(...) with its parameters, not the class {protection.__name__}")
+    if isinstance(protection, Mapping):
+        return {"protect": [protection]} if "method" in protection else dict(protection)
+    several = (
+        [protection] if isinstance(protection, Method) else list(protection) if isinstance(protection, Sequence) else []
+    )
     if not several or not all(isinstance(method, Method | Mapping) for method in several):
         raise PolicyError(
-            f"{type(what).__name__} does not say what to do; give a method such as "
+            f"{type(protection).__name__} does not say what to do; give a method such as "
             "sf.Partition(models=[sf.KAnonymity(k=5)]), several methods, a Policy, a dict, or the path of a policy file"
         )
     return {"protect": several}
@@ -139,8 +145,8 @@ def _spell_section(name: str, value: Any) -> Any:
         return [{"attack": attack} if isinstance(attack, str) else attack for attack in several]
     if name == "hierarchies":
         return {
-            column: str(given) if isinstance(given, Path) else _build_rows(column, given) if _is_rows(given) else given
-            for column, given in value.items()
+            column: str(entry) if isinstance(entry, Path) else _build_rows(column, entry) if _is_rows(entry) else entry
+            for column, entry in value.items()
         }
     return value
 
@@ -166,16 +172,16 @@ def _group_roles(roles: Mapping[str, Any] | None, data: Any) -> dict[str, list[s
         raise PolicyError(
             'roles are given by column, {"age": "quasi_identifying", ...}, or by role, {"sensitive": [...]}'
         )
-    grouped: dict[str, list[str]] = {}
+    columns_by_role: dict[str, list[str]] = {}
     for key, value in roles.items():
         if isinstance(value, str) and not (Role.is_role(key) and not Role.is_role(value)):
-            grouped.setdefault(Role.parse(value).value, []).append(str(key))  # pandas may number its columns
+            columns_by_role.setdefault(Role.parse(value).value, []).append(str(key))  # pandas may number its columns
         elif value is None:
             raise PolicyError(f'roles: "{key}" has none; give it one of {", ".join(role.value for role in Role)}')
         else:
             columns = [value] if isinstance(value, str) else value
-            grouped.setdefault(Role.parse(str(key)).value, []).extend(str(column) for column in columns)
-    return grouped
+            columns_by_role.setdefault(Role.parse(str(key)).value, []).extend(str(column) for column in columns)
+    return columns_by_role
 
 
 def _build_original(data: Any, policy: Policy) -> Any:
@@ -187,19 +193,19 @@ def _build_original(data: Any, policy: Policy) -> Any:
         return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]
     if isinstance(data, Baskets | Sequences):
         raise DataError(f"{policy.protect[0].method} takes a table, not {type(data).__name__}")
-    given = data if isinstance(data, Table) else None
-    source = "table" if given is None else given.source
-    plain = simplify_frame(build_table_frame(data, source), source) if given is None else given.frame
+    table = data if isinstance(data, Table) else None
+    source = "table" if table is None else table.source
+    plain = simplify_frame(build_table_frame(data, source), source) if table is None else table.frame
     marks = policy.data.missing_marks if "missing_marks" in policy.data.model_fields_set else ()
     frame = plain.with_columns(
         column.set(spell_cells(column).is_in(list(marks)).fill_null(False), None) for column in plain if marks
     )
-    hierarchies = {**({} if given is None else given.hierarchies), **policy.hierarchies}
-    asked = given is None or "missing" in policy.data.model_fields_set
-    missing = policy.data.missing if asked or given is None else given.missing
+    hierarchies = {**({} if table is None else table.hierarchies), **policy.hierarchies}
+    is_policy_rule = table is None or "missing" in policy.data.model_fields_set
+    missing = policy.data.missing if is_policy_rule or table is None else table.missing
     roles = policy.roles.group_by_column() or None
-    made = Table.of(frame, roles, hierarchies, missing, source=source, dates=policy.data.dates)
-    return replace(made, row_labels=get_row_labels(data) if given is None else given.row_labels)
+    original = Table.of(frame, roles, hierarchies, missing, source=source, dates=policy.data.dates)
+    return replace(original, row_labels=get_row_labels(data) if table is None else table.row_labels)
 
 
 def _refuse_without_roles(policy: Policy, original: Table | None) -> None:

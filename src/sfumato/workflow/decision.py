@@ -27,13 +27,13 @@ def decide(
     policy: Policy,
     record: dict[str, Any],
     attacks: tuple[tuple[Attack, Outcome], ...],
-    published: Any,
+    published_data: Any,
     original: Any,
 ) -> Decision:
     """Compare a run with its limits and judge the release as a whole; both are noted in the record."""
     record["gate"] = compare_limits(policy, record, attacks)
     shut = list_refusals(record["gate"])
-    verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
+    verdict = judge_release(record, published_data, original, policy.accept, gate_open=not shut)
     caveats = () if policy.data.points is None else policy.data.points.list_caveats()
     verdict = replace(verdict, unchecked=(*verdict.unchecked, *caveats))
     record["verdict"] = verdict.as_json()
@@ -45,5 +45,5 @@ def publish_decided(target: ReservedTarget, staging: StagingFolder, decision: De
     report_progress("publishing")
     if decision.refusals:
         keep_only_refusal(staging)
-    replaced = () if decision.refusals else describe_replaced(target.out)
-    return (*replaced, *target.publish())
+    replacement_notes = () if decision.refusals else describe_replaced(target.out)
+    return (*replacement_notes, *target.publish())

@@ -41,8 +41,8 @@ def parse_purpose(word: str) -> Purpose:
     for purpose in get_args(Purpose):
         if purpose == word:
             return purpose  # type: ignore[no-any-return]
-    meant = ask_meant([word], PURPOSES) or f"; choose {', '.join(PURPOSES)}"
-    raise PolicyError(f'"{word}" is not a purpose{meant}')
+    cure = ask_meant([word], PURPOSES) or f"; choose {', '.join(PURPOSES)}"
+    raise PolicyError(f'"{word}" is not a purpose{cure}')
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def choose_k(rows: int, source: str) -> int:
 def write_table_methods(table: DraftTable, purpose: Purpose) -> list[str]:
     """The sections [[protect]], [[attack]] and [gate]."""
     writers: dict[str, Callable[[DraftTable], list[str]]] = {
-        "publish": lambda given: _write_crowds(given, diverse=True),
-        "share": lambda given: _write_crowds(given, diverse=False),
+        "publish": lambda draft_table: _write_crowds(draft_table, diverse=True),
+        "share": lambda draft_table: _write_crowds(draft_table, diverse=False),
         "synthetic": _write_synthesis,
         "outsource": _write_codes,
         "hide": _write_entries,
@@ -95,11 +95,11 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
     models: list[tuple[Any, str]] = [
         ({"model": "k_anonymity", "k": table.k}, f"Everybody shares their values with at least {table.k - 1} others.")
     ]
-    mixed: list[tuple[Any, str]] = [
+    diversity_models: list[tuple[Any, str]] = [
         ({"model": "l_diversity", "l": 2, "column": name}, "Nobody's class has only one value of this column.")
         for name in table.diverse
     ]
-    models += mixed if diverse else []
+    models += diversity_models if diverse else []
     lines = [
         "[[protect]]",
         *write_comment("Cuts the table into small groups of similar people and publishes what each group spans."),
@@ -117,10 +117,10 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
             f"No l-diversity for {quote_toml_text(name)}: {share:.0%} of the rows have the same value, so that every "
             "class would have to be large to hold another one. Whoever guesses that value is mostly right anyway."
         )
-    if mixed and not diverse:
+    if diversity_models and not diverse:
         lines += [
             *write_comment("If the recipient should not learn a sensitive value by finding a person's group, add:"),
-            *(f"#     {write_value(model)}," for model, _ in mixed),
+            *(f"#     {write_value(model)}," for model, _ in diversity_models),
         ]
     lines += ["", *write_comment("Instead: one level of each hierarchy for everybody. Easier to read; more is lost.")]
     lines += comment_out(
@@ -225,10 +225,10 @@ def drop_unlearnable(proposals: tuple[RoleProposal, ...], frame: pl.DataFrame) -
 
 def _explain_unlearnable(column: pl.Series, leaf: int) -> str:
     """Why a column cannot be drawn; empty if it can."""
-    known = column.drop_nulls()
-    if len(known) < 4 * leaf:
-        return f"Left out: only {len(known)} rows have a value, too few to learn from."
-    if not known.dtype.is_numeric() and _measure_rarity(known, leaf) > MOST_RARE:
+    known_cells = column.drop_nulls()
+    if len(known_cells) < 4 * leaf:
+        return f"Left out: only {len(known_cells)} rows have a value, too few to learn from."
+    if not known_cells.dtype.is_numeric() and _measure_rarity(known_cells, leaf) > MOST_RARE:
         return "Left out: most of its values are too rare to be drawn. Make it coarser to keep it."
     return ""
 
@@ -262,9 +262,9 @@ def _write_codes(table: DraftTable) -> list[str]:
 
 def _choose_target(table: DraftTable) -> str:
     """A column of few classes without gaps, the sensitive ones first, then the last; a number must be left to learn."""
-    left = [proposal for proposal in table.proposals if proposal.role is not Role.IDENTIFYING]
-    numbers = {p.column for p in left if table.frame.schema[p.column].is_numeric() and p.distinct}
-    usable = [p for p in left if 2 <= p.distinct <= MOST_CLASSES and not p.missing and numbers - {p.column}]
+    candidates = [proposal for proposal in table.proposals if proposal.role is not Role.IDENTIFYING]
+    numbers = {p.column for p in candidates if table.frame.schema[p.column].is_numeric() and p.distinct}
+    usable = [p for p in candidates if 2 <= p.distinct <= MOST_CLASSES and not p.missing and numbers - {p.column}]
     if not usable:
         raise DataError(
             f"{table.source}: a tree needs a column to predict, of 2 to {MOST_CLASSES} values and without missing "
@@ -274,8 +274,10 @@ def _choose_target(table: DraftTable) -> str:
 
 
 def _write_entries(table: DraftTable) -> list[str]:
-    left = [proposal for proposal in table.proposals if proposal.role is not Role.IDENTIFYING and proposal.distinct]
-    secret = [p.column for p in left if p.role is Role.SENSITIVE] or [left[-1].column]
+    candidates = [
+        proposal for proposal in table.proposals if proposal.role is not Role.IDENTIFYING and proposal.distinct
+    ]
+    secret = [p.column for p in candidates if p.role is Role.SENSITIVE] or [candidates[-1].column]
     support = max(3, ceil(table.frame.height / 100))
     has_crowd = bool(table.columns_with(Role.QUASI_IDENTIFYING))
     return [

@@ -56,9 +56,9 @@ def note_many_columns(proposals: Iterable[RoleProposal]) -> Iterator[str]:
 
 def note_unnamed_columns(frame: pl.DataFrame) -> Iterator[str]:
     """A title above the names leaves most columns without one."""
-    unnamed = list_unnamed(frame)
-    if 2 * len(unnamed) > frame.width:
-        yield f"{len(unnamed)} of {frame.width} columns have no name. If a title is above the names, remove it."
+    unnamed_columns = list_unnamed(frame)
+    if 2 * len(unnamed_columns) > frame.width:
+        yield f"{len(unnamed_columns)} of {frame.width} columns have no name. If a title is above the names, remove it."
 
 
 def list_unnamed(frame: pl.DataFrame) -> list[str]:
@@ -82,9 +82,9 @@ def note_points(columns: Iterable[str]) -> Iterator[str]:
     places = next((names for names in _PLACES if names <= plain.keys()), None)
     times = _TIMES & plain.keys()
     if places and times:
-        shown = quote_names(plain[name] for name in (*sorted(places), *sorted(times)))
+        name_list = quote_names(plain[name] for name in (*sorted(places), *sorted(times)))
         yield (
-            f"The rows look like points of trips ({shown}), and here each point counts as a person. To hide whole "
+            f"The rows look like points of trips ({name_list}), and here each point counts as a person. To hide whole "
             "trips, draft again with --shape points, and name the column of those who moved with --id."
         )
 

@@ -164,8 +164,8 @@ class DraftSource:
         """The sequences; those of regions, if the file holds points."""
         if self.shape == "points":
             return self.points.read()
-        owner, what, when = self.columns.owner, self.columns.what, self.columns.when
-        return Sequences.read(self.path, separator=self.separator, id=owner, item=what, time=when)
+        owner, item, time = self.columns.owner, self.columns.what, self.columns.when
+        return Sequences.read(self.path, separator=self.separator, id=owner, item=item, time=time)
 
     @cached_property
     def points(self) -> PointFile:
@@ -217,9 +217,9 @@ def _is_name_above(column: pl.Series) -> bool:
     """Whether a word stands over numbers or dates."""
     if column.dtype != pl.String or column[0] is None or not column.slice(1).count():
         return False
-    below = column.slice(1).drop_nulls()
-    numbers = below.str.contains(f"^(?:{_NUMBER.pattern})$").all()
-    return bool(numbers or are_moments(below)) and not (are_moments(column.head(1)))
+    cells_below = column.slice(1).drop_nulls()
+    numbers = cells_below.str.contains(f"^(?:{_NUMBER.pattern})$").all()
+    return bool(numbers or are_moments(cells_below)) and not (are_moments(column.head(1)))
 
 
 def _refuse_policy(path: str | Path) -> None:
@@ -232,14 +232,14 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
     """Whether a first cell is a value of its column; False if it cannot be, None if that cannot be told."""
     if cell is None or not column.count():
         return None
-    known = column.drop_nulls()
+    known_cells = column.drop_nulls()
     if column.dtype.is_numeric():  # a number among smaller and larger ones; 2019 over prices is a name
-        return True if bool((known <= cell).any() and (known >= cell).any()) else None
-    if known.cast(pl.String).str.contains(f"^(?:{_NUMBER.pattern})$").all():
+        return True if bool((known_cells <= cell).any() and (known_cells >= cell).any()) else None
+    if known_cells.cast(pl.String).str.contains(f"^(?:{_NUMBER.pattern})$").all():
         return False  # a name over numbers
-    if bool((known == cell).any()):
+    if bool((known_cells == cell).any()):
         return True
-    return False if 2 * known.n_unique() < len(known) else None
+    return False if 2 * known_cells.n_unique() < len(known_cells) else None
 
 
 def _refuse_single_column(source: DraftSource) -> None:

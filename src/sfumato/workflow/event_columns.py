@@ -38,12 +38,12 @@ def find_time_column(columns: Iterable[str]) -> str | None:
 
 def find_event_columns(proposals: Iterable[RoleProposal]) -> EventColumns | None:
     """The columns of events, if a person has several rows and a column tells when."""
-    known = list(proposals)
-    owners, time = list_repeated_owners(known), find_time_column(proposal.column for proposal in known)
-    others = [proposal.column for proposal in known if proposal.column not in (*owners[:1], time)]
-    if not owners or time is None or time in owners or not others:
+    proposal_list = list(proposals)
+    owners, time = list_repeated_owners(proposal_list), find_time_column(proposal.column for proposal in proposal_list)
+    other_columns = [proposal.column for proposal in proposal_list if proposal.column not in (*owners[:1], time)]
+    if not owners or time is None or time in owners or not other_columns:
         return None
-    return EventColumns(owners[0], others[0] if len(others) == 1 else None, time)
+    return EventColumns(owners[0], other_columns[0] if len(other_columns) == 1 else None, time)
 
 
 def note_events(path: str, proposals: Iterable[RoleProposal]) -> Iterator[str]:
@@ -65,8 +65,8 @@ def find_ignored_time(path: str, id_column: str, item: str, separator: str | Non
         header = read_header(path, separator)
     except (SfumatoError, OSError):
         return None  # whoever reads the data says what is wrong with it
-    others = [name for name in header if name not in (id_column, item)]
-    return find_time_column(others) if len(header) - len(others) == 2 else None
+    other_columns = [name for name in header if name not in (id_column, item)]
+    return find_time_column(other_columns) if len(header) - len(other_columns) == 2 else None
 
 
 def note_baskets_with_time(source: DraftSource) -> Iterator[str]:

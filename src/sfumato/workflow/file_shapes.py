@@ -81,7 +81,7 @@ class FileShape(ABC):
         """The data of a release, read as its certificate describes it."""
 
     @abstractmethod
-    def refuse_changed(self, written: Any, read: Any) -> None:
+    def refuse_changed(self, written_data: Any, read: Any) -> None:
         """Stop a release that does not read back as it was written."""
 
 
@@ -127,10 +127,10 @@ class TableShape(FileShape):
     def read(self, path: Path, body: Mapping[str, Any]) -> Table:
         """Read a table with the roles of its certificate."""
         data = body["data"]
-        escaped = data.get("escaped_formulas", False)
-        numbers = escape_words(data["numbers"]) if escaped else data["numbers"]
+        is_escaped = data.get("escaped_formulas", False)
+        numbers = escape_words(data["numbers"]) if is_escaped else data["numbers"]
         frame = read_frame(path, describe_text_format(data["format"], data["missing_mark"], numbers))
-        frame = unescape_frame(frame) if escaped else frame
+        frame = unescape_frame(frame) if is_escaped else frame
         integers = set(data.get("integers", ()))
         if data["format"] in LIMITS:  # formats with one kind of number
             decimal = [name for name in data["numbers"] if name not in integers and frame[name].dtype.is_integer()]
@@ -142,10 +142,10 @@ class TableShape(FileShape):
         """Count text cells and the names of columns."""
         return count_formulas(data.frame)
 
-    def refuse_changed(self, written: Table, read: Table) -> None:
+    def refuse_changed(self, written_data: Table, read: Table) -> None:
         """Compare column by column, as text."""
-        for name in written.frame.columns:
-            if not spell_cells(read.frame[name]).equals(spell_cells(written.frame[name]), null_equal=True):
+        for name in written_data.frame.columns:
+            if not spell_cells(read.frame[name]).equals(spell_cells(written_data.frame[name]), null_equal=True):
                 raise ClaimBroken(f'the column "{name}" does not read back from the file as it was written')
 
 
@@ -208,15 +208,15 @@ class BasketsShape(FileShape):
         items = tuple(unescape_words(baskets.items)) if escapes_names else baskets.items  # type: ignore[arg-type]
         return Baskets(items, baskets.offsets, baskets.codes)
 
-    def refuse_changed(self, written: Baskets, read: Baskets) -> None:
+    def refuse_changed(self, written_data: Baskets, read: Baskets) -> None:
         """Compare basket by basket; item names are compared as text, since "7" may have become a number."""
-        number = {str(item): index for index, item in enumerate(written.items)}
-        known = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
-        codes = known[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
-        same = np.array_equal(written.offsets, read.offsets)
+        number = {str(item): index for index, item in enumerate(written_data.items)}
+        item_codes = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
+        codes = item_codes[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
+        same = np.array_equal(written_data.offsets, read.offsets)
         if same:
             basket = np.repeat(np.arange(len(read)), np.diff(read.offsets))
-            same = np.array_equal(codes[np.lexsort((codes, basket))], written.codes)
+            same = np.array_equal(codes[np.lexsort((codes, basket))], written_data.codes)
         if not same:
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
 
@@ -233,9 +233,9 @@ def type_item_names(items: Items) -> Items:
     """Items that are all whole numbers as numbers: one hidden item with a name makes all of a file's items text."""
     if not all(isinstance(item, str) for item in items):
         return items
-    typed = parse_item_types([str(item) for item in items])
+    typed_items = parse_item_types([str(item) for item in items])
     # Not every format can hold negative ones.
-    return items if any(isinstance(item, int) and item < 0 for item in typed) else tuple(typed)
+    return items if any(isinstance(item, int) and item < 0 for item in typed_items) else tuple(typed_items)
 
 
 _TABLE_OPTIONS = ("missing_marks", "header", "columns", "dates", "decimal", "encoding", "comment", "trim")
@@ -244,11 +244,11 @@ _TABLE_OPTIONS = ("missing_marks", "header", "columns", "dates", "decimal", "enc
 def _refuse_table_options(data: Any) -> None:
     """Stop at what sequences are read without: whoever says that NA is missing would publish it as an item."""
     usual = type(data).model_fields
-    ignored = [
+    ignored_options = [
         name for name in _TABLE_OPTIONS if getattr(data, name) != usual[name].get_default(call_default_factory=True)
     ]
-    if ignored:
-        options = " and ".join(f"`{name}`" for name in ignored)
+    if ignored_options:
+        options = " and ".join(f"`{name}`" for name in ignored_options)
         raise PolicyError(
             f"sequences and points are read without {options} of [data]: that is for tables; remove it, and change the "
             "file instead: UTF-8, a header, decimal points, dates as 2009-06-30"
@@ -304,18 +304,18 @@ class SequencesShape(FileShape):
         items = tuple(unescape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
         return Sequences(items, data.offsets, data.element_offsets, data.codes)
 
-    def refuse_changed(self, written: Sequences, read: Sequences) -> None:
+    def refuse_changed(self, written_data: Sequences, read: Sequences) -> None:
         """Compare sequence by sequence; item names are compared as text, since "7" may have become a number."""
-        number = {str(item): index for index, item in enumerate(written.items)}
-        known = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
-        codes = known[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
-        if (np.diff(known) <= 0).any():  # else they ascend within each element, as those that were read do
+        number = {str(item): index for index, item in enumerate(written_data.items)}
+        item_codes = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
+        codes = item_codes[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
+        if (np.diff(item_codes) <= 0).any():  # else they ascend within each element, as those that were read do
             element = np.repeat(np.arange(len(read.element_offsets) - 1), np.diff(read.element_offsets))
             codes = codes[np.lexsort((codes, element))]
         if not (
-            np.array_equal(written.offsets, read.offsets)
-            and np.array_equal(written.element_offsets, read.element_offsets)
-            and np.array_equal(codes, written.codes)
+            np.array_equal(written_data.offsets, read.offsets)
+            and np.array_equal(written_data.element_offsets, read.element_offsets)
+            and np.array_equal(codes, written_data.codes)
         ):
             raise ClaimBroken("the sequences do not read back from the file as they were written; try another format")
 
@@ -347,12 +347,16 @@ class PatternsShape(FileShape):
         """Read the patterns, or the rules."""
         return Rules.read(path) if is_rule_set_file(path) else Patterns.read(path)
 
-    def refuse_changed(self, written: Patterns, read: Patterns) -> None:
+    def refuse_changed(self, written_data: Patterns, read: Patterns) -> None:
         """Compare them whole, as text, since "7" may have become a number."""
-        expected, actual = (
-            {(frozenset(map(str, items)), count) for items, count in p.to_lists()} for p in (written, read)
+        expected_patterns, actual = (
+            {(frozenset(map(str, items)), count) for items, count in p.to_lists()} for p in (written_data, read)
         )
-        if expected != actual or written.baskets != read.baskets or _spell_rules(written) != _spell_rules(read):
+        if (
+            expected_patterns != actual
+            or written_data.baskets != read.baskets
+            or _spell_rules(written_data) != _spell_rules(read)
+        ):
             raise ClaimBroken("the patterns do not read back from the file as they were written")
 
 

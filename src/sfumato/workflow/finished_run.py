@@ -79,8 +79,8 @@ class Run:
             raise DataError(f"{self.out}: this run has already been written; copy its folder")
         with reserve_target(Path(folder)) as target, target.stage_folders() as staging:
             self.files.write(staging)
-            kept = target.publish()
-        return replace(self, folder=target.path, kept=kept)
+            publication_notes = target.publish()
+        return replace(self, folder=target.path, kept=publication_notes)
 
     @property
     def losses(self) -> Mapping[str, Number]:
@@ -137,8 +137,8 @@ class Run:
 
     def __repr__(self) -> str:
         """The verdict, the release and where it is."""
-        where = f"saved in {self.folder}" if self.folder else "in memory"
-        return f"Run({self.verdict.status}, {where}; {self.release!r})"
+        location = f"saved in {self.folder}" if self.folder else "in memory"
+        return f"Run({self.verdict.status}, {location}; {self.release!r})"
 
     def _repr_html_(self) -> str:
         from sfumato.report.notebook_views import render_run

@@ -137,14 +137,14 @@ class ReservedTarget:
         self._stack.enter_context(hold_signals())  # until the hidden folder is gone
         workspace, out = self._workspace, self.out
         staging = StagingFolder(workspace.new)
-        released = staging.release.is_dir()
+        has_release = staging.release.is_dir()
         _refuse_mixed_files(self.path, staging)
         _refuse_strange_parts(self.path, out)
-        part = "private" if released else "refused"
+        part = "private" if has_release else "refused"
         try:
             self._set_modes(staging)
             flush_tree(workspace.new)
-            manifest, renamed = _list_and_carry(workspace, out, part)
+            manifest, new_names = _list_and_carry(workspace, out, part)
             journal = self._move(workspace, manifest)
         except OSError as error:
             why = describe_os_error(error)
@@ -152,13 +152,15 @@ class ReservedTarget:
         self.published = True
         record_completion(
             f"the release was already published in {self.path}"
-            if released
+            if has_release
             else f"the refusal was already written to {self.path}; nothing was published"
         )
         with suppress(OSError):  # if it fails, the journal stays and the next run finishes
             finish_publication(workspace, journal, out)
             workspace.journal.unlink(missing_ok=True)
-        return tuple(f"{part}/{old} of an earlier run was kept as {part}/{new}" for old, new in sorted(renamed.items()))
+        return tuple(
+            f"{part}/{old} of an earlier run was kept as {part}/{new}" for old, new in sorted(new_names.items())
+        )
 
     def _move(self, workspace: PublicationWorkspace, manifest: Manifest) -> PublicationJournal:
         out = self.out
@@ -263,10 +265,14 @@ def _refuse_mixed_files(target: Path, staging: StagingFolder) -> None:
     if not staging.release.is_dir():
         return
     files = read_staged_certificate(staging.release).get("files")
-    staged = {path.name: path for path in staging.release.iterdir()}
-    covered = isinstance(files, Mapping) and staged.keys() == {*files, CERTIFICATE}
-    plain = all(stat.S_ISREG(path.lstat().st_mode) for path in staged.values())
-    if not covered or not plain or any(hash_file(staged[name]) != digest for name, digest in dict(files or {}).items()):
+    staged_files = {path.name: path for path in staging.release.iterdir()}
+    is_covered = isinstance(files, Mapping) and staged_files.keys() == {*files, CERTIFICATE}
+    plain = all(stat.S_ISREG(path.lstat().st_mode) for path in staged_files.values())
+    if (
+        not is_covered
+        or not plain
+        or any(hash_file(staged_files[name]) != digest for name, digest in dict(files or {}).items())
+    ):
         raise DataError(
             f"{target}: the files are no longer those that were certified, so nothing was published; "
             "does another program write to the hidden folders?"
@@ -276,20 +282,22 @@ def _refuse_mixed_files(target: Path, staging: StagingFolder) -> None:
 def _list_and_carry(workspace: PublicationWorkspace, out: Path, part: str) -> tuple[Manifest, dict[str, str]]:
     """List what this run made, then carry over the other files; returns the list and the names that changed."""
     staging, folder = StagingFolder(workspace.new), workspace.new / part
-    made = hash_files(folder)
+    file_digests = hash_files(folder)
     (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file with that name is renamed
-    released = hash_files(staging.release) if staging.release.is_dir() else {}
+    release_digests = hash_files(staging.release) if staging.release.is_dir() else {}
     earlier = Manifest.read(out / part)
-    renamed = carry_over(out / part, folder, earlier)
-    if released:
+    new_names = carry_over(out / part, folder, earlier)
+    if release_digests:
         carry_over(out / "refused", workspace.new / "refused", Manifest.read(out / "refused"))
-    kept = {name: digest for name, digest in earlier.kept.items() if (folder / name).is_file()}
+    kept_digests = {name: digest for name, digest in earlier.kept.items() if (folder / name).is_file()}
     for name in (name for name in earlier.files if name.endswith(KEY_SUFFIX) and earlier.certificate):
-        kept[renamed.get(name, name)] = str(earlier.certificate)
-    manifest = Manifest(secrets.token_hex(16), released.get(CERTIFICATE), made, tuple(released), kept)
+        kept_digests[new_names.get(name, name)] = str(earlier.certificate)
+    manifest = Manifest(
+        secrets.token_hex(16), release_digests.get(CERTIFICATE), file_digests, tuple(release_digests), kept_digests
+    )
     manifest.write(folder)
     flush_folder(folder)
-    return manifest, renamed
+    return manifest, new_names
 
 
 def _compute_open_mode(path: Path) -> int:

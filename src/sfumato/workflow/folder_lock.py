@@ -99,11 +99,11 @@ class FolderLock:
 
     def _is_current(self, handle: int) -> bool:
         try:
-            there = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116
+            path_status = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116
         except FileNotFoundError:
             return False
         mine = os.fstat(handle)
-        return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+        return (mine.st_dev, mine.st_ino) == (path_status.st_dev, path_status.st_ino)
 
 
 def find_mount(folder: Path) -> tuple[int, str]:

@@ -56,10 +56,10 @@ def parse_plain_text(path: Path, text: bytes, names: Mapping[str, str]) -> Seque
     if not counts.sequences:
         return None
     numbers = room.numbers[: counts.items]
-    held = np.zeros(int(numbers.max(initial=0)) + 1, dtype=bool)
-    held[numbers] = True
-    code_of = (np.cumsum(held) - 1).astype(np.int32)
-    items = files.name_items(path, [str(number) for number in np.flatnonzero(held).tolist()], names)
+    number_mask = np.zeros(int(numbers.max(initial=0)) + 1, dtype=bool)
+    number_mask[numbers] = True
+    code_of = (np.cumsum(number_mask) - 1).astype(np.int32)
+    items = files.name_items(path, [str(number) for number in np.flatnonzero(number_mask).tolist()], names)
     offsets, element_offsets = room.offsets[: counts.sequences + 1], room.element_offsets[: counts.elements + 1]
     return SequenceArrays(items, offsets.copy(), element_offsets.copy(), code_of[numbers])
 

@@ -40,7 +40,7 @@ def finish_interrupted(folder: Path) -> None:
     """Finish an own interrupted publication, if any; nothing is changed while a run is active."""
     with suppress(OSError, RuntimeError):
         for parent, digest in list(_list_unfinished(folder)):
-            sweep_workspaces(parent, only=digest)
+            sweep_workspaces(parent, target_digest=digest)
 
 
 def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -53,21 +53,21 @@ def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield parent, digest_target(out, parent)
 
 
-def sweep_workspaces(parent: Path, held: FolderLock | None = None, only: str | None = None) -> None:
+def sweep_workspaces(parent: Path, held_lock: FolderLock | None = None, target_digest: str | None = None) -> None:
     """Finish or remove what killed runs left in a folder; an active run holds its lock."""
     for path in sorted(parent.glob(f"{PARTIAL}*")):
         digest = path.name.removeprefix(PARTIAL).split("-")[0]
-        if not _belongs_to_target(path, digest) or only not in (None, digest):
+        if not _belongs_to_target(path, digest) or target_digest not in (None, digest):
             continue
         lock = FolderLock(parent / f"{LOCK}{digest}")
-        own = held is not None and held.path == lock.path
+        is_own = held_lock is not None and held_lock.path == lock.path
         try:
-            if own or lock.take():
+            if is_own or lock.take():
                 _sweep_workspace(parent, digest, PublicationWorkspace(path))
         except OSError:
             continue  # another user's, or a read-only disk: the next run tries again
         except ForeignJournal:
-            if own:
+            if is_own:
                 raise DataError(
                     f"{path}: this hidden folder says that an unfinished release is to be moved into place, and your "
                     "signing key did not write that; look at it, then finish it with the SFUMATO_HOME that began it, "
@@ -75,10 +75,12 @@ def sweep_workspaces(parent: Path, held: FolderLock | None = None, only: str | N
                 ) from None
         finally:
             lock.release()
-    for path in () if only else sorted(parent.glob(f"{LOCK}*")):  # a run was killed before it had a hidden folder
+    for path in (
+        () if target_digest else sorted(parent.glob(f"{LOCK}*"))
+    ):  # a run was killed before it had a hidden folder
         lock = FolderLock(path)
         with suppress(OSError):
-            if (held is None or held.path != path) and path.lstat().st_uid == os.geteuid():
+            if (held_lock is None or held_lock.path != path) and path.lstat().st_uid == os.geteuid():
                 lock.take()
         lock.release()
 

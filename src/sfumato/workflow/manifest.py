@@ -102,9 +102,11 @@ def list_foreign_files(release: Path, manifest: Manifest) -> list[str]:
     """The files in `release/` that no run made."""
     if not release.is_dir():
         return []
-    known = list_release_files(release, manifest)
+    release_files = list_release_files(release, manifest)
     return sorted(
-        path.name for path in release.iterdir() if path.name not in known or not stat.S_ISREG(path.lstat().st_mode)
+        path.name
+        for path in release.iterdir()
+        if path.name not in release_files or not stat.S_ISREG(path.lstat().st_mode)
     )
 
 
@@ -113,28 +115,30 @@ def carry_over(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
 
     What is there already stays, so carrying twice is harmless. Returns the names that had to change.
     """
-    renamed: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     if not old.is_dir() or old.is_symlink():
-        return renamed
-    there = {(facts.st_dev, facts.st_ino) for facts in map(Path.lstat, new.iterdir())} if new.is_dir() else set()
+        return new_names
+    present_inodes = (
+        {(facts.st_dev, facts.st_ino) for facts in map(Path.lstat, new.iterdir())} if new.is_dir() else set()
+    )
     for path in sorted(old.iterdir()):
-        if manifest.is_own(path) or _is_carried(path, new, there):
+        if manifest.is_own(path) or _is_carried(path, new, present_inodes):
             continue
         target = new / path.name
         merges = path.is_dir() and not path.is_symlink() and target.is_dir() and not target.is_symlink()
         if os.path.lexists(target) and not merges:
             target = find_free_name(target, old)
-            renamed[path.name] = target.name
+            new_names[path.name] = target.name
         new.mkdir(mode=0o700, exist_ok=True)
         link_file(path, target)
-    return renamed
+    return new_names
 
 
-def _is_carried(path: Path, new: Path, there: set[tuple[int, int]]) -> bool:
+def _is_carried(path: Path, new: Path, present_inodes: set[tuple[int, int]]) -> bool:
     facts = path.lstat()
     if stat.S_ISDIR(facts.st_mode):
         return False
-    if (facts.st_dev, facts.st_ino) in there:
+    if (facts.st_dev, facts.st_ino) in present_inodes:
         return True
     twin = new / path.name  # where there are no hard links, a copy
     plain = stat.S_ISREG(facts.st_mode) and twin.is_file() and not twin.is_symlink()

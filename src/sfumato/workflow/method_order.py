@@ -23,52 +23,52 @@ def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
         return
     for method in methods:
         if method.alone:
-            others = [_get_tag(other) for other in methods if other is not method]
+            other_tags = [_get_tag(other) for other in methods if other is not method]
             raise PolicyError(
                 f"{_get_tag(method)} must be the only method of a policy, because its claims compare all that is "
-                f"published with the originals; remove {', '.join(others)}"
+                f"published with the originals; remove {', '.join(other_tags)}"
             )
-    for first, then in combinations(methods, 2):
+    for first, second in combinations(methods, 2):
         clash = (
-            _explain_table_clash(first, then, original)
+            _explain_table_clash(first, second, original)
             if isinstance(original, Table)
-            else _explain_hiding_clash(first, then)
+            else _explain_hiding_clash(first, second)
         )
         if clash is not None:
-            raise PolicyError(f"{_get_tag(then)} cannot follow {_get_tag(first)}: {clash}")
+            raise PolicyError(f"{_get_tag(second)} cannot follow {_get_tag(first)}: {clash}")
 
 
-def _explain_table_clash(first: Method, then: Method, original: Table) -> str | None:
+def _explain_table_clash(first: Method, second: Method, original: Table) -> str | None:
     """Why two methods do not fit in this order, and what to do; None if they do."""
-    earlier, later = first.footprint(original), then.footprint(original)
-    if later.drops_rows:
+    earlier, later_footprint = first.footprint(original), second.footprint(original)
+    if later_footprint.drops_rows:
         return f"it may leave rows out, which {_get_tag(first)} made promises about; put it first"
-    if later.blanks and earlier.survives_blanks:
+    if later_footprint.blanks and earlier.survives_blanks:
         return None
-    if names := later.changes & (earlier.changes | earlier.promises):
+    if names := later_footprint.changes & (earlier.changes | earlier.promises):
         return f"it would change {_quote(names)}, about which {_get_tag(first)} promises something; {_APART}"
-    if names := (earlier.changes | frozenset(original.identifying)) & later.needs:
+    if names := (earlier.changes | frozenset(original.identifying)) & later_footprint.needs:
         return (
             f"it needs {_quote(names)} as in the originals, and {_get_tag(first)} changes or removes it; put "
-            f"{_get_tag(then)} first, or {_APART}"
+            f"{_get_tag(second)} first, or {_APART}"
         )
-    if names := earlier.reads & later.hides:
+    if names := earlier.reads & later_footprint.hides:
         return (
             f"it is to hide {_quote(names)}, whose true values decide what {_get_tag(first)} publishes; put "
-            f"{_get_tag(then)} first, or {_APART}"
+            f"{_get_tag(second)} first, or {_APART}"
         )
     return None
 
 
-def _explain_hiding_clash(first: Method, then: Method) -> str | None:
+def _explain_hiding_clash(first: Method, second: Method) -> str | None:
     """To remove an item lowers every support, and so the confidence of rules that do not have it on the left."""
     from sfumato.protect.baskets.hide_items import HideItems
     from sfumato.protect.baskets.hide_rules import HideRules
 
-    if not (isinstance(first, HideRules) and isinstance(then, HideItems)):
+    if not (isinstance(first, HideRules) and isinstance(second, HideItems)):
         return "it could bring back what was hidden; hide rules first, then items"
-    lefts = {str(item) for left, _ in first.list_secrets()[0] for item in left}
-    if count := len({str(item) for item in then.items} & lefts):
+    lefts = {str(item) for antecedent, _ in first.list_secrets()[0] for item in antecedent}
+    if count := len({str(item) for item in second.items} & lefts):
         return (
             f"{count} items that it removes are on the left of secret rules, whose confidence could rise again; hide "
             "only items on the right, or remove one of the methods"

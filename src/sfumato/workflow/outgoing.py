@@ -208,7 +208,7 @@ def round_up_to_step(risk: float, people: int) -> float | None:
     return None if people < FEWEST else min(1.0, round(ceil(round(risk / STEP, 9)) * STEP, 2))
 
 
-def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
+def build_outgoing_certificate(record: Mapping[str, Any], published_data: Any) -> OutgoingCertificate:
     """The certificate that leaves, from the custodian's record of a run and the released data."""
     people = count_hidden_people(record)
     return OutgoingCertificate(
@@ -217,7 +217,7 @@ def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> Out
         data=DataFile(**record["data"]),
         formulas=FormulaCells(**record["formulas"]),
         methods=tuple(select_outgoing_parameters(method) for method in record["methods"]),
-        claims=tuple(_build_outgoing_claim(claim, published) for claim in record["claims"]),
+        claims=tuple(_build_outgoing_claim(claim, published_data) for claim in record["claims"]),
         public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
         changes=tuple(_certify_change(change) for change in record["changes"]),
         losses=_select_outgoing_losses(record["losses"], people),
@@ -245,21 +245,21 @@ def _keep_named(facts: Mapping[str, Any], names: frozenset[str]) -> dict[str, An
     return {name: value for name, value in facts.items() if name in names}
 
 
-def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
+def select_outgoing_parameters(description: Mapping[str, Any]) -> dict[str, Any]:
     """A method, model or attack with only its public fields."""
-    tag = next(name for name in ("method", "attack", "model") if name in described)
-    kind = find_tagged_class(tag, str(described[tag]))
+    tag = next(name for name in ("method", "attack", "model") if name in description)
+    kind = find_tagged_class(tag, str(description[tag]))
     public = () if kind is None else kind.public_fields
-    kept = _keep_named(described, frozenset({tag, "iso_20889", *public}))
-    if "models" in kept:
-        kept["models"] = [select_outgoing_parameters(model) for model in kept["models"]]
-    return kept
+    public_parameters = _keep_named(description, frozenset({tag, "iso_20889", *public}))
+    if "models" in public_parameters:
+        public_parameters["models"] = [select_outgoing_parameters(model) for model in public_parameters["models"]]
+    return public_parameters
 
 
-def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> CertifiedClaim:
+def _build_outgoing_claim(claim: Mapping[str, Any], published_data: Any) -> CertifiedClaim:
     """A claim; if it needs the originals, only whether it held."""
     needs_original = bool(claim["needs_original"])
-    frame = _select_words(published, claim["arguments"].get("column"))
+    frame = _select_words(published_data, claim["arguments"].get("column"))
     return CertifiedClaim(
         **{name: claim[name] for name in ("property", "threshold", "bound", "measure", "meaning", "holds")},
         needs_original=needs_original,
@@ -268,11 +268,11 @@ def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> Certified
     )
 
 
-def _select_words(published: Any, column: Any) -> pl.DataFrame | None:
+def _select_words(published_data: Any, column: Any) -> pl.DataFrame | None:
     """The published values of the column that a claim is about."""
-    if isinstance(published, StoredTable):
-        return published.count_values(column).frame if column in published.rows.schema else None
-    return published.frame if isinstance(published, Table) else None
+    if isinstance(published_data, StoredTable):
+        return published_data.count_values(column).frame if column in published_data.rows.schema else None
+    return published_data.frame if isinstance(published_data, Table) else None
 
 
 def _certify_change(change: Mapping[str, Any]) -> CertifiedChange:
@@ -281,19 +281,19 @@ def _certify_change(change: Mapping[str, Any]) -> CertifiedChange:
 
 def _select_outgoing_losses(losses: Mapping[str, Any], people: int) -> dict[str, int | float]:
     """The privacy budget, which the policy sets; for methods that form classes, the loss in steps."""
-    kept = {"epsilon": losses["epsilon"]} if "epsilon" in losses else {}
+    public_losses = {"epsilon": losses["epsilon"]} if "epsilon" in losses else {}
     loss = round_to_step(float(losses["loss"]), people) if "loss" in losses else None
-    return kept if loss is None else {"loss": loss, **kept}
+    return public_losses if loss is None else {"loss": loss, **public_losses}
 
 
 def _select_outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[str, int | float]:
     """Class sizes, which anyone can count; for methods that form classes, other figures in steps."""
-    kept: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
+    public_figures: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
     for name, value in utility.items():
         if is_rounded_outside(name):
-            rounded = round_to_step(float(value), people)
-            kept |= {} if rounded is None else {name: rounded}
-    return kept
+            rounded_value = round_to_step(float(value), people)
+            public_figures |= {} if rounded_value is None else {name: rounded_value}
+    return public_figures
 
 
 def is_rounded_outside(name: str) -> bool:
@@ -302,22 +302,26 @@ def is_rounded_outside(name: str) -> bool:
 
 
 def _build_outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppression:
-    suppression_facts, seen = record["suppression"], record["suppression"]["seen"]
+    suppression_facts, is_seen = record["suppression"], record["suppression"]["seen"]
     return CertifiedSuppression(
-        rows=suppression_facts["rows"] if seen else None, safe=suppression_facts["safe"], why=suppression_facts["why"]
+        rows=suppression_facts["rows"] if is_seen else None,
+        safe=suppression_facts["safe"],
+        why=suppression_facts["why"],
     )
 
 
 def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
     """An attack with the upper bound of its risk."""
-    kept = select_outgoing_parameters(attack["parameters"])
-    kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # the columns that "all" means
+    parameters = select_outgoing_parameters(attack["parameters"])
+    parameters |= {
+        name: attack[name] for name in _KNOWN if name in parameters and attack.get(name)
+    }  # the columns that "all" means
     tries = int(attack["attempts"])
     risk = round_up_to_step(float(attack["high"]), min(people, tries))
     guessing = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))
     return CertifiedAttack(
-        attack=kept.pop("attack"),
-        parameters=kept,
+        attack=parameters.pop("attack"),
+        parameters=parameters,
         risk_at_most=risk,
         guessing=guessing,
         one_basket_short=attack.get("one_basket_short"),
@@ -326,11 +330,11 @@ def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAt
 
 def _build_outgoing_verdict(verdict: Mapping[str, Any]) -> CertifiedVerdict:
     """The verdict, as far as anyone can compute it from the release, and whether there were warnings."""
-    kept = {name: verdict[name] for name in ("status", "not_counted", "accepted", "warnings", "unchecked")}
+    public_fields = {name: verdict[name] for name in ("status", "not_counted", "accepted", "warnings", "unchecked")}
     rows = tuple(CertifiedUniqueRows(**unique_rows) for unique_rows in verdict["unique_rows"])
-    if kept["status"] == "refused":  # such a certificate is not written
-        kept["status"] = "passed with warnings"
-    return CertifiedVerdict(**kept, unique_rows=rows)
+    if public_fields["status"] == "refused":  # such a certificate is not written
+        public_fields["status"] = "passed with warnings"
+    return CertifiedVerdict(**public_fields, unique_rows=rows)
 
 
 _KNOWN = ("known", "knowledge")
@@ -341,15 +345,15 @@ def list_field_rules(model: type[BaseModel] = OutgoingCertificate, path: str = "
     """Every field that leaves, by its path, with its rule; `KeyError` names one that has none."""
     rules: dict[str, OutgoingRule] = {}
     for name, field in model.model_fields.items():
-        here = f"{path}{name}"
+        field_path = f"{path}{name}"
         parts = [kind for kind in (field.annotation, *get_args(field.annotation)) if _is_part(kind)]
         if parts:
-            rules |= list_field_rules(parts[0], f"{here}.")
+            rules |= list_field_rules(parts[0], f"{field_path}.")
             continue
         rule = next((annotation for annotation in field.metadata if isinstance(annotation, OutgoingRule)), None)
         if rule is None:
-            raise KeyError(f"{here} leaves without a rule")
-        rules[here] = rule
+            raise KeyError(f"{field_path} leaves without a rule")
+        rules[field_path] = rule
     return rules
 
 

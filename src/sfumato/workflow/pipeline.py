@@ -69,17 +69,17 @@ def run(
     policy: Policy,
     out: str | Path | None = None,
     randomness: Randomness | None = None,
-    given: Any = None,
+    given_data: Any = None,
     engine: EngineName | None = None,
 ) -> Run:
-    """Run a policy, on its own data or on `given`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind.
+    """Run a policy, on its own data or on `given_data`; `ClaimBroken` or `ImpossibleRelease` leave nothing behind.
 
     `engine` replaces the policy's choice of where rows are counted.
     """
-    wanted = engine or policy.data.engine
-    if given is not None and wanted in ("duckdb", "spark"):
-        raise PolicyError(f"the engine {wanted} reads files: give the path of one, not data that is in memory")
-    choice = None if given is not None else choose_run_engine(policy, engine)
+    engine_name = engine or policy.data.engine
+    if given_data is not None and engine_name in ("duckdb", "spark"):
+        raise PolicyError(f"the engine {engine_name} reads files: give the path of one, not data that is in memory")
+    choice = None if given_data is not None else choose_run_engine(policy, engine)
     # A memory key may lie in the target: nobody else moves it.
     with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
         if choice is not None and choice.name != "memory":
@@ -89,46 +89,46 @@ def run(
             if policy.shape == "baskets":
                 return run_stored_baskets(policy, target, randomness, choice)
             return reopen_release(run_stored(policy, target, randomness, choice))
-        with prepare_side_work(policy, given):
-            return _run_in_place(policy, target, randomness, given)
+        with prepare_side_work(policy, given_data):
+            return _run_in_place(policy, target, randomness, given_data)
 
 
-def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given: Any) -> Run:
+def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given_data: Any) -> Run:
     clock = _StepClock()
     key = load_signing_key()
     report_progress("reading")
-    original = policy.original() if given is None else given
+    original = policy.original() if given_data is None else given_data
     refuse_unknown_columns(policy, original)
     _refuse_format(policy, original)
-    sealed = _commit_to_input(policy) if given is None else commit_to_data(given)
+    commitment = _commit_to_input(policy) if given_data is None else commit_to_data(given_data)
     _remember_columns(original)
     clock.record_step("read")
     chance = randomness or Randomness.secure()
     methods = policy.methods()
     with ask_early(methods) as question:
-        release, keys = _protect(policy, original, chance, is_read=given is None)
+        release, keys = _protect(policy, original, chance, is_read=given_data is None)
     clock.record_step("protect")
     with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
-        published = _write_and_read_back(release, policy, staging)
-        _remember_columns(published)
+        published_data = _write_and_read_back(release, policy, staging)
+        _remember_columns(published_data)
         clock.record_step("write")
-        findings = _measure_written_claims(release, original, published)
-        differences = _measure_changes(release, original, published)
+        findings = _measure_written_claims(release, original, published_data)
+        differences = _measure_changes(release, original, published_data)
         return_free_memory()  # linking needs most of all
-        on_file = replace(release, data=published)
+        on_file = replace(release, data=published_data)
         attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
         clock.record_step("attack")
-        record = build_record(policy, release, published, findings, attacks, staging, chance)
-        record["input_commitment"] = None if sealed is None else sealed.value
-        record["utility"] = measure_utility(policy, published, original, release)
-        record["removed_columns"] = list(original.identifying) if isinstance(published, Table) else []
+        record = build_record(policy, release, published_data, findings, attacks, staging, chance)
+        record["input_commitment"] = None if commitment is None else commitment.value
+        record["utility"] = measure_utility(policy, published_data, original, release)
+        record["removed_columns"] = list(original.identifying) if isinstance(published_data, Table) else []
         record["signer"] = format_public_key(key)
-        decision = decide(policy, record, attacks, published, original)
-        run_account = gather_account(policy, original, release, published, record, clock.seconds)
+        decision = decide(policy, record, attacks, published_data, original)
+        run_account = gather_account(policy, original, release, published_data, record, clock.seconds)
         reasons = side.collect_reasons(release, original)
-        lost, tried = record["utility"].get("loss"), side.collect_alternatives()
-        advice = advise_on_loss(methods, original, published, lost, tried)
-        notes = (*note_nothing_hidden(release), *_note_reading(policy, original, given))
+        loss, alternatives = record["utility"].get("loss"), side.collect_alternatives()
+        advice = advise_on_loss(methods, original, published_data, loss, alternatives)
+        notes = (*note_nothing_hidden(release), *_note_reading(policy, original, given_data))
         record["advice"] = [*advice, *side.list_notes(), *notes]
         run_account = replace(
             run_account,
@@ -139,22 +139,26 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         )
         clock.record_step("compare")
         certificate = certify(
-            run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(decision.refusals)
+            run_account,
+            build_outgoing_certificate(record, published_data),
+            key,
+            staging,
+            is_refused=bool(decision.refusals),
         )
         keep_private(policy, original, release, record, staging)
-        keep_secrets(sealed, keys, staging)
-        kept = publish_decided(target, staging, decision)
+        keep_secrets(commitment, keys, staging)
+        publication_notes = publish_decided(target, staging, decision)
     if policy.output.order == "as_read":
         label_rows(release, original)
-    parts = (certificate, record, findings, attacks, *decision, kept, keys)
+    parts = (certificate, record, findings, attacks, *decision, publication_notes, keys)
     return Run(target.path, release, *parts)
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:
     """The release as it is written, and the keys that stay."""
-    protected = apply_methods(policy, original, chance)
-    release = _type_published_cells(protected.release, original, policy) if is_read else protected.release
-    return _order_rows_by_policy(release, policy, chance), protected.keys
+    protected_data = apply_methods(policy, original, chance)
+    release = _type_published_cells(protected_data.release, original, policy) if is_read else protected_data.release
+    return _order_rows_by_policy(release, policy, chance), protected_data.keys
 
 
 def _refuse_format(policy: Policy, original: Any) -> None:
@@ -175,8 +179,8 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
         change.starred or change.kind.meaning.hides_cells for change in release.changes
     ):
         return release
-    declared = has_stored_text(policy.data.path)
-    texts = {name for name, kind in original.frame.schema.items() if declared and kind == pl.String}
+    has_declared_text = has_stored_text(policy.data.path)
+    texts = {name for name, kind in original.frame.schema.items() if has_declared_text and kind == pl.String}
     by_content = [name for name in data.frame.columns if name not in release.public and name not in texts]
     return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
 
@@ -184,8 +188,8 @@ def _type_published_cells(release: Release, original: Any, policy: Policy) -> Re
 def _type_published_items(release: Release) -> Release:
     """Items that are all whole numbers as numbers; codes as they are."""
     items = release.data.items
-    typed = items if isinstance(release.method, KeyedMethod) else type_item_names(items)
-    return release if typed is items else replace(release, data=replace(release.data, items=typed))
+    typed_items = items if isinstance(release.method, KeyedMethod) else type_item_names(items)
+    return release if typed_items is items else replace(release, data=replace(release.data, items=typed_items))
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
@@ -194,8 +198,8 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     if policy.output.order == "as_read" or not isinstance(data, Table | Sequences):
         return release
     order = randomness.generator().permutation(len(data))
-    shuffled = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
-    return replace(release, data=shuffled, details=release.details.follow(order))
+    shuffled_data = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
+    return replace(release, data=shuffled_data, details=release.details.follow(order))
 
 
 class _StepClock:
@@ -208,9 +212,9 @@ class _StepClock:
     def record_step(self, step: str) -> None:
         """End a step; the next one has the memory that it does not need any more."""
         return_free_memory()
-        now = time.perf_counter()
-        self.seconds[step] = now - self._last
-        self._last = now
+        step_end = time.perf_counter()
+        self.seconds[step] = step_end - self._last
+        self._last = step_end
 
 
 def _choose_format(policy: Policy, release: Release) -> str:
@@ -233,10 +237,10 @@ def _remember_columns(data: Any) -> None:
         note_texts(data.frame)
 
 
-def _measure_written_claims(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
+def _measure_written_claims(release: Release, original: Any, published_data: Any) -> tuple[Finding, ...]:
     report_progress("measuring claims on the written file")
     evidence = Evidence(
-        published, original, release.details.get("rows"), release.details.get("population"), release.details
+        published_data, original, release.details.get("rows"), release.details.get("population"), release.details
     )
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
     refuse_broken(findings)
@@ -245,38 +249,40 @@ def _measure_written_claims(release: Release, original: Any, published: Any) -> 
 
 def refuse_broken(findings: tuple[Finding, ...]) -> None:
     """Stop a release if a claim does not hold on the written file."""
-    broken = [finding for finding in findings if not finding.holds]
-    if broken:
-        broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken)
+    broken_findings = [finding for finding in findings if not finding.holds]
+    if broken_findings:
+        broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken_findings)
         raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
 
 
-def _measure_changes(release: Release, original: Any, published: Any) -> dict[str, ColumnDifference]:
+def _measure_changes(release: Release, original: Any, published_data: Any) -> dict[str, ColumnDifference]:
     """How each column of the written file differs from the originals; refuses false statements of methods."""
     synthesis = release.details.get_family(SynthesisDetails)
-    if not isinstance(published, Table) or (synthesis is not None and synthesis.training is not None):
+    if not isinstance(published_data, Table) or (synthesis is not None and synthesis.training is not None):
         return {}  # synthetic rows have no original
-    differences = measure_changes(original, published, release.details.rows)
+    differences = measure_changes(original, published_data, release.details.rows)
     refuse_false_statements(release.changes, differences)
     return differences
 
 
 def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy, and linking, which the gate needs."""
-    attacks, published = policy.attacks(), release.data
-    coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
+    attacks, published_data = policy.attacks(), release.data
+    has_codes = any(isinstance(method, KeyedMethod) for method in policy.methods())
     synthesis = release.details.get_family(SynthesisDetails)
     nobodys = synthesis is not None and synthesis.training is not None and policy.gate.max_linking_risk is None
-    linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
-    forgotten = linkable and not any(isinstance(attack, Linking) for attack in attacks)
-    return (Linking(), *attacks) if forgotten else attacks
+    linkable = (
+        isinstance(published_data, Table) and bool(published_data.quasi_identifying) and not has_codes and not nobodys
+    )
+    is_linking_missing = linkable and not any(isinstance(attack, Linking) for attack in attacks)
+    return (Linking(), *attacks) if is_linking_missing else attacks
 
 
-def _note_reading(policy: Policy, original: Any, given: Any) -> tuple[str, ...]:
+def _note_reading(policy: Policy, original: Any, given_data: Any) -> tuple[str, ...]:
     """What of the file was not read, for the custodian."""
     if isinstance(original, Sequences) and original.points is not None and original.points.left_out:
         return (f"{original.points.describe()} If they matter, choose regions that hold them.",)
-    if given is not None or policy.shape != "baskets":
+    if given_data is not None or policy.shape != "baskets":
         return ()
     from sfumato.workflow.event_columns import note_ignored_time
 
@@ -291,7 +297,7 @@ def _commit_to_input(policy: Policy) -> Commitment | None:
 def build_record(
     policy: Policy,
     release: Release,
-    published: Any,
+    published_data: Any,
     findings: tuple[Finding, ...],
     attacks: tuple[tuple[Attack, Outcome], ...],
     staging: StagingFolder,
@@ -320,7 +326,7 @@ def build_record(
         "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
         "public": dict(release.public),
-        "formulas": shape.count_formulas(published),
+        "formulas": shape.count_formulas(published_data),
         "changes": [asdict(change) for change in release.changes],
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
@@ -339,16 +345,16 @@ def build_record(
 
 def _describe_step(description: Any) -> dict[str, Any]:
     """A method or attack with its parameters; a file only by name, since folders are private."""
-    described: dict[str, Any] = description.describe()
-    for part in (described, *described.get("models", ())):
+    step_parameters: dict[str, Any] = description.describe()
+    for part in (step_parameters, *step_parameters.get("models", ())):
         part |= {name: Path(part[name]).name for name in PATHS if isinstance(part.get(name), str)}
     if hasattr(description, "iso_20889"):
-        described["iso_20889"] = description.iso_20889
-    return described
+        step_parameters["iso_20889"] = description.iso_20889
+    return step_parameters
 
 
 def certify(
-    account: RunAccount, certificate: OutgoingCertificate, key: Any, staging: StagingFolder, *, refused: bool
+    account: RunAccount, certificate: OutgoingCertificate, key: Any, staging: StagingFolder, *, is_refused: bool
 ) -> Certificate:
     """Write both reports, then the certificate that covers every file of the release."""
     from sfumato.report import render_report
@@ -356,11 +362,11 @@ def certify(
     report_progress("drawing the report")
     (staging.private / "report.html").write_text(render_report(account), encoding="utf-8")
     body = certificate.model_dump(mode="json")
-    if refused:
+    if is_refused:
         return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
     leaving = gather_outgoing_account(body, account.published)
     (staging.release / "report.html").write_text(render_report(leaving), encoding="utf-8")
     files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
-    signed = Certificate.of(sign_certificate({**body, "files": files}, key))
-    (staging.release / NAME).write_bytes(signed.raw)
-    return signed
+    signed_certificate = Certificate.of(sign_certificate({**body, "files": files}, key))
+    (staging.release / NAME).write_bytes(signed_certificate.raw)
+    return signed_certificate

@@ -57,11 +57,11 @@ class PointFile(NamedTuple):
             )
         frame = read_named_columns(path, tuple(columns), separator).frame
         x, y = (frame[name].cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy() for name in columns[2:])
-        known = np.isfinite(x) & np.isfinite(y)
-        if not known.any():
+        known_mask = np.isfinite(x) & np.isfinite(y)
+        if not known_mask.any():
             raise DataError(f"{path}: no row has two finite numbers in its columns of x and y; check the columns")
         coordinates: Coordinates = "degrees" if _find_name([columns.x], _EARTH[0]) else "plane"
-        bounds = _widen_bounds(x[known], y[known], coordinates)
+        bounds = _widen_bounds(x[known_mask], y[known_mask], coordinates)
         grid = GridRegions(columns=SIDE, rows=SIDE, bounds=bounds)
         section = PointsSection(x=columns.x, y=columns.y, coordinates=coordinates, regions=grid)
         return cls(path, separator, columns, section)
@@ -110,9 +110,9 @@ def find_point_columns(header: Iterable[str], owner: str | None = None, time: st
     return None
 
 
-def _find_name(names: list[str], wanted: tuple[str, ...]) -> str | None:
+def _find_name(names: list[str], wanted_names: tuple[str, ...]) -> str | None:
     """The first column with one of some names, in capitals or not."""
-    return next((name for word in wanted for name in names if name.strip().lower() == word), None)
+    return next((name for word in wanted_names for name in names if name.strip().lower() == word), None)
 
 
 def _widen_bounds(x: Floats, y: Floats, coordinates: Coordinates) -> tuple[float, float, float, float]:

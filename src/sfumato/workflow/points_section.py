@@ -38,10 +38,10 @@ class PointsSection(Description):
 
     @field_validator("split", mode="before")
     @classmethod
-    def _check_split(cls, given: Any) -> Any:
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        if given is None or given == "day" or (is_number and given > 0):
-            return given
+    def _check_split(cls, split: Any) -> Any:
+        is_number = isinstance(split, int | float) and not isinstance(split, bool)
+        if split is None or split == "day" or (is_number and split > 0):
+            return split
         raise ValueError('must be "day", or a pause as a number of seconds above 0')
 
     def locate(self, locate: Callable[[str], str]) -> PointsSection:

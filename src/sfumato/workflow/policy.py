@@ -94,10 +94,12 @@ class Policy(Description):
     @model_validator(mode="after")
     def _check_gate_selects_no_draw(self) -> Policy:
         """A limit on what depends on randomized answers or noise would choose which of them are published."""
-        asked = [method.column for method in self.protect if method.method == "randomize_response"]
-        asked += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
-        asked += ["items" for method in self.protect if method.method == "randomize_baskets"]
-        random_columns = {name for column in asked for name in ((column,) if isinstance(column, str) else column)}
+        column_groups = [method.column for method in self.protect if method.method == "randomize_response"]
+        column_groups += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
+        column_groups += ["items" for method in self.protect if method.method == "randomize_baskets"]
+        random_columns = {
+            name for column in column_groups for name in ((column,) if isinstance(column, str) else column)
+        }
         limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
         if random_columns.isdisjoint(self.roles.quasi_identifying):
             limits = {name: limit for name, limit in limits.items() if name in ("max_risk", "max_loss")}
@@ -110,10 +112,10 @@ class Policy(Description):
 
     @model_validator(mode="after")
     def _check_shapes_fit(self) -> Policy:
-        for before, next_method in pairwise(self.protect):
-            if before.gives != next_method.shape:
+        for method, next_method in pairwise(self.protect):
+            if method.gives != next_method.shape:
                 raise ValueError(
-                    f"{next_method.method} takes {next_method.shape}, and {before.method} gives {before.gives}"
+                    f"{next_method.method} takes {next_method.shape}, and {method.method} gives {method.gives}"
                 )
         if self.shape != "table" and (self.roles.group_by_column() or self.hierarchies):
             raise ValueError(
@@ -148,8 +150,8 @@ class Policy(Description):
     @model_validator(mode="after")
     def _check_gate_can_open(self) -> Policy:
         """A limit on linking needs people who can be linked."""
-        asked = [name for name in ("max_linking_risk", "max_record_risk") if getattr(self.gate, name) is not None]
-        if not asked:
+        limit_names = [name for name in ("max_linking_risk", "max_record_risk") if getattr(self.gate, name) is not None]
+        if not limit_names:
             return self
         why = ""
         if self.gives != "table":
@@ -160,7 +162,7 @@ class Policy(Description):
             why = "no column is quasi_identifying"
         if why:
             raise ValueError(
-                f"{' and '.join(asked)} cannot be measured, because {why}, and the gate would stay shut; list an "
+                f"{' and '.join(limit_names)} cannot be measured, because {why}, and the gate would stay shut; list an "
                 "attack that fits, and limit its risk under max_risk"
             )
         return self
@@ -210,12 +212,12 @@ class Policy(Description):
 
         def locate(name: str) -> str:
             try:
-                located = base / Path(name).expanduser()
+                file_path = base / Path(name).expanduser()
             except RuntimeError:
                 raise PolicyError("a path in the policy starts with the home folder of an unknown user") from None
             if "\0" in name:
                 raise PolicyError("a path in the policy contains a NUL character")
-            return str(located)
+            return str(file_path)
 
         hierarchies = {n: locate(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
         attacks = tuple(_locate_paths(attack, locate) for attack in self.attack)
@@ -274,17 +276,23 @@ class Policy(Description):
         from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
 
         roles: Mapping[str, str | Role] = self.roles.group_by_column() or list_population_roles()
-        built = {name: Hierarchy.of(rows, f"built-in {name}") for name, rows in build_population_hierarchies().items()}
+        demo_hierarchies = {
+            name: Hierarchy.of(rows, f"built-in {name}") for name, rows in build_population_hierarchies().items()
+        }
         return Table.of(
-            generate_population(), roles, {**built, **self.hierarchies}, self.data.missing, source="built-in population"
+            generate_population(),
+            roles,
+            {**demo_hierarchies, **self.hierarchies},
+            self.data.missing,
+            source="built-in population",
         )
 
 
 def _locate_parts(method: Any, locate: Any) -> Any:
     parts = {
-        name: tuple(_locate_paths(part, locate) for part in held)
+        name: tuple(_locate_paths(part, locate) for part in method_parts)
         for name in PARTS
-        if (held := getattr(method, name, None))
+        if (method_parts := getattr(method, name, None))
     }
     return method.model_copy(update=parts) if parts else method
 

@@ -25,13 +25,13 @@ def refuse_unknown_columns(policy: Policy, data: Any) -> None:
     """Refuse a policy that names a column which the table does not have, and ask which one was meant."""
     if not isinstance(data, Table):
         return
-    known = data.frame.columns
+    known_columns = data.frame.columns
     for mention in _list_mentions(policy):
-        unknown = [name for name in mention.columns if name not in known]
+        unknown = [name for name in mention.columns if name not in known_columns]
         if unknown:
             raise PolicyError(
                 f"{mention.section} names {quote_names(unknown)}, which {data.source} does not have"
-                f"{ask_meant(unknown, known) or f'; its columns are {quote_names(known[:12])}'}"
+                f"{ask_meant(unknown, known_columns) or f'; its columns are {quote_names(known_columns[:12])}'}"
             )
 
 

@@ -71,21 +71,21 @@ class PolicyDraft:
     def save(self) -> tuple[Path, ...]:
         """Write the policy and its hierarchies, readable by their owner alone; nothing is written over."""
         files = {
-            **{self.path.parent / name: format_hierarchy(made) for name, made in self.hierarchies.items()},
+            **{self.path.parent / name: format_hierarchy(hierarchy) for name, hierarchy in self.hierarchies.items()},
             self.path: self.text,
         }
         for path in files:
             refuse_existing(path)
-        written: list[Path] = []
+        written_paths: list[Path] = []
         try:
             for path, text in files.items():
                 create_private(path, text.encode())
-                written.append(path)
+                written_paths.append(path)
         except OSError as error:
-            for path in written:
+            for path in written_paths:
                 path.unlink(missing_ok=True)
             raise _explain_unwritable(error, path) from None
-        return tuple(written)
+        return tuple(written_paths)
 
 
 def refuse_existing(path: Path) -> None:
@@ -128,20 +128,20 @@ def draft_policy(
     sensitive: Sequence[str] | None = None,
 ) -> PolicyDraft:
     """Draft a complete policy for a file; nothing is written before `save`."""
-    path, chosen = Path(out), parse_purpose(purpose)
+    path, chosen_purpose = Path(out), parse_purpose(purpose)
     source = data if isinstance(data, DraftSource) else DraftSource.of(data)
-    head = _write_head(source, path, chosen)
+    head = _write_head(source, path, chosen_purpose)
     if k is not None and k < 2:
         raise PolicyError("k is how many people each person is hidden among: at least 2")
     if source.shape != "table":
         methods = (
-            write_basket_methods(source.baskets, source.path, chosen, k)
+            write_basket_methods(source.baskets, source.path, chosen_purpose, k)
             if source.shape == "baskets"
-            else write_sequence_methods(source.sequences, source.path, chosen, k)
+            else write_sequence_methods(source.sequences, source.path, chosen_purpose, k)
         )
         draft = PolicyDraft(path, _join_sections(head, methods, _write_output()), {}, tuple(_note_order(source)))
     else:
-        draft = _draft_table_policy(source, path, chosen, head, k, sensitive)
+        draft = _draft_table_policy(source, path, chosen_purpose, head, k, sensitive)
     Policy.parse(draft.text, path)  # a draft that cannot be read is a fault of ours
     return draft
 
@@ -171,8 +171,8 @@ def _draft_table_policy(
     }
     files = _name_hierarchy_files(hierarchies, path)
     sections = (head, _write_roles(proposals), _write_hierarchies(table, hierarchies, files), methods, _write_output())
-    made = {file: hierarchies[column].hierarchy for column, file in files.items()}
-    return PolicyDraft(path, _join_sections(*sections), made, _list_notes(source, proposals))
+    file_hierarchies = {file: hierarchies[column].hierarchy for column, file in files.items()}
+    return PolicyDraft(path, _join_sections(*sections), file_hierarchies, _list_notes(source, proposals))
 
 
 def decide_roles(
@@ -183,18 +183,18 @@ def decide_roles(
     if sensitive is not None:
         unknown = [name for name in sensitive if name not in source.frame.columns]
         if unknown:
-            meant = ask_meant(unknown, source.frame.columns)
-            raise PolicyError(f"{source.path}: there is no column {quote_names(unknown)}{meant}")
+            cure = ask_meant(unknown, source.frame.columns)
+            raise PolicyError(f"{source.path}: there is no column {quote_names(unknown)}{cure}")
         proposals = tuple(_choose_sensitive(proposal, set(sensitive)) for proposal in proposals)
     if purpose == "synthetic":
         proposals = drop_unlearnable(proposals, source.frame)
-    left = [proposal for proposal in proposals if proposal.role is not Role.IDENTIFYING]
-    if not left:
+    remaining_proposals = [proposal for proposal in proposals if proposal.role is not Role.IDENTIFYING]
+    if not remaining_proposals:
         raise DataError(
             f"{source.path}: every column names people or cannot be published, so nothing would be left of the table; "
             "add other columns"
         )
-    if purpose in ("publish", "share") and not any(p.role is Role.QUASI_IDENTIFYING for p in left):
+    if purpose in ("publish", "share") and not any(p.role is Role.QUASI_IDENTIFYING for p in remaining_proposals):
         proposals = tuple(p if p.role is Role.IDENTIFYING else _hide_in_crowd(p) for p in proposals)
     return proposals
 
@@ -244,9 +244,9 @@ def locate_data(data: str, policy: Path) -> str:
     if data == DEMO or "://" in data:
         return drop_password(data)
     plain = Path(data).expanduser().absolute()
-    near = os.path.relpath(plain, policy.absolute().parent)
-    shown = str(plain) if near.startswith("..") else near
-    return f"./{shown}" if shown == DEMO or shown.startswith("~") else shown
+    relative_path = os.path.relpath(plain, policy.absolute().parent)
+    shown_path = str(plain) if relative_path.startswith("..") else relative_path
+    return f"./{shown_path}" if shown_path == DEMO or shown_path.startswith("~") else shown_path
 
 
 def _write_reading(source: DraftSource) -> list[str]:
@@ -280,8 +280,8 @@ def _write_text_reading(source: DraftSource) -> list[str]:
 
 
 def _count_mark(mark: MissingMark) -> str:
-    where = ", ".join(f"{quote_toml_text(name)} ({rows:,} rows)" for name, rows in mark.rows.items())
-    return f"in {where}"
+    column_list = ", ".join(f"{quote_toml_text(name)} ({rows:,} rows)" for name, rows in mark.rows.items())
+    return f"in {column_list}"
 
 
 def _write_roles(proposals: tuple[RoleProposal, ...]) -> list[str]:
@@ -322,8 +322,8 @@ def _name_hierarchy_files(hierarchies: Mapping[str, HierarchyProposal], path: Pa
         if proposal.description is None:
             plain = re.sub(r"[^\w-]+", "_", column)[:40].strip("_") or "column"
             name = f"{path.stem}_hierarchy_{plain}"
-            taken = {file.casefold() for file in files.values()}
-            while f"{name}.csv".casefold() in taken:
+            taken_names = {file.casefold() for file in files.values()}
+            while f"{name}.csv".casefold() in taken_names:
                 name += "_"
             files[column] = f"{name}.csv"
     return files
@@ -361,11 +361,11 @@ def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tup
         notes.append(f"Read as dates, and published as 2009-06-30: {quote_names(source.dates)}.")
     if source.decimal == ",":
         notes.append('Numbers have a decimal comma (decimal = ","), and are published as 1.5.')
-    removed = [p.column for p in proposals if p.role is Role.IDENTIFYING]
-    notes += find_misread_columns(source.frame.drop(removed)).explain()
+    removed_columns = [p.column for p in proposals if p.role is Role.IDENTIFYING]
+    notes += find_misread_columns(source.frame.drop(removed_columns)).explain()
     points = list(note_points(source.frame.columns))
     events = points or list(note_events(source.path, proposals))
     notes += [*note_many_columns(proposals), *note_several_rows(proposals), *events]
-    if removed:
-        notes.append(f"Not released: {quote_names(removed)}.")
+    if removed_columns:
+        notes.append(f"Not released: {quote_names(removed_columns)}.")
     return tuple(notes)

@@ -32,8 +32,8 @@ def explain_validation_error(error: ValidationError, text: str, file: Path, root
     """One sentence with the first errors of a policy; `root` is the model that it was checked with."""
     policy = _CheckedPolicy(root, tomllib.loads(text.removeprefix("\ufeff")), _index_toml_lines(text))
     problems = _drop_consequences(_merge_choices([dict(problem) for problem in select_causes(error)]), policy)
-    if turned := _find_turned_roles(problems, policy):
-        return f'{file}: line {turned}, roles: name the role first, then its columns, as in identifying = ["name"]'
+    if line_number := _find_turned_roles(problems, policy):
+        return f'{file}: line {line_number}, roles: name the role first, then its columns, as in identifying = ["name"]'
     sentences = [_write_sentence(problem, policy) for problem in problems[:_MOST_SENTENCES]]
     more = len(problems) - len(sentences)
     return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
@@ -73,9 +73,9 @@ def _describe_section(problem: Mapping[str, Any], root: type[BaseModel]) -> str 
         return None
     name = str(loc[0])
     if kind == "extra_forbidden":
-        near = suggest_name(name, root.model_fields)
+        suggestion = suggest_name(name, root.model_fields)
         sections = ", ".join(f"[{field}]" for field in root.model_fields if field != "title")
-        return f"there is no such section; {f'did you mean [{near}]?' if near else f'there are {sections}'}"
+        return f"there is no such section; {f'did you mean [{suggestion}]?' if suggestion else f'there are {sections}'}"
     if kind == "missing":
         return f"the section {_EXAMPLES.get(name, f'[{name}]')} is missing; add it"
     if kind == "tuple_type":
@@ -93,17 +93,17 @@ _EXAMPLES = {
 
 def _merge_choices(problems: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """One problem for a field that may be one of several lists of words, or a word or a list."""
-    merged: dict[_Path, Mapping[str, Any]] = {}
+    merged_problems: dict[_Path, Mapping[str, Any]] = {}
     for problem in problems:
         loc = tuple(part for part in problem["loc"] if not _is_alternative(part))
-        before = merged.get(loc)
+        earlier_problem = merged_problems.get(loc)
         # A value of the right kind, but too large or small, says most.
-        if before is None or (problem["type"] in _BOUNDS and before["type"] not in _BOUNDS):
-            merged[loc] = {**problem, "loc": loc}
-        elif before["type"] == problem["type"] == "literal_error":
-            expected = f"{before['ctx']['expected']}, {problem['ctx']['expected']}"
-            merged[loc] = {**before, "ctx": {"expected": expected}}
-    return list(merged.values())
+        if earlier_problem is None or (problem["type"] in _BOUNDS and earlier_problem["type"] not in _BOUNDS):
+            merged_problems[loc] = {**problem, "loc": loc}
+        elif earlier_problem["type"] == problem["type"] == "literal_error":
+            expected_words = f"{earlier_problem['ctx']['expected']}, {problem['ctx']['expected']}"
+            merged_problems[loc] = {**earlier_problem, "ctx": {"expected": expected_words}}
+    return list(merged_problems.values())
 
 
 def _is_alternative(part: int | str) -> bool:
@@ -119,12 +119,12 @@ _BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 def _drop_consequences(problems: list[Mapping[str, Any]], policy: _CheckedPolicy) -> list[Mapping[str, Any]]:
     """A field is missing only because its name is misspelt: say that alone."""
-    meant = set()
+    meant_paths = set()
     for problem in problems:
         if problem["type"] == "extra_forbidden":
             outer = problem["loc"][:-1]
-            meant.add((*outer, suggest_field(str(problem["loc"][-1]), _list_fields(outer, policy))))
-    return [problem for problem in problems if problem["type"] != "missing" or problem["loc"] not in meant]
+            meant_paths.add((*outer, suggest_field(str(problem["loc"][-1]), _list_fields(outer, policy))))
+    return [problem for problem in problems if problem["type"] != "missing" or problem["loc"] not in meant_paths]
 
 
 def _list_fields(outer: _Path, policy: _CheckedPolicy) -> list[str]:
@@ -242,6 +242,6 @@ def _find_nearest_line(loc: _Path, lines: Mapping[_Path, int]) -> tuple[_Path, i
     """The innermost part of a field's path that has its own line."""
     path: _Path = ()
     for part in loc:
-        if any(known[: len(path) + 1] == (*path, part) for known in lines):
+        if any(known_path[: len(path) + 1] == (*path, part) for known_path in lines):
             path = (*path, part)
-    return path, lines.get(path, next((n for known, n in lines.items() if known[: len(path)] == path), 1))
+    return path, lines.get(path, next((n for known_path, n in lines.items() if known_path[: len(path)] == path), 1))

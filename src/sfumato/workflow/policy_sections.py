@@ -20,16 +20,16 @@ from sfumato.errors import PolicyError, hide_password, quote_names
 from sfumato.workflow.points_section import PointsSection
 
 
-def _parse_hierarchy_entry(given: Any) -> Any:
+def _parse_hierarchy_entry(entry: Any) -> Any:
     """A path, or a description of how to build one; parsed here, so that an error names only its own field."""
-    if isinstance(given, Mapping):
+    if isinstance(entry, Mapping):
         try:
-            return parse_builder(given)
+            return parse_builder(entry)
         except PolicyError as error:
             raise ValueError(str(error).removeprefix("hierarchy: ")) from None
-    if not isinstance(given, (str, BaseModel, Hierarchy)):
+    if not isinstance(entry, (str, BaseModel, Hierarchy)):
         raise ValueError('a hierarchy is a file, or a description such as { kind = "prefix", keep = [3] }')
-    return given
+    return entry
 
 
 HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
@@ -101,9 +101,9 @@ class RolesSection(Description):
     @model_validator(mode="after")
     def _check_named_once(self) -> RolesSection:
         names = [name for names in self.group_by_role().values() for name in names]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"the column {quote_names(twice)} has more than one role")
+        repeated_names = sorted({name for name in names if names.count(name) > 1})
+        if repeated_names:
+            raise ValueError(f"the column {quote_names(repeated_names)} has more than one role")
         return self
 
     def group_by_role(self) -> dict[Role, tuple[str, ...]]:

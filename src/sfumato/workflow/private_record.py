@@ -56,10 +56,10 @@ def keep_private(
         file.chmod(0o600)
 
 
-def keep_secrets(sealed: Commitment | None, keys: Mapping[str, Key], staging: StagingFolder) -> None:
+def keep_secrets(commitment: Commitment | None, keys: Mapping[str, Key], staging: StagingFolder) -> None:
     """The opening of the commitment, and the keys of the methods."""
-    if sealed is not None:
-        sealed.save(staging.private / OPENING)
+    if commitment is not None:
+        commitment.save(staging.private / OPENING)
     for name, secret in keys.items():
         secret.save(staging.private / f"{name}.key.json")
 

@@ -266,15 +266,15 @@ def _is_same(path: Path, other: Path) -> bool:
     return os.path.lexists(other) and os.path.samestat(path.lstat(), other.lstat())
 
 
-def _clear_refusal(refused: Path) -> None:
+def _clear_refusal(refusal_folder: Path) -> None:
     """After publication, remove an earlier refusal, except keys and the user's files."""
-    manifest = Manifest.read(refused)
-    if not manifest.run or refused.is_symlink():
+    manifest = Manifest.read(refusal_folder)
+    if not manifest.run or refusal_folder.is_symlink():
         return
-    for path in [path for path in refused.iterdir() if manifest.is_own(path)]:
+    for path in [path for path in refusal_folder.iterdir() if manifest.is_own(path)]:
         path.unlink()
     with suppress(OSError):
-        refused.rmdir()
+        refusal_folder.rmdir()
 
 
 def resume_publication(workspace: PublicationWorkspace, out: Path) -> None:

@@ -39,20 +39,20 @@ def read_back(shape: FileShape, data: Any, path: Path, body: Mapping[str, Any]) 
     return data.with_frame(read.frame).to_release()
 
 
-def reads_back_exactly(frame: pl.DataFrame, path: Path, described: Mapping[str, Any]) -> bool:
+def reads_back_exactly(frame: pl.DataFrame, path: Path, description: Mapping[str, Any]) -> bool:
     """Whether a text file holds exactly the cells of a frame, of the same types; False for other formats."""
-    if described["format"] not in SEPARATOR_OF or described.get("escaped_formulas"):
+    if description["format"] not in SEPARATOR_OF or description.get("escaped_formulas"):
         return False
-    text = describe_text_format(described["format"], described["missing_mark"], described["numbers"])
+    text = describe_text_format(description["format"], description["missing_mark"], description["numbers"])
     rows = 0
     try:
         for cells in iterate_text_cells(path, text, PART):
             report_progress("reading back", rows, frame.height)
-            typed = cells.select(state_types(cells, cells.columns, tuple(described["numbers"])))
-            typed = cast_whole_columns(typed, described["integers"])
-            if typed.schema != frame.schema or not typed.equals(frame.slice(rows, typed.height)):
+            typed_cells = cells.select(state_types(cells, cells.columns, tuple(description["numbers"])))
+            typed_cells = cast_whole_columns(typed_cells, description["integers"])
+            if typed_cells.schema != frame.schema or not typed_cells.equals(frame.slice(rows, typed_cells.height)):
                 return False
-            rows += typed.height
+            rows += typed_cells.height
     except DataError:  # reading the whole file copes with more, and says what is wrong
         return False
     finally:

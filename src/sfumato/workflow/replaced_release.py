@@ -15,7 +15,7 @@ def describe_replaced(out: Path) -> tuple[str, ...]:
     """A sentence about the release that is in a folder now; nothing if there is none."""
     if not (out / "release").is_dir():
         return ()
-    created = str(read_staged_certificate(out / "release").get("created", ""))
-    moment = f" of {created}" if _TIME.fullmatch(created) else ""
+    creation_text = str(read_staged_certificate(out / "release").get("created", ""))
+    moment = f" of {creation_text}" if _TIME.fullmatch(creation_text) else ""
     sentence = f"the earlier release{moment} in this folder was replaced; if anybody has it, the two can be combined"
     return (f"{sentence} (the attack composition measures that)",)

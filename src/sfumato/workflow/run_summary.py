@@ -45,64 +45,75 @@ def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
     return "suppressed" if any(change.starred for change in release.changes) else "class"
 
 
-def measure_utility(policy: Policy, published: Any, original: Any, release: Release) -> dict[str, float]:
+def measure_utility(policy: Policy, published_data: Any, original: Any, release: Release) -> dict[str, float]:
     """The utility of the release, measured on the written file."""
     report_progress("measuring what is left")
-    if not isinstance(published, Table):
-        return _measure_utility_without_columns(policy, published, original, release)
+    if not isinstance(published_data, Table):
+        return _measure_utility_without_columns(policy, published_data, original, release)
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
     if "codes" in profiles:
         return {"loss": 0.0}  # the key decodes every code: nothing is lost
     if "blanks" in profiles:
-        figures["loss"] = measure.blanked_share(published, original)
-        figures |= measure_rule_answers(Evidence(published, original, details=release.details), release.claims)
+        figures["loss"] = measure.blanked_share(published_data, original)
+        figures |= measure_rule_answers(Evidence(published_data, original, details=release.details), release.claims)
     elif "chance" in profiles:
-        figures |= _measure_chance_utility(published, original, release)
-    elif published.quasi_identifying:
+        figures |= _measure_chance_utility(published_data, original, release)
+    elif published_data.quasi_identifying:
         figures |= _measure_class_utility(
-            published, original, release, all(method.truthful for method in policy.methods())
+            published_data, original, release, all(method.truthful for method in policy.methods())
         )
-    changed = measure_change_loss(original, published, release.changes, release.public, release.details.rows)
-    if changed is not None:
-        figures["loss"] = max(changed, figures.get("loss", 0.0))
-    known = _list_comparable_columns(published, original, release)
-    asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
-    if policy.measure.queries and published.quasi_identifying and asked:
-        answers = measure.query_accuracy(original, published, policy.measure.queries, columns=asked, sums=False)
+    change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
+    if change_loss is not None:
+        figures["loss"] = max(change_loss, figures.get("loss", 0.0))
+    comparable_columns = _list_comparable_columns(published_data, original, release)
+    query_columns = [
+        name for name in (*published_data.quasi_identifying, *published_data.sensitive) if name in comparable_columns
+    ]
+    if policy.measure.queries and published_data.quasi_identifying and query_columns:
+        answers = measure.query_accuracy(
+            original, published_data, policy.measure.queries, columns=query_columns, sums=False
+        )
         figures["query_error"] = answers.count.median
     target = policy.measure.classify
-    if target and target in known:
-        learnt = [name for name in known if name != target]
-        scores = measure.classification_accuracy(original, published, target, columns=learnt, rows=release.details.rows)
+    if target and target in comparable_columns:
+        features = [name for name in comparable_columns if name != target]
+        scores = measure.classification_accuracy(
+            original, published_data, target, columns=features, rows=release.details.rows
+        )
         for model, score in scores.items():
             figures |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
             figures["zero_r_accuracy"] = score.zero_r
-        entropy = measure.class_entropy(original, published, target, columns=learnt)
+        entropy = measure.class_entropy(original, published_data, target, columns=features)
         figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
-    figures |= _measure_swapped_joints(policy, published, original, release)
+    figures |= _measure_swapped_joints(policy, published_data, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
 
 
-def _measure_swapped_joints(policy: Policy, published: Table, original: Table, release: Release) -> dict[str, float]:
+def _measure_swapped_joints(
+    policy: Policy, published_table: Table, original: Table, release: Release
+) -> dict[str, float]:
     """How far the joint distribution of swapped columns and those that an adversary knows moved, mean over columns."""
-    swapped = [change.column for change in release.changes if change.kind is ChangeKind.SWAPPED]
+    swapped_columns = [change.column for change in release.changes if change.kind is ChangeKind.SWAPPED]
     patterns = [pattern for method in policy.methods() if (pattern := getattr(method, "pattern", None))]
-    known = [name for name in (*patterns, published.quasi_identifying)[0] if name not in swapped]
-    if not swapped or not known:
+    known_columns = [name for name in (*patterns, published_table.quasi_identifying)[0] if name not in swapped_columns]
+    if not swapped_columns or not known_columns:
         return {}
-    moved = [measure.joint_divergence(original, published, name, known, release.details.rows) for name in swapped]
+    divergences = [
+        measure.joint_divergence(original, published_table, name, known_columns, release.details.rows)
+        for name in swapped_columns
+    ]
     return {
-        "joint_i_divergence": sum(divergence.patterns for divergence in moved) / len(moved),
-        "bayes_i_divergence": sum(divergence.simple_bayes for divergence in moved) / len(moved),
+        "joint_i_divergence": sum(divergence.patterns for divergence in divergences) / len(divergences),
+        "bayes_i_divergence": sum(divergence.simple_bayes for divergence in divergences) / len(divergences),
     }
 
 
-def _list_comparable_columns(published: Table, original: Table, release: Release) -> list[str]:
+def _list_comparable_columns(published_table: Table, original: Table, release: Release) -> list[str]:
     """Columns whose cells are values of the originals, or numbers like these."""
     return [
         name
-        for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
+        for name, column in zip(published_table.frame.columns, published_table.frame.get_columns(), strict=True)
         if (column.dtype.is_numeric() and original.frame[name].dtype.is_numeric())
         or (name not in release.public and _has_labels_only(column, original, name))
         or spell_cells(column).drop_nulls().is_in(spell_cells(original.frame[name]).implode()).all()
@@ -115,103 +126,110 @@ def _has_labels_only(column: pl.Series, original: Table, name: str) -> bool:
     return all(domain.reads(label) for label in spell_cells(column).unique())
 
 
-def _measure_class_utility(published: Table, original: Table, release: Release, truthful: bool) -> dict[str, float]:
+def _measure_class_utility(
+    published_table: Table, original: Table, release: Release, truthful: bool
+) -> dict[str, float]:
     """Class sizes and, where cells are labels of their originals, how much detail they keep."""
     stars = get_starred_rows(release)
-    promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
-    known = None if truthful else _list_comparable_columns(published, original, release)
-    moved = measure.marginal_distance(original, published, columns=known)
-    kept = {}
+    promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
+    comparable_columns = None if truthful else _list_comparable_columns(published_table, original, release)
+    distances = measure.marginal_distance(original, published_table, columns=comparable_columns)
+    detail_figures = {}
     if truthful:
-        kept = {
-            "loss": measure.loss(published, original),
-            "precision": measure.precision(original, published),
-            "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
+        detail_figures = {
+            "loss": measure.loss(published_table, original),
+            "precision": measure.precision(original, published_table),
+            "non_uniform_entropy": measure.non_uniform_entropy(original, published_table).share,
         }
     return {
-        **kept,
-        "discernibility": measure.discernibility(published, stars),
-        "average_class_size": measure.average_class_size(published, stars),
-        **({} if promised is None else {"c_avg": measure.c_avg(published, promised, stars)}),
-        **({"total_variation": sum(moved.values()) / len(moved)} if moved else {}),
+        **detail_figures,
+        "discernibility": measure.discernibility(published_table, stars),
+        "average_class_size": measure.average_class_size(published_table, stars),
+        **({} if promised_k is None else {"c_avg": measure.c_avg(published_table, promised_k, stars)}),
+        **({"total_variation": sum(distances.values()) / len(distances)} if distances else {}),
     }
 
 
-def _measure_chance_utility(published: Table, original: Table, release: Release) -> dict[str, float]:
+def _measure_chance_utility(published_table: Table, original: Table, release: Release) -> dict[str, float]:
     """How far randomized values moved from the originals: single columns and pairs of columns."""
-    shown = [name for name in published.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
-    together = measure.correlations(original, published)
-    moments = measure.moments(original, published).columns
+    columns = [name for name in published_table.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
+    correlations = measure.correlations(original, published_table)
+    moments = measure.moments(original, published_table).columns
     shifts = [abs(column_moments.mean_shift) for column_moments in moments if column_moments.mean_shift is not None]
     ratios = [abs(column_moments.std_ratio - 1) for column_moments in moments if column_moments.std_ratio is not None]
-    moved = measure.pairwise_total_variation(original, published, columns=shown) if shown else None
+    pair_distance = measure.pairwise_total_variation(original, published_table, columns=columns) if columns else None
     has_draws = any(change.kind is ChangeKind.DRAWN for change in release.changes)
     return {
-        **({} if moved is None else {"pair_total_variation": moved}),
-        **({} if moved is None or not has_draws else {"loss": moved}),
+        **({} if pair_distance is None else {"pair_total_variation": pair_distance}),
+        **({} if pair_distance is None or not has_draws else {"loss": pair_distance}),
         **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
-        **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
+        **({"largest_correlation_shift": correlations.largest} if len(correlations.columns) > 1 else {}),
     }
 
 
 def _measure_utility_without_columns(
-    policy: Policy, published: Any, original: Any, release: Release
+    policy: Policy, published_data: Any, original: Any, release: Release
 ) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
-    if isinstance(published, Sequences):
+    if isinstance(published_data, Sequences):
         from sfumato.workflow.sequence_utility import choose_compared_support, measure_sequence_utility
 
-        return measure_sequence_utility(published, original, release, choose_compared_support(policy))
-    if isinstance(published, Rules):
-        return {"loss": _measure_rule_loss(published, original, release)}
-    if isinstance(published, Patterns):
-        return {"loss": measure_support_errors(original, published, release.details.get("min_support", 1))}
+        return measure_sequence_utility(published_data, original, release, choose_compared_support(policy))
+    if isinstance(published_data, Rules):
+        return {"loss": _measure_rule_loss(published_data, original, release)}
+    if isinstance(published_data, Patterns):
+        return {"loss": measure_support_errors(original, published_data, release.details.get("min_support", 1))}
     figures = {}
     if isinstance(release.method, KeyedMethod):
         figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
-    if isinstance(published, Baskets) and release.details.get_family(HidingDetails) is not None:
+    if isinstance(published_data, Baskets) and release.details.get_family(HidingDetails) is not None:
         method = release.method
         effects = measure.side_effects(
-            original, published, method.min_support, method.min_confidence, release.details.get("sensitive", ()), MARK
+            original,
+            published_data,
+            method.min_support,
+            method.min_confidence,
+            release.details.get("sensitive", ()),
+            MARK,
         )
         figures |= {name: float(value) for name, value in asdict(effects).items()}
-        figures["loss"] = measure_changed_items(original, published, MARK)
+        figures["loss"] = measure_changed_items(original, published_data, MARK)
     return figures
 
 
-def _measure_rule_loss(published: Rules, original: Any, release: Release) -> float:
+def _measure_rule_loss(published_rules: Rules, original: Any, release: Release) -> float:
     if isinstance(original, Table):
-        return measure_classification_error(published, original)
+        return measure_classification_error(published_rules, original)
     method, least = release.method, release.details.get("min_support", 1)
-    return measure_rule_errors(original, published, least, method.min_confidence, method.consequent_length)
+    return measure_rule_errors(original, published_rules, least, method.min_confidence, method.consequent_length)
 
 
 def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
     """How many rows were suppressed, whether they are visible, and why that discloses nothing."""
-    suppressed = int(release.losses.get("suppressed_rows", 0))
+    row_count = int(release.losses.get("suppressed_rows", 0))
     if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
-        return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
+        return {"rows": row_count, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
     left_out = " ".join(method.leaves_out for method in policy.methods() if method.leaves_out)
     if left_out:
-        dropped = int(release.losses.get("dropped_sequences", 0))
-        return {"rows": suppressed + dropped, "seen": False, "safe": True, "why": left_out}
+        dropped_count = int(release.losses.get("dropped_sequences", 0))
+        return {"rows": row_count + dropped_count, "seen": False, "safe": True, "why": left_out}
     if get_starred_rows(release) != "suppressed":
         drops = "dropped_rows" in release.losses and release.data.missing is Missing.DROP
-        left = " Rows with a missing quasi-identifying value are not in the release." if drops else ""
-        return {"rows": suppressed, "seen": True, "safe": True, "why": f"No row was suppressed.{left}"}
-    rows = "1 suppressed row shows" if suppressed == 1 else f"{suppressed} suppressed rows show"
-    hidden = any(claim.property == "shown_in_suppressed" for claim in release.claims)
-    apart = any(_is_counted_apart(claim) for claim in release.claims)
-    if hidden:
+        drop_note = " Rows with a missing quasi-identifying value are not in the release." if drops else ""
+        return {"rows": row_count, "seen": True, "safe": True, "why": f"No row was suppressed.{drop_note}"}
+    rows = "1 suppressed row shows" if row_count == 1 else f"{row_count} suppressed rows show"
+    has_hidden_values = any(claim.property == "shown_in_suppressed" for claim in release.claims)
+    has_separate_count = any(_is_counted_apart(claim) for claim in release.claims)
+    if has_hidden_values:
         why = f"The {rows} neither quasi-identifying nor sensitive values."
-    elif apart:
+    elif has_separate_count:
         why = f"The {rows} no quasi-identifying value, and no column is sensitive."
     else:
         why = (
-            f"The {suppressed} suppressed rows look alike in every quasi-identifying column and satisfy every model "
-            f"together: a person who fits no other class is one of {suppressed}."
+            f"The {row_count} suppressed rows look alike in every quasi-identifying column and satisfy every model "
+            f"together: a person who fits no other class is one of {row_count}."
         )
-    return {"rows": suppressed, "seen": True, "safe": True, "why": why}
+    return {"rows": row_count, "seen": True, "safe": True, "why": why}
 
 
 def _is_counted_apart(claim: Claim) -> bool:
@@ -223,7 +241,7 @@ def gather_account(
     policy: Policy,
     original: Any,
     release: Release,
-    published: Any,
+    published_data: Any,
     body: dict[str, Any],
     seconds: Mapping[str, float],
 ) -> RunAccount:
@@ -233,7 +251,7 @@ def gather_account(
         title=policy.title,
         certificate=body,
         original=original,
-        published=published,
+        published=published_data,
         before=None,
         sizes_before=_NO_CROWDS,
         sizes_after=_NO_CROWDS,
@@ -244,18 +262,18 @@ def gather_account(
         advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
         seconds=seconds,
         source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
-        sections=make_sections(policy.methods(), release, original, published, body["utility"]),
+        sections=make_sections(policy.methods(), release, original, published_data, body["utility"]),
     )
-    return add_column_facts(run_account, release) if isinstance(published, Table) else run_account
+    return add_column_facts(run_account, release) if isinstance(published_data, Table) else run_account
 
 
-def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> RunAccount:
+def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any) -> RunAccount:
     """Gather the content of the report that leaves, from the certificate and the released data alone."""
     run_account = RunAccount(
         title=certificate["title"],
         certificate=certificate,
         original=None,
-        published=published,
+        published=published_data,
         before=None,
         sizes_before=_NO_CROWDS,
         sizes_after=_NO_CROWDS,
@@ -266,17 +284,19 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> R
         advice=(),
         seconds={},
         source="",
-        sections=build_outgoing_sections(certificate["public"], published),
+        sections=build_outgoing_sections(certificate["public"], published_data),
     )
     tags = {method["method"] for method in certificate["methods"]}
-    if not isinstance(published, Table) or "encode_for_trees" in tags:
+    if not isinstance(published_data, Table) or "encode_for_trees" in tags:
         return run_account
     stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
-    crowds = bool(published.quasi_identifying) and hides_in_crowds(tags)
+    crowds = bool(published_data.quasi_identifying) and hides_in_crowds(tags)
     return replace(
         run_account,
-        distributions={name: count_published_labels(published.frame[name]) for name in published.frame.columns},
-        sizes_after=measure.class_size_counts(published, None, stars) if crowds else _NO_CROWDS,
+        distributions={
+            name: count_published_labels(published_data.frame[name]) for name in published_data.frame.columns
+        },
+        sizes_after=measure.class_size_counts(published_data, None, stars) if crowds else _NO_CROWDS,
     )
 
 
@@ -293,17 +313,17 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     """Add what only a table has: its columns and, where people can be linked, their classes."""
     if isinstance(release.method, KeyedMethod):
         return run_account  # codes cannot be compared with values
-    original, published = run_account.original, run_account.published
-    names = published.quasi_identifying
+    original, published_table = run_account.original, run_account.published
+    names = published_table.quasi_identifying
     run_account = replace(
         run_account,
         distributions={
             name: measure.distribution(
                 original.frame[name],
-                published.frame[name],
+                published_table.frame[name],
                 original.hierarchies.get(name) if name in names else None,
             )
-            for name in published.frame.columns
+            for name in published_table.frame.columns
         },
     )
     if not names or release.details.get_family(EntryDetails) is not None:
@@ -314,7 +334,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     return replace(
         run_account,
         sizes_before=measure.class_size_counts(original),
-        sizes_after=measure.class_size_counts(published, None, get_starred_rows(release)),
+        sizes_after=measure.class_size_counts(published_table, None, get_starred_rows(release)),
     )
 
 
@@ -344,10 +364,10 @@ def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = T
 def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
     levels, heights = body["levels"], body["heights"]
     sentences = []
-    lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
-    if lost:
+    names = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
+    if names:
         sentences.append(
-            f'{", ".join(lost)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
+            f'{", ".join(names)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
             "of the hierarchy, or allow more suppression."
         )
     anonymity = release.details.get_family(AnonymityDetails)

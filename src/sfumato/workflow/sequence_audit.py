@@ -136,8 +136,8 @@ def _conjugate_be(count: int) -> str:
 
 def _count_rare_items(sequences: Sequences) -> int:
     owners = np.repeat(np.arange(len(sequences)), np.diff(sequences.element_offsets[sequences.offsets]))
-    held = np.unique(owners * len(sequences.items) + sequences.codes)
-    return int((np.bincount(held % len(sequences.items)) == 1).sum())
+    owner_items = np.unique(owners * len(sequences.items) + sequences.codes)
+    return int((np.bincount(owner_items % len(sequences.items)) == 1).sum())
 
 
 def _count_patterns(sequences: Sequences) -> tuple[int, int] | None:

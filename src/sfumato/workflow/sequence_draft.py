@@ -23,8 +23,8 @@ def write_sequence_methods(sequences: Sequences, source: str, purpose: Purpose, 
     if len(sequences) < 2 or not sequences.items:
         raise DataError(f"{source}: there are {len(sequences)} sequences with {len(sequences.items)} items; add some")
     if purpose in ("synthetic", "outsource"):
-        what = "for synthetic" if purpose == "synthetic" else f"to {purpose}"
-        raise PolicyError(f"{source}: there is no method {what} sequences; choose publish, share or hide")
+        purpose_text = "for synthetic" if purpose == "synthetic" else f"to {purpose}"
+        raise PolicyError(f"{source}: there is no method {purpose_text} sequences; choose publish, share or hide")
     pattern, support = _find_pattern(sequences)
     if purpose != "hide":
         return _write_anonymized(sequences, k or choose_k(len(sequences), source), pattern, support)
@@ -58,8 +58,8 @@ def _write_anonymized(sequences: Sequences, k: int, pattern: list[Any], support:
 
 def _bound_linking(k: int, count: int) -> float:
     """A limit that a good release keeps. It leaves, and must not tell how many sequences were dropped."""
-    tried = next((few for few in (TRIED, 200, 100, 50, 20, 10) if few <= count), None)
-    return 1.0 if tried is None else bound_drafted_share(1 / k, tried)
+    attempt_count = next((few for few in (TRIED, 200, 100, 50, 20, 10) if few <= count), None)
+    return 1.0 if attempt_count is None else bound_drafted_share(1 / k, attempt_count)
 
 
 def _write_hidden(pattern: list[Any], support: int) -> list[str]:

@@ -25,26 +25,32 @@ def choose_compared_support(policy: Policy) -> Support:
 
     At another support than the promised one there may be ghosts, and a report would seem to contradict the claim.
     """
-    promised = [support for method in policy.methods() if (support := getattr(method, "min_support", None)) is not None]
-    if promised and "min_support" not in policy.measure.model_fields_set:
-        return cast("Support", promised[-1])
+    promised_supports = [
+        support for method in policy.methods() if (support := getattr(method, "min_support", None)) is not None
+    ]
+    if promised_supports and "min_support" not in policy.measure.model_fields_set:
+        return cast("Support", promised_supports[-1])
     return policy.measure.min_support
 
 
 def measure_sequence_utility(
-    published: Sequences, original: Sequences, release: Release, min_support: Support
+    published_sequences: Sequences, original: Sequences, release: Release, min_support: Support
 ) -> dict[str, float]:
     """The loss, and the pattern measures of Pensa et al. (2008) and Abul et al. (2007) where they are defined."""
     # A mark stands for nothing, unless the originals have it as an item.
-    bare = published if MARK in map(str, original.items) else drop_mark(published, MARK)
+    bare = published_sequences if MARK in map(str, original.items) else drop_mark(published_sequences, MARK)
     figures = {"loss": measure_changed_elements(original, bare, release.details.rows)}
     details = release.details.get_family(SequenceDetails)
-    hidden = [] if details is None or details.sensitive is None else [pattern for pattern, _ in details.sensitive]
+    hidden_patterns = (
+        [] if details is None or details.sensitive is None else [pattern for pattern, _ in details.sensitive]
+    )
     try:
-        changes = compare_supports(original, published, min_support, hidden=hidden, at_most=MOST_PATTERNS)
+        changes = compare_supports(
+            original, published_sequences, min_support, hidden_patterns=hidden_patterns, at_most=MOST_PATTERNS
+        )
     except PolicyError:
         return figures
-    measured = {
+    pattern_figures = {
         "frequent_before": changes.before,
         "frequent_after": changes.after,
         "lost_patterns": changes.lost,
@@ -55,4 +61,4 @@ def measure_sequence_utility(
         "pattern_distortion": changes.pattern_distortion,
         "support_distortion": changes.support_distortion,
     }
-    return figures | {name: round(float(value), 12) for name, value in measured.items() if value is not None}
+    return figures | {name: round(float(value), 12) for name, value in pattern_figures.items() if value is not None}

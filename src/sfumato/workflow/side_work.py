@@ -62,8 +62,8 @@ class SideWork:
         """The alternatives that were tried; None if nobody was asked, or the process failed."""
         if self.alternatives is None:
             return None
-        tried: tuple[TriedAlternative, ...] | None = wait_for(self.alternatives, "trying what would lose less")
-        return tried if self.alternatives.done() else ()
+        alternatives: tuple[TriedAlternative, ...] | None = wait_for(self.alternatives, "trying what would lose less")
+        return alternatives if self.alternatives.done() else ()
 
     def list_notes(self) -> tuple[str, ...]:
         """What was not found out in time."""
@@ -71,16 +71,16 @@ class SideWork:
         return (_LATE,) if late else ()
 
 
-def prepare_side_work(policy: Policy, given: Any = None) -> AbstractContextManager[None]:
+def prepare_side_work(policy: Policy, given_data: Any = None) -> AbstractContextManager[None]:
     """Inside the block the other process is started, if it may be needed in a run that takes some time."""
     methods = policy.methods()
     is_asked = len(methods) == 1 and methods[0].describe()["method"] in METHODS
-    return prepare_process(is_asked and _is_large(policy, given))
+    return prepare_process(is_asked and _is_large(policy, given_data))
 
 
-def _is_large(policy: Policy, given: Any) -> bool:
-    if given is not None:
-        return isinstance(given, Table) and len(given) >= _LARGE_TABLE
+def _is_large(policy: Policy, given_data: Any) -> bool:
+    if given_data is not None:
+        return isinstance(given_data, Table) and len(given_data) >= _LARGE_TABLE
     try:
         return policy.data.path == DEMO or Path(policy.data.path).stat().st_size >= LARGE_FILE
     except OSError:  # a database, a pattern, or nothing: reading will say
@@ -117,15 +117,15 @@ def begin_side_work(
     methods: tuple[Method, ...], original: Any, release: Release, early: Future[LevelReasons] | None = None
 ) -> Iterator[SideWork]:
     """Have the other process find out what there is to find out inside the block, besides what it was asked early."""
-    stated = release.losses.get("loss")
-    due = is_advice_due(methods, original, release.data, None if stated is None else float(stated))
-    prepared = find_prepared()
-    reasons = early or (None if prepared is None else _ask_about_release(prepared, release, original))
+    stated_loss = release.losses.get("loss")
+    due = is_advice_due(methods, original, release.data, None if stated_loss is None else float(stated_loss))
+    prepared_process = find_prepared()
+    reasons = early or (None if prepared_process is None else _ask_about_release(prepared_process, release, original))
     with hold_process(is_needed=due) as process:
-        tried = None
+        alternatives = None
         if due and process is not None:
-            tried = process.submit(list_tried_alternatives, methods[0], take_sample(original))
-        yield SideWork(reasons, tried)
+            alternatives = process.submit(list_tried_alternatives, methods[0], take_sample(original))
+        yield SideWork(reasons, alternatives)
 
 
 def _ask_about_release(process: SideProcess, release: Release, original: Any) -> Future[LevelReasons] | None:

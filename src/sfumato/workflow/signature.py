@@ -26,8 +26,8 @@ _LARGEST_KEY_FILE = 1 << 16
 
 def find_home() -> Path:
     """The folder of the signing key: `SFUMATO_HOME`, else the user's configuration folder."""
-    if given := os.environ.get("SFUMATO_HOME"):
-        return Path(given)
+    if home_folder := os.environ.get("SFUMATO_HOME"):
+        return Path(home_folder)
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sfumato"
 
 
@@ -67,8 +67,8 @@ def format_public_key(key: Ed25519PrivateKey) -> str:
 def sign_certificate(body: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
     """Write a certificate: the body, its signer, and a signature over the bytes of both."""
     fields = {name: value for name, value in body.items() if name not in ("signer", "signature")}
-    signed = spell_body({**fields, "signer": format_public_key(key)})
-    return add_signature(signed, base64.b64encode(key.sign(signed)).decode())
+    signed_bytes = spell_body({**fields, "signer": format_public_key(key)})
+    return add_signature(signed_bytes, base64.b64encode(key.sign(signed_bytes)).decode())
 
 
 def check_signature(raw: bytes, signer: str | None = None) -> bool:
@@ -77,10 +77,10 @@ def check_signature(raw: bytes, signer: str | None = None) -> bool:
     if parts is None:
         return False
     try:
-        claimed = parse_certificate(raw).get("signer")
+        claimed_signer = parse_certificate(raw).get("signer")
     except CertificateRefused:
         return False
-    key = _decode_exactly(claimed, _KEY_BYTES) if isinstance(claimed, str) else None
+    key = _decode_exactly(claimed_signer, _KEY_BYTES) if isinstance(claimed_signer, str) else None
     signature = _decode_exactly(parts.signature, _SIGNATURE_BYTES)
     if key is None or signature is None or (signer is not None and _decode_exactly(signer, _KEY_BYTES) != key):
         return False
@@ -91,14 +91,14 @@ def check_signature(raw: bytes, signer: str | None = None) -> bool:
     return True
 
 
-def read_signer(given: str) -> str:
+def read_signer(key_source: str) -> str:
     """A public key as text: given directly, or as a file (PEM or text)."""
-    path = Path(given)
+    path = Path(key_source)
     try:
         is_file = path.is_file()
         if is_file and path.stat().st_size > _LARGEST_KEY_FILE:
             raise DataError(f"{path}: this file is too large for a public key")
-        content = path.read_text(encoding="utf-8") if is_file else given
+        content = path.read_text(encoding="utf-8") if is_file else key_source
     except (OSError, ValueError):
         raise DataError("the public key cannot be read; give a file or its text") from None
     if "BEGIN" in content:

@@ -53,14 +53,14 @@ class StoredBasketsShape(BasketsShape):
         """They are opened by `open_published_baskets`."""
         raise PolicyError("baskets in their file are opened, not read")
 
-    def refuse_changed(self, written: Any, read: Any) -> None:
+    def refuse_changed(self, written_data: Any, read: Any) -> None:
         """They are compared by `refuse_changed_baskets`."""
 
 
-def write_published_baskets(plan: StoredHidingPlan, path: Path, wanted: str | None, *, escape: bool) -> str:
+def write_published_baskets(plan: StoredHidingPlan, path: Path, wanted_format: str | None, *, escape: bool) -> str:
     """Write what is published; returns the format."""
     items = list_published_items(plan)
-    form = wanted or choose_basket_format(items, has_empty=plan.smallest == 0)
+    form = wanted_format or choose_basket_format(items, has_empty=plan.smallest == 0)
     shape, escapes = BasketsShape(), escape and form == "long" and _are_names(items)
     names: Items = tuple(escape_words([str(item) for item in items])) if escapes else items
     final = tuple(sorted(names))
@@ -78,8 +78,8 @@ def write_published_baskets(plan: StoredHidingPlan, path: Path, wanted: str | No
 
 def list_published_items(plan: StoredHidingPlan) -> Items:
     """The items that a published basket holds, as numbers if all of them are."""
-    held = np.flatnonzero(plan.counts > 0).tolist()
-    return type_item_names(tuple(plan.original.items[code] for code in held))
+    held_codes = np.flatnonzero(plan.counts > 0).tolist()
+    return type_item_names(tuple(plan.original.items[code] for code in held_codes))
 
 
 def _are_names(items: Items) -> bool:
@@ -131,27 +131,31 @@ def _spell_long(items: Items, batches: Iterator[CodedBatch]) -> Iterator[bytes]:
 
 def _put_codes(codes: Codes, is_empty: Any) -> Ints:
     """The code of each row, -1 for the rows of empty baskets."""
-    placed = np.full(len(is_empty), -1, dtype=np.int64)
-    placed[~is_empty] = codes
-    return placed
+    row_codes = np.full(len(is_empty), -1, dtype=np.int64)
+    row_codes[~is_empty] = codes
+    return row_codes
 
 
 def open_published_baskets(
-    path: Path, form: Any, scratch: Path, engine: ChosenEngine, *, escaped: bool
+    path: Path, form: Any, scratch: Path, engine: ChosenEngine, *, is_escaped: bool
 ) -> StoredBaskets:
     """The baskets of a release, read as its certificate describes them."""
-    rename = unescape_words if escaped else None
+    rename = unescape_words if is_escaped else None
     return open_stored_baskets(BasketSource(path, form), scratch, "published", rename, engine)
 
 
 def refuse_changed_baskets(plan: StoredHidingPlan, read: StoredBaskets) -> None:
     """Stop a release that does not read back as it was written; names are compared as text."""
     positions = {str(item): number for number, item in enumerate(plan.original.items)}
-    known = np.array([positions.get(str(item), -1) for item in read.items], dtype=np.int32)
+    item_codes = np.array([positions.get(str(item), -1) for item in read.items], dtype=np.int32)
     same = len(read) == len(plan.original)
     batches = zip(plan.publish(), read.iterate("reading back"), strict=True) if same else ()
-    for written, back in batches:
-        _, codes = sort_row_codes(back.offsets, known[back.codes], len(positions))
-        same = same and np.array_equal(written.offsets, back.offsets) and np.array_equal(written.codes, codes)
+    for written_batch, read_batch in batches:
+        _, codes = sort_row_codes(read_batch.offsets, item_codes[read_batch.codes], len(positions))
+        same = (
+            same
+            and np.array_equal(written_batch.offsets, read_batch.offsets)
+            and np.array_equal(written_batch.codes, codes)
+        )
     if not same:
         raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")

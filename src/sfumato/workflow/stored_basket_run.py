@@ -61,35 +61,35 @@ def _run_in_scratch(
 
     report_progress("reading")
     original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
-    sealed = commit_to_source(policy.data.path)
+    commitment = commit_to_source(policy.data.path)
     plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
     with target.stage_folders() as staging:
-        published = _write_and_read_back(policy, plan, staging, scratch, choice.name)
-        findings = _measure_claims(plan, published)
+        published_baskets = _write_and_read_back(policy, plan, staging, scratch, choice.name)
+        findings = _measure_claims(plan, published_baskets)
         refuse_broken(findings)
-        release = replace(plan.release, data=published)
+        release = replace(plan.release, data=published_baskets)
         attacks = _run_attacks(policy, release, original)
-        record = build_record(policy, release, published, findings, attacks, staging, chance)
+        record = build_record(policy, release, published_baskets, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
-        record["input_commitment"] = sealed.value
-        record["utility"] = measure_basket_changes(original, published)
+        record["input_commitment"] = commitment.value
+        record["utility"] = measure_basket_changes(original, published_baskets)
         record["removed_columns"] = []
         record["signer"] = format_public_key(key)
-        decision = decide(policy, record, attacks, published, original)
+        decision = decide(policy, record, attacks, published_baskets, original)
         record["advice"] = [*note_ignored_time(policy), *list_advice(record, release)]
-        outgoing = build_outgoing_certificate(record, published)
-        account = gather_outgoing_account(outgoing.model_dump(mode="json"), published)
-        certificate = certify(account, outgoing, key, staging, refused=bool(decision.refusals))
+        outgoing = build_outgoing_certificate(record, published_baskets)
+        account = gather_outgoing_account(outgoing.model_dump(mode="json"), published_baskets)
+        certificate = certify(account, outgoing, key, staging, is_refused=bool(decision.refusals))
         keep_private(policy, original, release, record, staging)
-        keep_secrets(sealed, {}, staging)
-        kept = publish_decided(target, staging, decision)
-    return Run(target.path, release, certificate, record, findings, attacks, *decision, kept, {})
+        keep_secrets(commitment, {}, staging)
+        publication_notes = publish_decided(target, staging, decision)
+    return Run(target.path, release, certificate, record, findings, attacks, *decision, publication_notes, {})
 
 
 def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[tuple[Attack, Outcome], ...]:
     """The attacks of the policy, which was refused if it has others."""
-    asked = [attack for attack in policy.attacks() if isinstance(attack, Remining)]
-    return tuple((attack, run_stored_remining(attack, release, original)) for attack in asked)
+    remining_attacks = [attack for attack in policy.attacks() if isinstance(attack, Remining)]
+    return tuple((attack, run_stored_remining(attack, release, original)) for attack in remining_attacks)
 
 
 def describe_basket_source(policy: Policy) -> BasketSource:
@@ -105,12 +105,12 @@ def _write_and_read_back(
     escape = policy.output.escape_formulas
     form = write_published_baskets(plan, staging.release, policy.output.format, escape=escape)
     path = staging.release / find_shape(plan.original).name_file(form)
-    published = open_published_baskets(path, form, scratch, engine, escaped=escape and form == "long")
-    refuse_changed_baskets(plan, published)
-    return published
+    published_baskets = open_published_baskets(path, form, scratch, engine, is_escaped=escape and form == "long")
+    refuse_changed_baskets(plan, published_baskets)
+    return published_baskets
 
 
-def _measure_claims(plan: StoredHidingPlan, published: StoredBaskets) -> tuple[Finding, ...]:
+def _measure_claims(plan: StoredHidingPlan, published_baskets: StoredBaskets) -> tuple[Finding, ...]:
     report_progress("measuring claims on the written file")
-    evidence = BasketEvidence(published, plan.original, plan.release.details["sensitive"])
+    evidence = BasketEvidence(published_baskets, plan.original, plan.release.details["sensitive"])
     return tuple(measure_stored_basket_claim(claim, evidence) for claim in plan.release.claims)

@@ -81,32 +81,32 @@ def _run_in_scratch(
     original = open_original(policy, scratch, choice.name)
     with target.stage_folders() as staging:
         original.rows.refuse_unseen(staging.private)
-    sealed = commit_to_stored_source(policy.data.path, scratch)
+    commitment = commit_to_stored_source(policy.data.path, scratch)
     method = policy.methods()[0]
     method.refuse_undeclared(original.outline)
     plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
-        published = comparison.published
-        evidence = StoredEvidence(published, comparison, plan.details.get("population"), scratch, plan.details)
+        published_table = comparison.published
+        evidence = StoredEvidence(published_table, comparison, plan.details.get("population"), scratch, plan.details)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
-        release = Release(published, method, plan.claims, plan.losses, plan.details, plan.changes)
+        release = Release(published_table, method, plan.claims, plan.losses, plan.details, plan.changes)
         attacks = _run_attacks(policy, comparison, plan)
-        record = build_record(policy, release, published, findings, attacks, staging, chance)
+        record = build_record(policy, release, published_table, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
-        record["input_commitment"] = sealed.value
+        record["input_commitment"] = commitment.value
         record["utility"] = measure_stored_utility(release, evidence, original)
         record["removed_columns"] = list(original.outline.identifying)
         record["signer"] = format_public_key(key)
-        decision = decide(policy, record, attacks, published, original)
+        decision = decide(policy, record, attacks, published_table, original)
         record["advice"] = list(list_advice(record, release, in_order=False))  # nothing else is offered
-        certificate = _certify(record, evidence, key, staging, refused=bool(decision.refusals))
+        certificate = _certify(record, evidence, key, staging, is_refused=bool(decision.refusals))
         keep_private(policy, original, release, record, staging)
-        keep_secrets(sealed, {}, staging)
-        kept = publish_decided(target, staging, decision)
-    return Run(target.path, release, certificate, record, findings, attacks, *decision, kept, {})
+        keep_secrets(commitment, {}, staging)
+        publication_notes = publish_decided(target, staging, decision)
+    return Run(target.path, release, certificate, record, findings, attacks, *decision, publication_notes, {})
 
 
 def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
@@ -135,23 +135,23 @@ def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder,
     types = _decide_types(policy, plan)
     total = plan.table.rows.height
     write_batches(read_ahead(_cast(batch, types) for batch in _publish(plan)), path, total)
-    taken = None
+    taken_rows = None
     if plan.leaves_rows_out:
         write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
-        taken = plan.table.rows.open_files([numbers], scratch, numbers.name)
+        taken_rows = plan.table.rows.open_files([numbers], scratch, numbers.name)
     outline = plan.outline
-    written = plan.table.rows.open_files([path], scratch, DATA)
-    published = StoredTable(written, outline.roles, outline.hierarchies, outline.missing)
+    written_rows = plan.table.rows.open_files([path], scratch, DATA)
+    published_table = StoredTable(written_rows, outline.roles, outline.hierarchies, outline.missing)
     random_columns = {
         change.column for change in plan.changes if CellDifference.OTHER in change.kind.meaning.differences
     }
-    return compare_stored(plan.table, published, taken, random_columns)
+    return compare_stored(plan.table, published_table, taken_rows, random_columns)
 
 
 def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     yield plan.outline.frame  # a file of no rows has columns, too
-    kept = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
-    yield from plan.table.rows.map_batches(plan.publish_coded, kept)
+    kept_columns = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
+    yield from plan.table.rows.map_batches(plan.publish_coded, kept_columns)
 
 
 def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
@@ -200,8 +200,8 @@ def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan)
         if isinstance(attack, RuleInference):
             outcome = infer_stored_entries(attack, comparison.published, plan.details["hidden"])
         elif has_overlapping_classes(plan.changes, comparison.published.quasi_identifying):
-            originals, taken = comparison.original, comparison.taken
-            outcome = attack_covering_classes(attack, originals, comparison.published, taken, plan.changes)
+            originals, taken_rows = comparison.original, comparison.taken
+            outcome = attack_covering_classes(attack, originals, comparison.published, taken_rows, plan.changes)
         else:
             outcome = run_stored_attack(attack, comparison.published, comparison.blanked)
         outcomes.append((attack, outcome))
@@ -209,7 +209,7 @@ def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan)
 
 
 def _certify(
-    record: Mapping[str, Any], evidence: StoredEvidence, key: Any, staging: StagingFolder, *, refused: bool
+    record: Mapping[str, Any], evidence: StoredEvidence, key: Any, staging: StagingFolder, *, is_refused: bool
 ) -> Certificate:
     """Write the report, then the certificate that covers every file of the release."""
     from sfumato.report import render_report
@@ -218,22 +218,22 @@ def _certify(
     body = build_outgoing_certificate(record, evidence.published).model_dump(mode="json")
     page = render_report(_gather_account(body, evidence))
     (staging.private / "report.html").write_text(page, encoding="utf-8")
-    if refused:
+    if is_refused:
         return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
     (staging.release / "report.html").write_text(page, encoding="utf-8")
     files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
-    signed = Certificate.of(sign_certificate({**body, "files": files}, key))
-    (staging.release / NAME).write_bytes(signed.raw)
-    return signed
+    signed_certificate = Certificate.of(sign_certificate({**body, "files": files}, key))
+    (staging.release / NAME).write_bytes(signed_certificate.raw)
+    return signed_certificate
 
 
 def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAccount:
     """The content of the report, from the certificate and from counts of the released file alone."""
-    published = evidence.published
-    listed = [name for name in published.rows.schema if has_few_values(published, name)]
-    values = {name: published.count_values(name) for name in listed}
+    published_table = evidence.published
+    listed_columns = [name for name in published_table.rows.schema if has_few_values(published_table, name)]
+    values = {name: published_table.count_values(name) for name in listed_columns}
     stars = "suppressed" if body["suppression"]["rows"] else "class"
-    crowds = bool(published.quasi_identifying) and hides_in_crowds(method["method"] for method in body["methods"])
+    crowds = bool(published_table.quasi_identifying) and hides_in_crowds(method["method"] for method in body["methods"])
     sizes = pl.DataFrame(
         {"size": count_stored_sizes(evidence, {"starred_rows": stars}) if crowds else np.zeros(0, dtype=np.int64)}
     )
@@ -241,7 +241,7 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
         title=body["title"],
         certificate=body,
         original=None,
-        published=published,
+        published=published_table,
         before=None,
         sizes_before=pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64}),
         sizes_after=sizes.group_by("size")
@@ -256,7 +256,7 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
         advice=(),
         seconds={},
         source="",
-        sections=build_outgoing_sections(body["public"], published),
+        sections=build_outgoing_sections(body["public"], published_table),
     )
 
 

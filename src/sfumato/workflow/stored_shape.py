@@ -73,7 +73,7 @@ class StoredTableShape(FileShape):
         """It is opened by `open_stored_release`."""
         raise PolicyError("a table in its file is opened, not read")
 
-    def refuse_changed(self, written: Any, read: Any) -> None:
+    def refuse_changed(self, written_data: Any, read: Any) -> None:
         """Nothing else was written."""
 
 

@@ -22,9 +22,9 @@ _RUNS = (
 )
 
 
-def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> EngineChoice:
+def choose_run_engine(policy: Policy, wanted_engine: EngineName | None = None) -> EngineChoice:
     """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
-    name = wanted or policy.data.engine
+    name = wanted_engine or policy.data.engine
     if name == "auto" and is_spark_table(policy.data.path):
         return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
     reasons = list_unsupported(policy)
@@ -52,8 +52,8 @@ def choose_run_engine(policy: Policy, wanted: EngineName | None = None) -> Engin
 def describe_supported() -> str:
     """What duckdb and Spark run, in words."""
     methods = list_stored_methods()
-    listed = f"{', '.join(methods[:-1])} or {methods[-1]}"
-    return f"{listed} as the only method, {_RUNS}"
+    method_list = f"{', '.join(methods[:-1])} or {methods[-1]}"
+    return f"{method_list} as the only method, {_RUNS}"
 
 
 def _describe_runnable(policy: Policy) -> str:
@@ -90,18 +90,28 @@ def list_unsupported(policy: Policy) -> list[str]:
         features.append("several methods")
     features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
     draws = [name for method in policy.protect for name in list_drawn_columns(method)]
-    if known := [name for name in policy.roles.quasi_identifying if name in draws]:
-        features.append(f"randomized quasi-identifying columns ({', '.join(known)}), which linking searches row by row")
+    if drawn_columns := [name for name in policy.roles.quasi_identifying if name in draws]:
+        features.append(
+            f"randomized quasi-identifying columns ({', '.join(drawn_columns)}), which linking searches row by row"
+        )
     blanks = any(method.utility == "blanks" for method in policy.protect)
-    capped = [name for method in policy.protect if method.method == "top_code" for name in method.columns]
-    if policy.data.missing not in (("own_value",) if draws or blanks or capped else ("own_value", "drop")):
-        cells = "randomized columns" if draws else "blanked entries" if blanks else "capped columns" if capped else ""
+    capped_columns = [name for method in policy.protect if method.method == "top_code" for name in method.columns]
+    if policy.data.missing not in (("own_value",) if draws or blanks or capped_columns else ("own_value", "drop")):
+        cells = (
+            "randomized columns"
+            if draws
+            else "blanked entries"
+            if blanks
+            else "capped columns"
+            if capped_columns
+            else ""
+        )
         features.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
     attacks = policy.attacks()
     features += [
         "homogeneity of a capped column"
         for attack in attacks
-        if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped
+        if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped_columns
     ]
     if blanks:
         from sfumato.attack import RuleInference

@@ -34,9 +34,9 @@ def measure_stored_utility(release: Release, evidence: StoredEvidence, original:
 
 def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
     """How much detail labels leave open."""
-    published = evidence.published
-    names = published.quasi_identifying
-    losses = [measure_stored_loss(published, name, find_domain(original, name)) for name in names]
+    published_table = evidence.published
+    names = published_table.quasi_identifying
+    losses = [measure_stored_loss(published_table, name, find_domain(original, name)) for name in names]
     return {"loss": sum(losses) / len(names)}
 
 
@@ -46,24 +46,24 @@ def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, floa
     if not evidence.published.quasi_identifying:
         return {}
     sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
-    promised = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
+    promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
     average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
     return {
         "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
         "average_class_size": average,
-        **({} if promised is None else {"c_avg": average / promised}),
+        **({} if promised_k is None else {"c_avg": average / promised_k}),
     }
 
 
 def _measure_changed_share(release: Release, evidence: StoredEvidence) -> float:
     """The share of known cells of recoded columns that differ, as the comparison with the originals found them."""
     assert evidence.comparison is not None
-    compared = evidence.comparison
+    comparison = evidence.comparison
     shares = LossMeasure.CHANGED_KNOWN_CELLS
     names = [change.column for change in release.changes if change.kind.meaning.loss is shares]
-    missing = compared.original.rows.count_missing()
-    known = sum(len(compared.original) - missing[name] for name in names)
-    return sum(compared.differences[name].changed for name in names) / known if known else 0.0
+    missing = comparison.original.rows.count_missing()
+    known_count = sum(len(comparison.original) - missing[name] for name in names)
+    return sum(comparison.differences[name].changed for name in names) / known_count if known_count else 0.0
 
 
 _LOSSES: dict[LossMeasure, Callable[[StoredPairs], float]] = {

@@ -30,8 +30,8 @@ def write_value(value: Any) -> str:
     if isinstance(value, str):
         return quote_toml_text(value)
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{quote_key(key)} = {write_value(part)}" for key, part in value.items())
-        return f"{{ {inside} }}"
+        entries = ", ".join(f"{quote_key(key)} = {write_value(part)}" for key, part in value.items())
+        return f"{{ {entries} }}"
     if isinstance(value, Sequence):
         return f"[{', '.join(map(write_value, value))}]"
     return repr(value)

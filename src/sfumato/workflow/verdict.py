@@ -106,66 +106,79 @@ class Verdict:
 
 
 def judge_release(
-    record: Mapping[str, Any], published: Any, original: Any, accepted: Mapping[str, str], *, gate_open: bool
+    record: Mapping[str, Any],
+    published_data: Any,
+    original: Any,
+    accepted_columns: Mapping[str, str],
+    *,
+    gate_open: bool,
 ) -> Verdict:
     """Judge a written release from the custodian's record of its run and the two tables."""
     report_progress("judging the whole release")
     attack = find_strongest_attack(record["attacks"])
     verdict = Verdict(VerdictStatus.PASSED, "", strongest_attack=attack)
-    if isinstance(published, Table | StoredTable):
-        _refuse_unknown_columns(accepted, original)
+    if isinstance(published_data, Table | StoredTable):
+        _refuse_unknown_columns(accepted_columns, original)
         verdict = replace(
             verdict,
-            **_look_at_columns(record["changes"], published, original),
-            accepted=_keep_exact_columns(accepted, record["changes"], published),
-            objections=list_objections(record["changes"], published, accepted),
+            **_look_at_columns(record["changes"], published_data, original),
+            accepted=_keep_exact_columns(accepted_columns, record["changes"], published_data),
+            objections=list_objections(record["changes"], published_data, accepted_columns),
         )
     elif isinstance(original, Table):  # rules about it leave, and no column that could be accepted
-        _refuse_unknown_columns(accepted, original)
-    elif accepted:
+        _refuse_unknown_columns(accepted_columns, original)
+    elif accepted_columns:
         raise PolicyError("[accept] names columns, and only a table has columns; remove it")
     verdict = replace(
         verdict,
         warnings=list_warnings(record, _build_attacks(record), verdict.accepted, verdict.unique_rows),
         alarms=_list_alarms(record),
-        unchecked=list_unchecked(record, published),
+        unchecked=list_unchecked(record, published_data),
     )
     status = _choose_status(verdict, gate_open=gate_open)
     verdict = replace(verdict, status=status)
     return replace(verdict, headline=_write_headline(verdict))
 
 
-def _refuse_unknown_columns(accepted: Mapping[str, str], original: Any) -> None:
-    unknown = [name for name in accepted if name not in get_outline(original).frame.columns]
+def _refuse_unknown_columns(accepted_columns: Mapping[str, str], original: Any) -> None:
+    unknown = [name for name in accepted_columns if name not in get_outline(original).frame.columns]
     if unknown:
         raise PolicyError(f"[accept] names {quote_names(unknown)}, which the table does not have")
 
 
 def _keep_exact_columns(
-    accepted: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published: AnyTable
+    accepted_columns: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published_table: AnyTable
 ) -> dict[str, str]:
     """What was accepted and does leave: not a column that a method removed or changed."""
     kinds = _gather_kinds(changes)
-    left = get_outline(published).frame.columns
-    return {name: why for name, why in accepted.items() if name in left and _may_name_people(kinds.get(name, ()))}
-
-
-def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable, original: AnyTable) -> dict[str, Any]:
-    """Unique rows by few columns, in the release and in the originals."""
-    counted_columns, not_counted = split_columns(changes, published)
-    known = [name for name in counted_columns if name in get_outline(original).frame.columns]
+    published_columns = get_outline(published_table).frame.columns
     return {
-        "unique_rows": find_unique(published, counted_columns),
-        "unique_before": find_unique(original, known),
+        name: why
+        for name, why in accepted_columns.items()
+        if name in published_columns and _may_name_people(kinds.get(name, ()))
+    }
+
+
+def _look_at_columns(
+    changes: Iterable[Mapping[str, Any]], published_table: AnyTable, original: AnyTable
+) -> dict[str, Any]:
+    """Unique rows by few columns, in the release and in the originals."""
+    counted_columns, not_counted = split_columns(changes, published_table)
+    known_columns = [name for name in counted_columns if name in get_outline(original).frame.columns]
+    return {
+        "unique_rows": find_unique(published_table, counted_columns),
+        "unique_before": find_unique(original, known_columns),
         "not_counted": not_counted,
     }
 
 
-def split_columns(changes: Iterable[Mapping[str, Any]], published: AnyTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_columns(
+    changes: Iterable[Mapping[str, Any]], published_table: AnyTable
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The published columns by which a person could be looked up, and the others."""
-    kinds, columns = _gather_kinds(changes), get_outline(published).frame.columns
-    others = tuple(name for name in columns if any(kind.meaning.known_to_nobody for kind in kinds.get(name, ())))
-    return tuple(name for name in columns if name not in others), others
+    kinds, columns = _gather_kinds(changes), get_outline(published_table).frame.columns
+    other_columns = tuple(name for name in columns if any(kind.meaning.known_to_nobody for kind in kinds.get(name, ())))
+    return tuple(name for name in columns if name not in other_columns), other_columns
 
 
 def get_outline(table: AnyTable) -> Table:
@@ -199,20 +212,20 @@ def _may_name_people(kinds: Iterable[ChangeKind]) -> bool:
 
 
 def list_objections(
-    changes: Iterable[Mapping[str, Any]], published: AnyTable, accepted: Iterable[str] = ()
+    changes: Iterable[Mapping[str, Any]], published_table: AnyTable, accepted_columns: Iterable[str] = ()
 ) -> tuple[Objection, ...]:
     """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
-    kinds, fine, columns = _gather_kinds(changes), set(accepted), get_outline(published).frame.columns
+    kinds, fine, columns = _gather_kinds(changes), set(accepted_columns), get_outline(published_table).frame.columns
     telling = [n for n in columns if n not in fine and _may_name_people(kinds.get(n, ()))]
     objections = [
         Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
-        for proposal in _propose_roles(published, telling)
+        for proposal in _propose_roles(published_table, telling)
         if proposal.role is Role.IDENTIFYING and not proposal.by_counts
     ]
     fine |= {name for objection in objections for name in objection.columns}
     exact = [n for n in columns if n not in fine and all(kind.is_exact for kind in kinds.get(n, ()))]
-    loose = [name for name in exact if published.roles.get(name) is Role.INSENSITIVE]
-    return (*objections, *_object_to_unique_rows(find_unique(published, loose, most=2)))
+    loose = [name for name in exact if published_table.roles.get(name) is Role.INSENSITIVE]
+    return (*objections, *_object_to_unique_rows(find_unique(published_table, loose, most=2)))
 
 
 def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
@@ -249,33 +262,38 @@ def _count_points(gain: float) -> str:
 
 def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
     """The attack that gains most over blind guessing; one that could be tried on nobody only if none could."""
-    listed = list(attacks)
-    descriptions = [describe_attack(attack) for attack in [record for record in listed if record["attempts"]] or listed]
+    attack_records = list(attacks)
+    descriptions = [
+        describe_attack(attack)
+        for attack in [record for record in attack_records if record["attempts"]] or attack_records
+    ]
     return max(descriptions, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
 
 
 def list_warnings(
     body: Mapping[str, Any],
     attacks: Iterable[CertifiedAttack],
-    accepted: Mapping[str, str],
+    accepted_columns: Mapping[str, str],
     unique_rows: Sequence[UniqueRows],
 ) -> tuple[str, ...]:
     """Warnings that are no refusals, from what leaves alone: a warning must not disclose more than the release.
 
     Anyone can list them again from the certificate, its `body`, and the released file.
     """
-    made = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in accepted.items()]
-    made += [text for text in (warn_of_unique_rows(unique_rows),) if text]
+    sentences = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in accepted_columns.items()]
+    sentences += [text for text in (warn_of_unique_rows(unique_rows),) if text]
     for attack in attacks:
         if attack.risk_at_most is not None and attack.risk_at_most - (attack.guessing or 0.0) > ALARMING:
-            made.append(f"The attack {attack.attack.replace('_', ' ')} may be right much more often than guessing.")
+            sentences.append(
+                f"The attack {attack.attack.replace('_', ' ')} may be right much more often than guessing."
+            )
     if not body["suppression"]["safe"]:
-        made.append(body["suppression"]["why"])
+        sentences.append(body["suppression"]["why"])
     if body["maturity"] != "stable":
-        made.append("A method of this release is for study, not for use.")
+        sentences.append("A method of this release is for study, not for use.")
     if not body["for_publication"]:
-        made.append("Random numbers came from a seed: not for publication.")
-    return tuple(made)
+        sentences.append("Random numbers came from a seed: not for publication.")
+    return tuple(sentences)
 
 
 def _build_attacks(record: Mapping[str, Any]) -> list[CertifiedAttack]:
@@ -300,42 +318,42 @@ def warn_of_unique_rows(unique: Sequence[UniqueRows]) -> str:
     return f"{rows.share:.1%} of the published rows are unique by {quote_names(rows.columns)}."
 
 
-def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]:
+def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str, ...]:
     """What no claim and no attack covered, decided without looking at the outcomes."""
-    made = []
+    sentences = []
     ran = {str(attack["attack"]) for attack in record["attacks"]}
     if not ran:
-        made.append("No attack was tried.")
-    if isinstance(published, Table | StoredTable):
-        outline = get_outline(published)
+        sentences.append("No attack was tried.")
+    if isinstance(published_data, Table | StoredTable):
+        outline = get_outline(published_data)
         aims = {name for attack in record["attacks"] for name in _list_aims(attack, outline)}
-        unaimed = [name for name in outline.sensitive if name not in aims]
-        if unaimed:
-            made.append(f"No attack tried to infer {quote_names(unaimed)}.")
+        unaimed_columns = [name for name in outline.sensitive if name not in aims]
+        if unaimed_columns:
+            sentences.append(f"No attack tried to infer {quote_names(unaimed_columns)}.")
     crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
-    if isinstance(published, Baskets | StoredBaskets | Sequences) and not crowds:
-        tried = "." if "sequence_linking" in ran else ", and that was not tried."
-        made.append(f"No claim says that people cannot be found by items that others know of them{tried}")
+    if isinstance(published_data, Baskets | StoredBaskets | Sequences) and not crowds:
+        ending = "." if "sequence_linking" in ran else ", and that was not tried."
+        sentences.append(f"No claim says that people cannot be found by items that others know of them{ending}")
     if "composition" not in ran:
-        made.append("Whether this release tells more together with other releases was not tried.")
+        sentences.append("Whether this release tells more together with other releases was not tried.")
     private = sum(claim["needs_original"] for claim in record["claims"])
     if private:
         claims = "1 claim is" if private == 1 else f"{private} claims are"
-        made.append(f"{claims} about the originals: a recipient cannot check {'it' if private == 1 else 'them'}.")
-    return tuple(made)
+        sentences.append(f"{claims} about the originals: a recipient cannot check {'it' if private == 1 else 'them'}.")
+    return tuple(sentences)
 
 
-def _list_aims(attack: Mapping[str, Any], published: Table) -> list[str]:
+def _list_aims(attack: Mapping[str, Any], published_table: Table) -> list[str]:
     """The columns that an attack tried to infer, by its parameters alone: outcomes may name what is private.
 
     An attack that names none, or that must not say which, tried every sensitive column.
     """
     kind = find_tagged_class("attack", str(attack["attack"]))
     secret = {"column", "columns"} & set(kind.private_fields if kind is not None else ())
-    described = attack["parameters"]
-    aims = [described[field] for field in ("column", "columns") if field in described]
+    parameters = attack["parameters"]
+    aims = [parameters[field] for field in ("column", "columns") if field in parameters]
     if secret or (aims and not any(aims)):
-        return list(published.sensitive)
+        return list(published_table.sensitive)
     return [name for field in aims for name in ([field] if isinstance(field, str) else field or ())]
 
 
@@ -369,6 +387,6 @@ def describe_unique_rows(verdict: Verdict) -> list[str]:
     """How many rows are unique by the largest combination of columns, after and before."""
     if not verdict.unique_rows:
         return []
-    published, original = verdict.unique_rows[-1], verdict.unique_before[-1:]
+    rows, original = verdict.unique_rows[-1], verdict.unique_before[-1:]
     was = f" ({original[0].share:.1%} of the original rows by {quote_names(original[0].columns)})" if original else ""
-    return [f"{published.share:.1%} of the published rows are unique by {quote_names(published.columns)}{was}."]
+    return [f"{rows.share:.1%} of the published rows are unique by {quote_names(rows.columns)}{was}."]

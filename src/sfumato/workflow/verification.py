@@ -123,7 +123,7 @@ class Verification:
 
 def show_input(
     folder: str | Path,
-    given: str | Path,
+    source: str | Path,
     opening: str | Path,
     signer: str | None = None,
     seconds: float = SECONDS,
@@ -131,14 +131,14 @@ def show_input(
     engine: EngineName = "auto",
 ) -> Verification:
     """Verify a release, and check with the custodian's opening that it was made from the given file, glob or table."""
-    checked = verify(folder, signer, seconds, engine=engine)
-    if not checked.holds:
-        return checked
+    verification = verify(folder, signer, seconds, engine=engine)
+    if not verification.holds:
+        return verification
     commitment = Certificate.read(find_release_folder(Path(folder))).body["input_commitment"]
-    if commitment is not None and does_source_match(commitment, Path(opening), given):
-        return replace(checked, input_shown=True)
+    if commitment is not None and does_source_match(commitment, Path(opening), source):
+        return replace(verification, input_shown=True)
     problem = "the opening does not show that the release was made from this input"
-    return replace(checked, input_shown=False, problems=(problem,))
+    return replace(verification, input_shown=False, problems=(problem,))
 
 
 def verify(
@@ -162,16 +162,16 @@ def verify(
     try:
         problems += _list_file_problems(root, certificate) + _list_claim_problems(certificate)
         if not problems:
-            with _open_published(root, certificate, choice) as published:
-                findings = _measure_claims(certificate, published, seconds)
+            with _open_published(root, certificate, choice) as published_data:
+                findings = _measure_claims(certificate, published_data, seconds)
                 with refuse_hostile("the certificate cannot be compared with the data file"):
-                    problems = _list_content_problems(certificate, published, findings)
+                    problems = _list_content_problems(certificate, published_data, findings)
     except (SfumatoError, OSError) as error:
         reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
         problems = [reason]
-    shown = (*_count_rest(problems), *(_hint_unfinished(root) if problems else ()))
+    shown_problems = (*_count_rest(problems), *(_hint_unfinished(root) if problems else ()))
     public = certificate.body["for_publication"]
-    return Verification(shown, findings, key, signer is not None, public, engine=choice.name)
+    return Verification(shown_problems, findings, key, signer is not None, public, engine=choice.name)
 
 
 def _hint_unfinished(root: Path) -> tuple[str, ...]:
@@ -182,8 +182,8 @@ def _hint_unfinished(root: Path) -> tuple[str, ...]:
 
 
 def _count_rest(problems: list[str]) -> list[str]:
-    left = len(problems) - MOST_PROBLEMS
-    return problems if left <= 0 else [*problems[:MOST_PROBLEMS], f"and {left} more problems, not listed"]
+    rest_count = len(problems) - MOST_PROBLEMS
+    return problems if rest_count <= 0 else [*problems[:MOST_PROBLEMS], f"and {rest_count} more problems, not listed"]
 
 
 def _read_published(root: Path, certificate: Certificate) -> Any:
@@ -209,15 +209,15 @@ def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) 
         with refuse_hostile("the data file cannot be read as the certificate describes it"):
             check_binary(path, "parquet")
             rows = open_parquet([path], scratch, path.name, choice.name)
-            published = StoredTable.of(rows, body["roles"], missing=body["missing"])
-        yield published
+            published_table = StoredTable.of(rows, body["roles"], missing=body["missing"])
+        yield published_table
 
 
-def _measure_claims(certificate: Certificate, published: Any, seconds: float) -> tuple[Finding, ...]:
+def _measure_claims(certificate: Certificate, published_data: Any, seconds: float) -> tuple[Finding, ...]:
     """Measure every claim; a claim that is made twice is measured once."""
     claims = certificate.claims()
-    measure = _choose_measure(published)
-    seen: dict[str, Number | None] = {}
+    measure = _choose_measure(published_data)
+    measured_values: dict[str, Number | None] = {}
     findings = []
     deadline = time.monotonic() + seconds
     for number, claim in enumerate(claims):
@@ -228,20 +228,20 @@ def _measure_claims(certificate: Certificate, published: Any, seconds: float) ->
             )
         with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
             question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
-            if question not in seen:
-                seen[question] = measure(claim).measured
-            findings.append(Finding.of(claim, seen[question]))
+            if question not in measured_values:
+                measured_values[question] = measure(claim).measured
+            findings.append(Finding.of(claim, measured_values[question]))
     return tuple(findings)
 
 
-def _choose_measure(published: Any) -> Callable[[Claim], Finding]:
-    if isinstance(published, StoredTable):
-        stored = StoredEvidence(published)
-        return lambda claim: measure_stored_claim(claim, stored)
-    if isinstance(published, StoredBaskets):
-        hiding = BasketEvidence(published)
+def _choose_measure(published_data: Any) -> Callable[[Claim], Finding]:
+    if isinstance(published_data, StoredTable):
+        stored_evidence = StoredEvidence(published_data)
+        return lambda claim: measure_stored_claim(claim, stored_evidence)
+    if isinstance(published_data, StoredBaskets):
+        hiding = BasketEvidence(published_data)
         return lambda claim: measure_stored_basket_claim(claim, hiding)
-    evidence = Evidence(published)
+    evidence = Evidence(published_data)
     return lambda claim: measure_claim(claim, evidence)
 
 
@@ -255,12 +255,13 @@ def _list_signature_problems(certificate: Certificate, signer: str | None) -> li
 
 def _list_file_problems(root: Path, certificate: Certificate) -> list[str]:
     """A release folder has only regular files, each listed with its checksum; nothing outside is opened."""
-    expected: Mapping[str, str] = certificate.body["files"]
+    certified_digests: Mapping[str, str] = certificate.body["files"]
     if any(
-        Path(name).name != name or name in ("", ".", "..") for name in (*expected, certificate.body["data"]["file"])
+        Path(name).name != name or name in ("", ".", "..")
+        for name in (*certified_digests, certificate.body["data"]["file"])
     ):
         return ["the certificate names a file outside the release folder"]
-    if NAME in expected or not all(_DIGEST.fullmatch(digest) for digest in expected.values()):
+    if NAME in certified_digests or not all(_DIGEST.fullmatch(digest) for digest in certified_digests.values()):
         return ["the certificate lists itself, or an invalid checksum"]
     present = {entry.name: entry for entry in root.iterdir()}
     problems = [
@@ -272,15 +273,15 @@ def _list_file_problems(root: Path, certificate: Certificate) -> list[str]:
         return problems
     if hollow := [name for name, entry in sorted(present.items()) if _is_hollow(entry)]:
         return [f"{name}: the file is sparse; it is not read" for name in hollow]
-    problems += [f"{name}: the file is missing" for name in expected if name not in present]
+    problems += [f"{name}: the file is missing" for name in certified_digests if name not in present]
     problems += [
         f"{name}: the file was changed after it was certified"
-        for name, digest in expected.items()
+        for name, digest in certified_digests.items()
         if name in present and hash_file(present[name]) != digest
     ]
-    if certificate.body["data"]["file"] not in expected:
+    if certificate.body["data"]["file"] not in certified_digests:
         problems.append("the certificate does not cover the data file")
-    strangers = sorted(set(present) - {*expected, NAME})
+    strangers = sorted(set(present) - {*certified_digests, NAME})
     return problems + [f"{name}: the certificate does not list this file" for name in strangers]
 
 
@@ -297,21 +298,23 @@ def _list_claim_problems(certificate: Certificate) -> list[str]:
         for number, claim in enumerate(body["claims"], 1)
         if not has_known_form(claim)
     ]
-    kept = [claim["holds"] is True for claim in body["claims"]] + [limit["open"] for limit in body.get("gate", ())]
-    if not all(kept):
+    kept_flags = [claim["holds"] is True for claim in body["claims"]] + [
+        limit["open"] for limit in body.get("gate", ())
+    ]
+    if not all(kept_flags):
         problems.append("the certificate itself says that a claim or a limit was broken")
-    roles, removed = body.get("roles", {}), set(body.get("removed_columns", ()))
+    roles, removed_columns = body.get("roles", {}), set(body.get("removed_columns", ()))
     promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
     claimed_names = {name for arguments in promises for name in arguments.get("names", ())}
-    if "identifying" in roles.values() or removed & roles.keys() or not removed <= claimed_names:
+    if "identifying" in roles.values() or removed_columns & roles.keys() or not removed_columns <= claimed_names:
         problems.append("the certificate has identifying columns without a claim that they were removed")
     return problems
 
 
-def _list_verdict_problems(body: Mapping[str, Any], published: AnyTable) -> list[str]:
+def _list_verdict_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:
     """Compare what the verdict states about the released file with the file."""
-    verdict, columns = body["verdict"], set(get_outline(published).frame.columns)
-    counted_columns, not_counted = split_columns(body["changes"], published)
+    verdict, columns = body["verdict"], set(get_outline(published_table).frame.columns)
+    counted_columns, not_counted = split_columns(body["changes"], published_table)
     problems = []
     if not columns <= {change["column"] for change in body["changes"]} or not set(verdict["accepted"]) <= columns:
         problems.append(
@@ -319,12 +322,12 @@ def _list_verdict_problems(body: Mapping[str, Any], published: AnyTable) -> list
         )
     if strange := [name for name in not_counted if name not in body["public"] and not _may_be_coded(body)]:
         problems.append(f"the certificate calls {quote_names(strange)} noise, drawn or coded, and states no law for it")
-    unique = find_unique(published, counted_columns)
-    shown = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
-    if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != shown:
+    unique = find_unique(published_table, counted_columns)
+    unique_facts = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
+    if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != unique_facts:
         problems.append("the certificate counts other unique rows than the data file has")
     problems += _list_warning_problems(body, unique)
-    if objections := list_objections(body["changes"], published, verdict["accepted"]):
+    if objections := list_objections(body["changes"], published_table, verdict["accepted"]):
         problems.append(f"the certificate accepts what its rules refuse: {objections[0].reason}")
     return problems
 
@@ -339,7 +342,7 @@ def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]
     return ["the certificate's verdict is not the one that its figures and the data file give"]
 
 
-def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
+def _list_attack_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """Count again what the certificate of an attack says about the released file itself."""
     from sfumato.attack.baskets.remining import count_one_basket_short
     from sfumato.attack.baskets.stored_remining import count_stored_one_basket_short
@@ -347,13 +350,16 @@ def _list_attack_problems(body: Mapping[str, Any], published: Any) -> list[str]:
     method = body["methods"][-1] if body["methods"] else {}
     for attack in body["attacks"]:
         count = None
-        if attack["attack"] == "remining" and isinstance(published, Baskets | StoredBaskets):
-            stated = {**method, **{name: part for name, part in attack["parameters"].items() if part is not None}}
-            thresholds = stated["min_support"], stated.get("min_confidence")
-            if isinstance(published, Baskets):
-                count = count_one_basket_short(published, *thresholds)
+        if attack["attack"] == "remining" and isinstance(published_data, Baskets | StoredBaskets):
+            stated_parameters = {
+                **method,
+                **{name: part for name, part in attack["parameters"].items() if part is not None},
+            }
+            thresholds = stated_parameters["min_support"], stated_parameters.get("min_confidence")
+            if isinstance(published_data, Baskets):
+                count = count_one_basket_short(published_data, *thresholds)
             else:
-                count = count_stored_one_basket_short(published, *thresholds)
+                count = count_stored_one_basket_short(published_data, *thresholds)
         if attack["one_basket_short"] != count:
             return ["the certificate counts other rules that are one basket short than the data file has"]
     return []
@@ -365,32 +371,32 @@ def _may_be_coded(body: Mapping[str, Any]) -> bool:
     return any(kind is not None and issubclass(kind, KeyedMethod) for kind in kinds)
 
 
-def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
+def _list_content_problems(certificate: Certificate, published_data: Any, findings: tuple[Finding, ...]) -> list[str]:
     """Compare the certificate with the data file."""
     data = certificate.body["data"]
-    description = find_shape(published).describe_file(published, data["format"])["data"]
+    description = find_shape(published_data).describe_file(published_data, data["format"])["data"]
     problems = []
     if any(data.get(name) != description[name] for name in ("rows", "columns", "items") if name in description):
         problems.append("the certificate states another number of rows or columns than the data file has")
-    if certificate.body.get("formulas") not in (None, find_shape(published).count_formulas(published)):
+    if certificate.body.get("formulas") not in (None, find_shape(published_data).count_formulas(published_data)):
         problems.append("the certificate's count of formulas differs from the data file's")
-    if isinstance(published, Table | StoredTable):
+    if isinstance(published_data, Table | StoredTable):
         column_names = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
-        if not column_names <= set(get_outline(published).frame.columns):
+        if not column_names <= set(get_outline(published_data).frame.columns):
             problems.append("the certificate names columns that the data file does not have")
-        problems += _list_verdict_problems(certificate.body, published)
+        problems += _list_verdict_problems(certificate.body, published_data)
         if data["missing_mark"] not in MARKS:
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:
         problems += _list_warning_problems(certificate.body, ())
-    problems += _list_attack_problems(certificate.body, published)
-    for finding, certified in zip(findings, certificate.body["claims"], strict=True):
+    problems += _list_attack_problems(certificate.body, published_data)
+    for finding, certified_claim in zip(findings, certificate.body["claims"], strict=True):
         if finding.holds is False:
             problems.append(
                 f'the claim "{finding.property}" is broken: promised {finding.threshold}, measured {finding.measured}'
             )
-        elif certified["threshold"] != finding.threshold or (
-            finding.measured is not None and certified["measured"] != finding.measured
+        elif certified_claim["threshold"] != finding.threshold or (
+            finding.measured is not None and certified_claim["measured"] != finding.measured
         ):
             problems.append(f'the certificate\'s figures for "{finding.property}" differ from those of the data file')
     return problems

@@ -20,16 +20,16 @@ from sfumato.workflow.certificate import Certificate, refuse_hostile
 def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: Path) -> EngineChoice:
     """The engine for a release: as asked, or by the size of its file, or that its certificate states."""
     data = certificate.body["data"]
-    stored = data["shape"] == "table" and data["format"] == "parquet"
+    is_parquet_table = data["shape"] == "table" and data["format"] == "parquet"
     countable = all(claim["measure"] in BASKET_MEASURES for claim in certificate.body["claims"])
     if data["shape"] == "baskets" and countable:
         return choose_by_letters(_measure_file(root, str(data["file"])), engine)
-    if engine in ("duckdb", "spark") and not stored:
+    if engine in ("duckdb", "spark") and not is_parquet_table:
         raise PolicyError(
             f"the engine {engine} verifies tables in Parquet, and baskets in which something was hidden; use --engine "
             "memory"
         )
-    if not stored:
+    if not is_parquet_table:
         return EngineChoice("memory", "which reads this kind of data")
     return choose_by_cells(data["rows"] * data["columns"], engine)
 
@@ -50,8 +50,8 @@ def open_verified_baskets(path: Path, data: Mapping[str, Any], engine: ChosenEng
     refuse_packed(path)
     with open_scratch_folder() as scratch:
         with refuse_hostile("the data file cannot be read as the certificate describes it"):
-            escaped = bool(data.get("escaped_formulas", False))
-            baskets = open_published_baskets(path, data["format"], scratch, engine, escaped=escaped)
+            is_escaped = bool(data.get("escaped_formulas", False))
+            baskets = open_published_baskets(path, data["format"], scratch, engine, is_escaped=is_escaped)
         yield baskets
 
 

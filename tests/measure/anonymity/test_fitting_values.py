@@ -126,7 +126,7 @@ def test_empty_rows_make_no_class_diverse() -> None:
 
 def test_a_recoded_sensitive_column_is_only_worded() -> None:
     people = draw_people(1)
-    claims = guard_blanks((MODELS["close"].claim({}),), people, 1, recoded=("ill",))
+    claims = guard_blanks((MODELS["close"].claim({}),), people, 1, recoded_columns=("ill",))
     assert [claim.property for claim in claims] == ["t_closeness"]
     assert "hides nobody" in claims[0].meaning
 

@@ -53,7 +53,7 @@ def test_marks_are_never_mined_and_secrets_are_no_loss() -> None:
     original, published = rows_of("abc", "abc"), rows_of("aΔc", "aΔc")
     changes = pattern_changes(original, published, 2)
     assert (changes.after, changes.marks) == (3, 2)
-    assert pattern_changes(original, published, 2, hidden=[["b"]]).lost == 0
+    assert pattern_changes(original, published, 2, hidden_patterns=[["b"]]).lost == 0
     assert count_marks(original, rows_of("ac", "abc")) == 1
 
 

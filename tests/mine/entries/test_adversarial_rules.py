@@ -314,7 +314,7 @@ def test_touched_rows_bring_all_that_can_have_changed(one: Given, data: st.DataO
     for place in more:
         states[place] = BLANKED
         touched[place[0]] = True
-    found = set(as_tuples(cells, one.found(cells, states, touched=touched, before=before)))
+    found = set(as_tuples(cells, one.found(cells, states, touched_mask=touched, earlier_states=before)))
     now = Given(one.rows, one.private, one.blanked | more, one.confidence, one.least, one.max_length, one.prior)
     hidden = one.private | one.blanked
     assert found == {rule for rule in now.brute() if touched[appears(rule[0], one.rows, hidden)].any()}
@@ -369,7 +369,7 @@ def test_touched_rows_of_a_larger_table(afford: int, monkeypatch: pytest.MonkeyP
     for place in more:
         states[place] = BLANKED
         touched[place[0]] = True
-    found = set(as_tuples(cells, one.found(cells, states, touched=touched, before=before)))
+    found = set(as_tuples(cells, one.found(cells, states, touched_mask=touched, earlier_states=before)))
     now = counted(one.rows, one.private, one.blanked | more, *one.parts()[3:])
     seen = [
         {

@@ -56,26 +56,26 @@ class BackgroundKnowledge(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person, strike out, guess the commonest left."""
-        published: Table = release.data
-        names = choose_sensitive_columns(published, self.column)
+        published_table: Table = release.data
+        names = choose_sensitive_columns(published_table, self.column)
         report_progress("background knowledge")
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
-            release, people, count=lambda links: self._count_right(links, published, people, names)
+            release, people, count=lambda links: self._count_right(links, published_table, people, names)
         )
         sets = CandidateSets.of(links)
-        hit, pinned, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
+        hit, pinned_mask, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
         for name in names:
-            tally = sets.tally(published, people, name)
+            tally = sets.tally(published_table, people, name)
             hit |= self._flag_guessed(tally)
-            pinned |= self._flag_pinned_people(tally)
+            pinned_mask |= self._flag_pinned_people(tally)
             blind |= (tally.truth >= 0) & (tally.truth <= self.excluded)
         return Outcome(
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else self._count_right(look_up(control), published, control, names),
-            facts={"pinned": int(pinned.sum()), "columns": list(names)},
+            control=None if control is None else self._count_right(look_up(control), published_table, control, names),
+            facts={"pinned": int(pinned_mask.sum()), "columns": list(names)},
         )
 
     def _flag_guessed(self, tally: ValueTally) -> Flags:
@@ -92,9 +92,9 @@ class BackgroundKnowledge(Attack):
         few = tally.sets.spread_to_people(tally.distinct, 0) <= self.excluded + 1
         return np.asarray(few & (tally.find_truth_places() >= 0))
 
-    def _count_right(self, links: Links, published: Table, people: Table, names: tuple[str, ...]) -> int:
+    def _count_right(self, links: Links, published_table: Table, people: Table, names: tuple[str, ...]) -> int:
         sets = CandidateSets.of(links)
         hit = np.zeros(len(people), dtype=np.bool_)
         for name in names:
-            hit |= self._flag_guessed(sets.tally(published, people, name))
+            hit |= self._flag_guessed(sets.tally(published_table, people, name))
         return int(hit.sum())

@@ -44,24 +44,24 @@ def draw_tried_people(
     release: Release, truth: Table, control: Table | None, names: Sequence[str] | None = None
 ) -> tuple[Table, Table | None]:
     """The people behind the published rows and the control; some of each if it took long to look everybody up."""
-    known = release.data.quasi_identifying if names is None else tuple(names)
-    tried = draw_tried(release, trace_people(release, truth), known)
-    return tried.people, tried.take_as_many(control)
+    known_columns = release.data.quasi_identifying if names is None else tuple(names)
+    tried_people = draw_tried(release, trace_people(release, truth), known_columns)
+    return tried_people.people, tried_people.take_as_many(control)
 
 
-def choose_sensitive_columns(published: Table, column: str | None) -> tuple[str, ...]:
+def choose_sensitive_columns(published_table: Table, column: str | None) -> tuple[str, ...]:
     """The column to learn, or every sensitive one."""
-    names = published.sensitive if column is None else (column,)
+    names = published_table.sensitive if column is None else (column,)
     if not names:
-        raise DataError(f"{published.source}: no column is sensitive; name one as `column`")
-    if names[0] not in published.frame.columns:
-        raise DataError(f'{published.source}: there is no column "{names[0]}" in the release to learn')
+        raise DataError(f"{published_table.source}: no column is sensitive; name one as `column`")
+    if names[0] not in published_table.frame.columns:
+        raise DataError(f'{published_table.source}: there is no column "{names[0]}" in the release to learn')
     return names
 
 
-def look_up_candidates(published: Table, people: Table) -> Links:
+def look_up_candidates(published_table: Table, people: Table) -> Links:
     """The rows that fit each person in every quasi-identifying column of the release."""
-    return linked(published, people, _require_known_columns(published))
+    return linked(published_table, people, _require_known_columns(published_table))
 
 
 def choose_candidates(
@@ -76,23 +76,23 @@ def choose_candidates(
     cell that matches anything is no reason to doubt an equal row, so there the strongest way is taken, too: the one by
     which an attack counts most successes.
     """
-    known = _require_known_columns(release.data) if names is None else tuple(names)
-    covering = next(try_ways(release, people, known))
+    known_columns = _require_known_columns(release.data) if names is None else tuple(names)
+    covering = next(try_ways(release, people, known_columns))
     is_stated = bool(release.changes or release.public)
-    blank = release.data.missing is Missing.MATCHES_ANY and _has_missing(release.data, known)
+    blank = release.data.missing is Missing.MATCHES_ANY and _has_missing(release.data, known_columns)
     if not blank and (not is_stated or bool((covering.links.counts > 0).all())):
         return covering
-    return choose_links(release, people, known, count)
+    return choose_links(release, people, known_columns, count)
 
 
-def _has_missing(published: Table, names: Sequence[str]) -> bool:
-    return any(published.frame[name].null_count() for name in names)
+def _has_missing(published_table: Table, names: Sequence[str]) -> bool:
+    return any(published_table.frame[name].null_count() for name in names)
 
 
-def _require_known_columns(published: Table) -> tuple[str, ...]:
-    if not published.quasi_identifying:
-        raise DataError(f"{published.source}: no column is quasi_identifying, so nobody can be looked up")
-    return published.quasi_identifying
+def _require_known_columns(published_table: Table) -> tuple[str, ...]:
+    if not published_table.quasi_identifying:
+        raise DataError(f"{published_table.source}: no column is quasi_identifying, so nobody can be looked up")
+    return published_table.quasi_identifying
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,20 @@ class CandidateSets:
         first_person, number = np.unique(key[has_links], return_index=True, return_inverse=True)[1:]
         of_person = np.full(len(key), -1, dtype=np.int64)
         of_person[has_links] = number
-        someone = np.flatnonzero(has_links)[first_person]
-        parts = tuple((order, start[someone], count[someone]) for order, start, count in links.parts)
-        return cls(of_person, links.counts[someone], parts)
+        representatives = np.flatnonzero(has_links)[first_person]
+        parts = tuple((order, start[representatives], count[representatives]) for order, start, count in links.parts)
+        return cls(of_person, links.counts[representatives], parts)
 
     def spread_to_people(self, of_sets: npt.NDArray[Kind], otherwise: int = 0) -> npt.NDArray[Kind]:
         """What holds of a set, for each person; `otherwise` where no row fits."""
-        padded: npt.NDArray[Kind] = np.concatenate([of_sets, np.asarray([otherwise]).astype(of_sets.dtype)])
-        return padded[self.of_person]
+        padded_values: npt.NDArray[Kind] = np.concatenate([of_sets, np.asarray([otherwise]).astype(of_sets.dtype)])
+        return padded_values[self.of_person]
 
-    def tally(self, published: Table, people: Table, column: str) -> ValueTally:
+    def tally(self, published_table: Table, people: Table, column: str) -> ValueTally:
         """How often each value of a column stands in each set."""
         if column not in people.frame.columns:
             raise DataError(f'{people.source}: there is no column "{column}" to tell right guesses by')
-        codes, truth, values = _encode_by_frequency(published.frame[column], people.frame[column])
+        codes, truth, values = _encode_by_frequency(published_table.frame[column], people.frame[column])
         width, keys, counts = max(len(values), 1), [], []
         for order, start, count in self.parts:
             # Each slice of rows is counted once, however many sets have it.
@@ -145,9 +145,9 @@ class CandidateSets:
             pairs, times = np.unique(slices * width + codes[order[expand_ranges(begins, lengths)]], return_counts=True)
             first = np.searchsorted(pairs, np.arange(len(begins) + 1) * width)
             many = np.diff(first)[number]
-            here = expand_ranges(first[number], many)
-            keys.append(np.repeat(np.arange(len(number)), many) * width + pairs[here] % width)
-            counts.append(times[here])
+            pair_indices = expand_ranges(first[number], many)
+            keys.append(np.repeat(np.arange(len(number)), many) * width + pairs[pair_indices] % width)
+            counts.append(times[pair_indices])
         return ValueTally.of(self, truth, keys, counts, values)
 
 
@@ -224,22 +224,22 @@ class ValueTally:
         """Where values stand in sets; −1 where they do not."""
         width = max(len(self.values), 1)
         keys = self.set_of * width + self.codes
-        sought = np.where((sets >= 0) & (codes >= 0), sets * width + codes, -1)
-        key_index = np.minimum(np.searchsorted(keys, sought), max(len(keys) - 1, 0))
+        sought_keys = np.where((sets >= 0) & (codes >= 0), sets * width + codes, -1)
+        key_index = np.minimum(np.searchsorted(keys, sought_keys), max(len(keys) - 1, 0))
         if not len(keys):
-            return np.full(len(sought), -1, dtype=np.int64)
-        return np.where(keys[key_index] == sought, key_index, -1)
+            return np.full(len(sought_keys), -1, dtype=np.int64)
+        return np.where(keys[key_index] == sought_keys, key_index, -1)
 
 
-def _encode_by_frequency(published: pl.Series, people: pl.Series) -> tuple[Ints, Ints, pl.Series]:
+def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> tuple[Ints, Ints, pl.Series]:
     """Numbers for published and true values, the commonest published value 0, missing last of all."""
-    cells = spell_cells(published).alias("value")
-    known = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
-    numbers = pl.Series(np.arange(len(known)), dtype=pl.Int64)
+    cells = spell_cells(published_cells).alias("value")
+    ranked_values = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
+    numbers = pl.Series(np.arange(len(ranked_values)), dtype=pl.Int64)
 
     def code_cells(column: pl.Series, missing: int) -> Ints:
-        codes = column.replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
+        codes = column.replace_strict(ranked_values, numbers, default=None, return_dtype=pl.Int64)
         return codes.fill_null(missing).to_numpy().astype(np.int64)
 
-    values = pl.concat([known, pl.Series([None], dtype=pl.String)]) if cells.null_count() else known
-    return code_cells(cells, len(known)), code_cells(spell_cells(people), -1), values
+    values = pl.concat([ranked_values, pl.Series([None], dtype=pl.String)]) if cells.null_count() else ranked_values
+    return code_cells(cells, len(ranked_values)), code_cells(spell_cells(people), -1), values

@@ -74,47 +74,47 @@ class Composition(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person in both releases; count whose value is the only one in common."""
-        published: Table = release.data
+        published_table: Table = release.data
         report_progress("composition")
         other = self._explain_other_release(truth)
-        names = self._choose_columns(published, other)
+        names = self._choose_columns(published_table, other)
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
-            release, people, count=lambda links: _count_disclosed_people(links, published, other, people, names)
+            release, people, count=lambda links: _count_disclosed_people(links, published_table, other, people, names)
         )
-        comparisons = _compare_releases(links, published, other, people, names)
-        exposed, before = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
+        comparisons = _compare_releases(links, published_table, other, people, names)
+        exposed_mask, alone_mask = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         blind = np.zeros(len(people), dtype=np.bool_)
         for comparison in comparisons:
-            exposed, before, blind = (
-                exposed | comparison.exposed,
-                before | comparison.exposed_before,
+            exposed_mask, alone_mask, blind = (
+                exposed_mask | comparison.exposed,
+                alone_mask | comparison.exposed_before,
                 blind | comparison.blind,
             )
-        both = comparisons[0].in_both
+        overlap_mask = comparisons[0].in_both
         return Outcome(
             attempts=len(people),
-            successes=int(exposed.sum()),
+            successes=int(exposed_mask.sum()),
             baseline=int(blind.sum()),
             control=None
             if control is None
-            else _count_disclosed_people(look_up(control), published, other, control, names),
+            else _count_disclosed_people(look_up(control), published_table, other, control, names),
             facts={
-                "people_in_both": int(both.sum()),
-                "exposed_by_one": int(before.sum()),
-                "newly_exposed": int((exposed & ~before).sum()),
+                "people_in_both": int(overlap_mask.sum()),
+                "exposed_by_one": int(alone_mask.sum()),
+                "newly_exposed": int((exposed_mask & ~alone_mask).sum()),
                 "average_candidates_before": _average_counts(
-                    [comparison.first_counts[both] for comparison in comparisons]
+                    [comparison.first_counts[overlap_mask] for comparison in comparisons]
                 ),
                 "average_candidates_after": _average_counts(
-                    [comparison.common_counts[both] for comparison in comparisons]
+                    [comparison.common_counts[overlap_mask] for comparison in comparisons]
                 ),
                 "columns": list(names),
             },
         )
 
-    def _choose_columns(self, published: Table, other: Table) -> tuple[str, ...]:
-        column_names = choose_sensitive_columns(published, self.column)
+    def _choose_columns(self, published_table: Table, other: Table) -> tuple[str, ...]:
+        column_names = choose_sensitive_columns(published_table, self.column)
         names = tuple(name for name in column_names if name in other.frame.columns)
         if not names:
             raise DataError(f"{other.source}: the other release has no column {quote_names(column_names)}")
@@ -125,9 +125,11 @@ class Composition(Attack):
         if self._other is None and self.other is None:
             raise PolicyError("composition: name the other release (`other`), or give it by `against`")
         other = read_other(Path(self.other or ""), truth) if self._other is None else self._other
-        explained = {**truth.hierarchies, **other.hierarchies}
-        here = {name: hierarchy for name, hierarchy in explained.items() if name in other.frame.columns}
-        return replace(other, hierarchies=MappingProxyType(here))
+        all_hierarchies = {**truth.hierarchies, **other.hierarchies}
+        column_hierarchies = {
+            name: hierarchy for name, hierarchy in all_hierarchies.items() if name in other.frame.columns
+        }
+        return replace(other, hierarchies=MappingProxyType(column_hierarchies))
 
 
 def read_other(path: Path, truth: Table) -> Table:
@@ -169,34 +171,43 @@ class _ReleaseComparison:
 
 
 def _compare_releases(
-    links: Links, published: Table, other: Table, people: Table, names: tuple[str, ...]
+    links: Links, published_table: Table, other: Table, people: Table, names: tuple[str, ...]
 ) -> list[_ReleaseComparison]:
     """Compare both releases column by column, by the rows of everybody in each."""
-    known = [name for name in people.quasi_identifying if name in other.frame.columns]
-    if not known:
+    known_columns = [name for name in people.quasi_identifying if name in other.frame.columns]
+    if not known_columns:
         raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
-    mine, theirs = CandidateSets.of(links), CandidateSets.of(linked(other, people, known))
+    mine, theirs = CandidateSets.of(links), CandidateSets.of(linked(other, people, known_columns))
     in_both = (mine.of_person >= 0) & (theirs.of_person >= 0)
     comparisons = []
     for name in names:
-        tally, two = mine.tally(published, people, name), theirs.tally(other, people, name)
-        first_counts, alone = mine.spread_to_people(tally.distinct, 0), _flag_exposed_alone(tally)
-        common_counts, exposed = first_counts.copy(), alone.copy()
-        shared, only = _intersect_value_sets(tally, two, mine.of_person[in_both], theirs.of_person[in_both])
-        agree = np.flatnonzero(in_both)[shared > 0]  # if nothing is in both, one of them is not truthful
-        common_counts[agree], exposed[agree] = shared[shared > 0], (only == tally.truth[in_both])[shared > 0]
-        comparisons.append(_ReleaseComparison(in_both, first_counts, common_counts, exposed, alone, tally.truth == 0))
+        tally, two = mine.tally(published_table, people, name), theirs.tally(other, people, name)
+        first_counts, alone_mask = mine.spread_to_people(tally.distinct, 0), _flag_exposed_alone(tally)
+        common_counts, exposed_mask = first_counts.copy(), alone_mask.copy()
+        shared_counts, only_values = _intersect_value_sets(
+            tally, two, mine.of_person[in_both], theirs.of_person[in_both]
+        )
+        agree = np.flatnonzero(in_both)[shared_counts > 0]  # if nothing is in both, one of them is not truthful
+        common_counts[agree], exposed_mask[agree] = (
+            shared_counts[shared_counts > 0],
+            (only_values == tally.truth[in_both])[shared_counts > 0],
+        )
+        comparisons.append(
+            _ReleaseComparison(in_both, first_counts, common_counts, exposed_mask, alone_mask, tally.truth == 0)
+        )
     return comparisons
 
 
 def _flag_exposed_alone(tally: ValueTally) -> Flags:
     """Whose value the first release gives away."""
-    only = np.where(tally.distinct == 1, tally.commonest, -2)
-    return np.asarray(tally.sets.spread_to_people(only, -2) == tally.truth)
+    only_values = np.where(tally.distinct == 1, tally.commonest, -2)
+    return np.asarray(tally.sets.spread_to_people(only_values, -2) == tally.truth)
 
 
-def _count_disclosed_people(links: Links, published: Table, other: Table, people: Table, names: tuple[str, ...]) -> int:
-    comparisons = _compare_releases(links, published, other, people, names)
+def _count_disclosed_people(
+    links: Links, published_table: Table, other: Table, people: Table, names: tuple[str, ...]
+) -> int:
+    comparisons = _compare_releases(links, published_table, other, people, names)
     return int(np.logical_or.reduce([comparison.exposed for comparison in comparisons]).sum())
 
 
@@ -209,13 +220,13 @@ def _intersect_value_sets(tally: ValueTally, two: ValueTally, mine: Ints, theirs
     of_pair = np.repeat(np.arange(len(pairs)), many)
     codes = tally.codes[expand_ranges(tally.first[mine], many)]
     spelling = dict(zip(two.values.to_list(), range(len(two.values)), strict=True))
-    translated = np.asarray([spelling.get(value, -1) for value in tally.values.to_list()], dtype=np.int64)
-    shared = two.locate_values(theirs[of_pair], translated[codes]) >= 0
-    count = np.bincount(of_pair[shared], minlength=len(pairs))
+    translation = np.asarray([spelling.get(value, -1) for value in tally.values.to_list()], dtype=np.int64)
+    shared_mask = two.locate_values(theirs[of_pair], translation[codes]) >= 0
+    count = np.bincount(of_pair[shared_mask], minlength=len(pairs))
     single = np.full(len(pairs), -2, dtype=np.int64)
-    single[of_pair[shared]] = codes[shared]  # where there is one, it is this one
-    only = np.where(count == 1, single, -2)
-    return count[number], only[number]
+    single[of_pair[shared_mask]] = codes[shared_mask]  # where there is one, it is this one
+    only_values = np.where(count == 1, single, -2)
+    return count[number], only_values[number]
 
 
 def _average_counts(counts: list[Ints]) -> float:

@@ -28,25 +28,25 @@ SAMPLE = 256
 
 
 def find_covering_rows(
-    cells: pl.DataFrame, rows: Ints, people: Table, columns: Sequence[str], published: Table
+    cells: pl.DataFrame, rows: Ints, people: Table, columns: Sequence[str], published_table: Table
 ) -> tuple[Ints, Ints, Ints]:
     """For every person: published rows in order, where theirs begin, and how many there are."""
     from sfumato.kernels.anonymity.covering import count_covering_classes, list_covering_classes
 
-    here = cells[rows].with_row_index("\0at")
-    classes = here.group_by(list(columns), maintain_order=True).agg("\0at")
-    known = pl.DataFrame([spell_cells(people.frame[name]).alias(name) for name in columns])
-    targets = known.unique(maintain_order=True).with_row_index("\0target")
-    bits, places = _build_class_bitmaps(classes, targets, columns, published)
+    indexed_cells = cells[rows].with_row_index("\0at")
+    classes = indexed_cells.group_by(list(columns), maintain_order=True).agg("\0at")
+    known_cells = pl.DataFrame([spell_cells(people.frame[name]).alias(name) for name in columns])
+    targets = known_cells.unique(maintain_order=True).with_row_index("\0target")
+    bits, places = _build_class_bitmaps(classes, targets, columns, published_table)
     places = _order_by_selectivity(bits, places)
     counts = np.zeros(targets.height, dtype=np.int64)
     for part in _divide(targets.height, "counting fitting rows"):
         count_covering_classes(bits, places[part], counts[part])
-    starts, listed = np.cumsum(counts) - counts, np.zeros(int(counts.sum()), dtype=np.int64)
+    starts, fitting_classes = np.cumsum(counts) - counts, np.zeros(int(counts.sum()), dtype=np.int64)
     for part in _divide(targets.height, "listing fitting rows"):
-        list_covering_classes(bits, places[part], starts[part], listed)
-    order, begin, size = expand_classes(listed, counts, classes["\0at"])
-    target = known.join(targets, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
+        list_covering_classes(bits, places[part], starts[part], fitting_classes)
+    order, begin, size = expand_classes(fitting_classes, counts, classes["\0at"])
+    target = known_cells.join(targets, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
     of_person = target["\0target"].to_numpy()
     return rows[order], begin[of_person], size[of_person]
 
@@ -60,21 +60,21 @@ def _divide(people: int, step: str) -> Iterator[slice]:
 
 def _order_by_selectivity(bits: Words, places: Ints) -> Ints:
     """The places with the columns first whose values the fewest classes cover, judged by a few people."""
-    some = places[:: max(1, len(places) // SAMPLE)]
-    covered = np.bitwise_count(bits[np.unique(some)]).sum(axis=1, dtype=np.int64)
-    mean = covered[np.searchsorted(np.unique(some), some)].mean(axis=0)
+    sample_places = places[:: max(1, len(places) // SAMPLE)]
+    cover_counts = np.bitwise_count(bits[np.unique(sample_places)]).sum(axis=1, dtype=np.int64)
+    mean = cover_counts[np.searchsorted(np.unique(sample_places), sample_places)].mean(axis=0)
     return np.ascontiguousarray(places[:, np.argsort(mean, kind="stable")])
 
 
 def _build_class_bitmaps(
-    classes: pl.DataFrame, targets: pl.DataFrame, columns: Sequence[str], published: Table
+    classes: pl.DataFrame, targets: pl.DataFrame, columns: Sequence[str], published_table: Table
 ) -> tuple[Words, Ints]:
     """The bitmaps of all values of all columns, and which of them each person's values are."""
     maps, places, offset = [], np.zeros((targets.height, len(columns)), dtype=np.int64), 0
     for number, name in enumerate(columns):
-        domain = _collect_domain(targets[name], classes[name], published.hierarchies.get(name))
+        domain = _collect_domain(targets[name], classes[name], published_table.hierarchies.get(name))
         cells = targets[name].to_list()
-        bits, looked_up = _mark_covered_values(classes[name], domain, published.missing, set(cells))
+        bits, looked_up = _mark_covered_values(classes[name], domain, published_table.missing, set(cells))
         leaf = {value: position for position, value in enumerate(looked_up)}
         stranger, unknown = len(looked_up), len(looked_up) + 1
         places[:, number] = [offset + (unknown if cell is None else leaf.get(cell, stranger)) for cell in cells]
@@ -83,11 +83,11 @@ def _build_class_bitmaps(
     return np.ascontiguousarray(np.concatenate(maps)), places
 
 
-def _collect_domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | None) -> Domain:
+def _collect_domain(known_cells: pl.Series, labels: pl.Series, hierarchy: Hierarchy | None) -> Domain:
     """The values that people have or labels speak of: those looked up need not be those who are published."""
     if hierarchy is not None:
-        return Domain.of(known, hierarchy)
-    spoken, ends = set(known.drop_nulls().to_list()), list[float]()
+        return Domain.of(known_cells, hierarchy)
+    spoken, ends = set(known_cells.drop_nulls().to_list()), list[float]()
     for label in labels.unique().drop_nulls().to_list():
         bounds, words = parse_range(label), parse_ends(label)
         if bounds is not None:
@@ -97,7 +97,7 @@ def _collect_domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | 
         elif label != SUPPRESSED:
             spoken.update(parse_set(label) or (label,))
     spoken.update(spell_cells(pl.Series(ends, dtype=pl.Float64)).to_list())
-    return Domain.of(pl.Series(known.name, sorted(spoken), dtype=pl.String))
+    return Domain.of(pl.Series(known_cells.name, sorted(spoken), dtype=pl.String))
 
 
 def _mark_covered_values(
@@ -115,19 +115,19 @@ def _mark_covered_values(
         .to_numpy()
     )
     cover = domain.cover(distinct)
-    nothing = distinct.is_null().to_numpy()
+    null_mask = distinct.is_null().to_numpy()
     leaf = distinct.is_in(list(domain.leaves)).fill_null(False).to_numpy()
     all_covered = (cover.counts == len(domain.leaves)) & ~leaf
-    everything = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
-    unknown = everything | (nothing if missing is not Missing.NEVER_MATCHES else False)
-    ordered = [domain.leaves[leaf] for leaf in cover.order[: len(domain.leaves)].tolist()]
-    used = np.flatnonzero([value in cells for value in ordered])
+    full_mask = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
+    unknown = full_mask | (null_mask if missing is not Missing.NEVER_MATCHES else False)
+    ordered_leaves = [domain.leaves[leaf] for leaf in cover.order[: len(domain.leaves)].tolist()]
+    used = np.flatnonzero([value in cells for value in ordered_leaves])
     bits = _mark_runs(cover, label_index, used)
     if missing is Missing.MATCHES_ANY:
         unknown = np.ones(len(distinct), dtype=np.bool_)
-        bits[:-2] |= _pack(nothing[label_index])
-    bits[-2], bits[-1] = _pack(everything[label_index]), _pack(unknown[label_index])
-    return bits, [ordered[position] for position in used.tolist()]
+        bits[:-2] |= _pack(null_mask[label_index])
+    bits[-2], bits[-1] = _pack(full_mask[label_index]), _pack(unknown[label_index])
+    return bits, [ordered_leaves[position] for position in used.tolist()]
 
 
 def _mark_runs(cover: LabelCover, label_index: Ints, used: Ints) -> Words:
@@ -146,6 +146,6 @@ def _mark_runs(cover: LabelCover, label_index: Ints, used: Ints) -> Words:
 
 def _pack(flags: Flags) -> Words:
     """A flag for each class as bits."""
-    padded = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
-    padded[: len(flags)] = flags
-    return np.packbits(padded, bitorder="little").view(np.uint64)
+    padded_flags = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
+    padded_flags[: len(flags)] = flags
+    return np.packbits(padded_flags, bitorder="little").view(np.uint64)

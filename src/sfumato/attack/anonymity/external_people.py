@@ -31,12 +31,12 @@ class ExternalLinks(NamedTuple):
     """How likely it is that a row guessed for each person is theirs."""
 
 
-def look_up_external(release: Release, behind: Table, people: Table, names: Sequence[str]) -> ExternalLinks:
+def look_up_external(release: Release, row_owners: Table, people: Table, names: Sequence[str]) -> ExternalLinks:
     """Look people up by the rows that cover them, or in the way by which more of them are found on average."""
     ways = try_ways(release, people, names)
     links, look_up = next(ways)
     best = ExternalLinks(links, look_up, np.where(links.counts > 0, 1 / np.maximum(links.counts, 1), 0.0))
-    likeness = _Likeness.of(behind, people, names)
+    likeness = _Likeness.of(row_owners, people, names)
     for links, look_up in ways:
         odds = likeness.weigh(links)
         if odds.sum() > best.odds.sum() * (1 + 1e-9):
@@ -55,10 +55,11 @@ class _Likeness(NamedTuple):
     """How many originals have the values of each person."""
 
     @classmethod
-    def of(cls, behind: Table, people: Table, names: Sequence[str]) -> _Likeness:
-        require_in_both(behind, people, names)
+    def of(cls, row_owners: Table, people: Table, names: Sequence[str]) -> _Likeness:
+        require_in_both(row_owners, people, names)
         ours, theirs = (
-            pl.DataFrame([spell_cells(table.frame[name]).alias(name) for name in names]) for table in (behind, people)
+            pl.DataFrame([spell_cells(table.frame[name]).alias(name) for name in names])
+            for table in (row_owners, people)
         )
         distinct = ours.unique(maintain_order=True).with_row_index("\0kind")
         of_row, of_person = (

@@ -58,17 +58,17 @@ class Homogeneity(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; count whose value the rows found agree on."""
-        published: Table = release.data
-        names = choose_sensitive_columns(published, self.column)
+        published_table: Table = release.data
+        names = choose_sensitive_columns(published_table, self.column)
         report_progress("homogeneity")
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
-            release, people, count=lambda links: self._count_learnt(links, published, people, names)
+            release, people, count=lambda links: self._count_learnt(links, published_table, people, names)
         )
         sets = CandidateSets.of(links)
         hit, blind, agree = np.zeros(len(people), bool), np.zeros(len(people), bool), np.zeros(len(sets.sizes), bool)
         for name in names:
-            tally = sets.tally(published, people, name)
+            tally = sets.tally(published_table, people, name)
             agree |= self._flag_agreeing_sets(tally)
             hit |= self._flag_learned(tally)
             blind |= tally.truth == 0
@@ -76,7 +76,7 @@ class Homogeneity(Attack):
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else self._count_learnt(look_up(control), published, control, names),
+            control=None if control is None else self._count_learnt(look_up(control), published_table, control, names),
             facts={
                 "homogeneous_classes": int(agree.sum()),
                 "classes": len(agree),
@@ -89,11 +89,11 @@ class Homogeneity(Attack):
         """In which sets of rows enough of them say the same."""
         return np.asarray(np.round(tally.most / tally.sizes - self.share, _DIGITS) >= 0)
 
-    def _count_learnt(self, links: Links, published: Table, people: Table, names: tuple[str, ...]) -> int:
+    def _count_learnt(self, links: Links, published_table: Table, people: Table, names: tuple[str, ...]) -> int:
         """About how many of some people the rows that fit agree, and are right."""
         sets, hit = CandidateSets.of(links), np.zeros(len(people), bool)
         for name in names:
-            hit |= self._flag_learned(sets.tally(published, people, name))
+            hit |= self._flag_learned(sets.tally(published_table, people, name))
         return int(hit.sum())
 
     def _flag_learned(self, tally: ValueTally) -> Flags:
@@ -102,6 +102,6 @@ class Homogeneity(Attack):
         return np.asarray(tally.sets.spread_to_people(guesses, -2) == tally.truth)
 
 
-def count_homogeneous_people(published: Table, people: Table, names: tuple[str, ...]) -> int:
+def count_homogeneous_people(published_table: Table, people: Table, names: tuple[str, ...]) -> int:
     """About how many of some people the rows that cover them agree, and are right."""
-    return Homogeneity()._count_learnt(look_up_candidates(published, people), published, people, names)
+    return Homogeneity()._count_learnt(look_up_candidates(published_table, people), published_table, people, names)

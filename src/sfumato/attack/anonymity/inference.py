@@ -72,14 +72,14 @@ class Inference(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Guess the secret of some people; count how often it was right."""
-        published: Table = release.data
-        names = self._choose_known_columns(published)
-        require_attacked_columns((*names, self.column), published, truth, control)
+        published_table: Table = release.data
+        names = self._choose_known_columns(published_table)
+        require_attacked_columns((*names, self.column), published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("inference")
-        secrets = LabelColumn.of(published, self.column)
+        secrets = LabelColumn.of(published_table, self.column)
         people, acquaintances = self._draw_people(release, truth, chance)
-        if not len(published):
+        if not len(published_table):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
         ways = self._list_ways(release, secrets, people, names)
         guess = max(ways, key=lambda way: self._count_right(way, secrets, acquaintances, chance))
@@ -101,23 +101,25 @@ class Inference(Attack):
             },
         )
 
-    def _choose_known_columns(self, published: Table) -> tuple[str, ...]:
-        names = self.known or tuple(name for name in published.quasi_identifying if name != self.column)
+    def _choose_known_columns(self, published_table: Table) -> tuple[str, ...]:
+        names = self.known or tuple(name for name in published_table.quasi_identifying if name != self.column)
         if self.column in names:
             raise DataError(f'inference: "{self.column}" is both known and to be learnt; take it out of `known`')
         if not names:
-            raise DataError(f"{published.source}: no column is known to the adversary; name some as `known`")
+            raise DataError(f"{published_table.source}: no column is known to the adversary; name some as `known`")
         return names
 
     def _draw_people(self, release: Release, truth: Table, chance: np.random.Generator) -> tuple[Table, Table]:
         """The people to try, and others whose secrets the adversary knows; the same ones where too few are left."""
-        both = sample_published_people(release, truth, 2 * self.attempts, chance)
-        if len(both) < 2 * self.attempts:
-            people = sample_people(both, self.attempts, chance)
+        drawn_people = sample_published_people(release, truth, 2 * self.attempts, chance)
+        if len(drawn_people) < 2 * self.attempts:
+            people = sample_people(drawn_people, self.attempts, chance)
             return people, people
-        order = chance.permutation(len(both))
-        tried, others = (np.sort(part) for part in (order[: self.attempts], order[self.attempts :]))
-        return both.with_frame(both.frame[tried]), both.with_frame(both.frame[others])
+        order = chance.permutation(len(drawn_people))
+        tried_rows, acquaintance_rows = (np.sort(part) for part in (order[: self.attempts], order[self.attempts :]))
+        return drawn_people.with_frame(drawn_people.frame[tried_rows]), drawn_people.with_frame(
+            drawn_people.frame[acquaintance_rows]
+        )
 
     def _list_ways(self, release: Release, secrets: LabelColumn, people: Table, names: Sequence[str]) -> list[_Guess]:
         """The ways to guess secrets: by either search for the nearest rows, and last without looking."""
@@ -125,13 +127,13 @@ class Inference(Attack):
         blind = votes.choose_blindly()
 
         def ask(search: RowSearch, recoding: Recoding) -> _Guess:
-            return lambda others: votes.choose(search, recoding.apply(others), self.neighbours)
+            return lambda targets: votes.choose(search, recoding.apply(targets), self.neighbours)
 
         guesses = list[_Guess]()
         for recoding in list_recodings(release, people, names):
             guesses.append(ask(RowSearch.search_by_distance(release.data, names), recoding))
             guesses.append(ask(search_by_likelihood(release, people, names, recoding), recoding))
-        return [*guesses, lambda others: np.full(len(others), blind)]
+        return [*guesses, lambda targets: np.full(len(targets), blind)]
 
     def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:
         return int(self._flag_right(secrets, guess(people), people.frame[self.column], chance).sum())
@@ -139,14 +141,14 @@ class Inference(Attack):
     def _flag_right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series, chance: np.random.Generator) -> Flags:
         """Which guesses are right; "not known" is no secret, so nobody is right about it."""
         distinct, guess_index = np.unique(guesses, return_inverse=True)
-        guessed = secrets.take(distinct)
-        here = np.arange(len(truth))
+        guessed_labels = secrets.take(distinct)
+        person_indices = np.arange(len(truth))
         # Of the values that a label covers the adversary takes one.
-        is_drawn = chance.random(len(truth)) * guessed.sizes[guess_index] < 1
-        right = guessed.covers(truth)[here, guess_index] & is_drawn
+        is_drawn = chance.random(len(truth)) * guessed_labels.sizes[guess_index] < 1
+        right = guessed_labels.covers(truth)[person_indices, guess_index] & is_drawn
         if truth.dtype.is_numeric():
             numbers = truth.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-            middle = ((guessed.low + guessed.high) / 2)[guess_index]
+            middle = ((guessed_labels.low + guessed_labels.high) / 2)[guess_index]
             close = np.abs(middle - numbers) <= self.tolerance * np.abs(numbers) + 1e-12 * np.abs(numbers)
             right = np.where(np.isfinite(middle), close, right)
         return np.asarray(right & truth.is_not_null().to_numpy())

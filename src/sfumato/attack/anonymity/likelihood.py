@@ -58,13 +58,13 @@ class NumberPrice:
 
     def compute_costs(self, people: slice) -> Floats:
         """People × rows, as the kernel computes one by one."""
-        known, (scale, wall, blank_cost, both) = self.theirs[people, None], self.law
-        gap = np.maximum(np.maximum(self.low - known, known - self.high), 0.0)
+        known_numbers, (scale, wall, blank_cost, both_blank_cost) = self.theirs[people, None], self.law
+        gap = np.maximum(np.maximum(self.low - known_numbers, known_numbers - self.high), 0.0)
         ratio = gap / (scale or 1.0)
         costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
         costs = np.where(gap > 0, wall, 0.0) if scale == 0 else costs
-        unknown, blank = np.isnan(known), np.isnan(self.low)
-        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both, blank_cost), costs))
+        unknown, blank = np.isnan(known_numbers), np.isnan(self.low)
+        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both_blank_cost, blank_cost), costs))
 
     @property
     def sharpness(self) -> float:
@@ -101,16 +101,16 @@ Price = NumberPrice | LabelPrice
 Pricing = Callable[[KnownColumn], Price]
 
 
-def price_covering(column: KnownColumn, denied: float = DENIED) -> Price:
-    """Nothing for a label that may stand for the value, `denied` for any other."""
+def price_covering(column: KnownColumn, denied_cost: float = DENIED) -> Price:
+    """Nothing for a label that may stand for the value, `denied_cost` for any other."""
     if len(column.labels.texts) * column.values.n_unique() > _LARGEST_TABLE:
-        numbers = _read_bounds(column, 0.0, denied)
-        return numbers or _price_equality(column, denied)
-    weight = 1.0 if denied == DENIED else _WIDTH
+        numbers = _read_bounds(column, 0.0, denied_cost)
+        return numbers or _price_equality(column, denied_cost)
+    weight = 1.0 if denied_cost == DENIED else _WIDTH
 
     def compute_costs(labels: LabelColumn, values: pl.Series) -> Floats:
         fits = labels.covers(values)
-        costs = np.where(fits, weight * np.log(np.maximum(fits.sum(axis=0), 1)), denied)
+        costs = np.where(fits, weight * np.log(np.maximum(fits.sum(axis=0), 1)), denied_cost)
         if column.missing is Missing.MATCHES_ANY:
             may_be = max(weight * np.log(max(len(values), 1)), weight)
             costs[values.is_null().to_numpy()] = may_be
@@ -200,12 +200,12 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     def price_turned(number: int) -> Pricing:
         def price(column: KnownColumn) -> Price:
             columns[names[number]] = column
-            given = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
+            leading_columns = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
             theirs, ours = (
                 turn[number, : number + 1] @ np.stack([read_numbers(part) for part in parts])
                 for parts in (
-                    [known_column.values for known_column in given],
-                    [known_column.cells for known_column in given],
+                    [known_column.values for known_column in leading_columns],
+                    [known_column.cells for known_column in leading_columns],
                 )
             )
             return NumberPrice(theirs, ours, ours, (1.0, 0.0, _DIFFERS, 0.0))
@@ -217,14 +217,14 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
 
 def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     """For each of some columns that chance changed by a published law, how its cells are priced."""
-    together = [name for name in names if release.public[name].get("kind") == "correlated"]
+    correlated_columns = [name for name in names if release.public[name].get("kind") == "correlated"]
     prices: dict[str, Pricing] = {}
     for name in names:
         answers = "categories" in release.public[name]
         law = release.public[name]
         prices[name] = price_answers(AnswerChannel.of(law)) if answers else price_noise(get_noise(release, name))
-    numeric = all(release.data.frame[name].dtype.is_numeric() for name in together)
-    return prices | (whiten_noise(release, together) if len(together) > 1 and numeric else {})
+    numeric = all(release.data.frame[name].dtype.is_numeric() for name in correlated_columns)
+    return prices | (whiten_noise(release, correlated_columns) if len(correlated_columns) > 1 and numeric else {})
 
 
 def _tabulate(column: KnownColumn, compute_costs: Callable[[LabelColumn, pl.Series], Floats]) -> LabelPrice:
@@ -243,17 +243,20 @@ def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice 
     if theirs is None:
         return None
     blank_cost = _DIFFERS if wall == 0 else wall
-    apart = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (blank_cost, blank_cost)}
-    law = (scale, wall, *apart.get(column.missing, (blank_cost, 0.0)))
+    costs_by_missing = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (blank_cost, blank_cost)}
+    law = (scale, wall, *costs_by_missing.get(column.missing, (blank_cost, 0.0)))
     in_time = not column.values.dtype.is_numeric()
     if column.cells.dtype.is_numeric():
         ours = read_numbers(column.cells)
         return None if in_time else NumberPrice(theirs, ours, ours, law)
     labels, unit = column.labels, _DAY if in_time else 1.0
-    anything = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
-    if not (np.isfinite(labels.low) | anything | labels.texts.is_null().to_numpy()).all():
+    suppressed_mask = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
+    if not (np.isfinite(labels.low) | suppressed_mask | labels.texts.is_null().to_numpy()).all():
         return None
-    low, high = np.where(anything, -np.inf, labels.low / unit), np.where(anything, np.inf, labels.high / unit)
+    low, high = (
+        np.where(suppressed_mask, -np.inf, labels.low / unit),
+        np.where(suppressed_mask, np.inf, labels.high / unit),
+    )
     return NumberPrice(theirs, low[labels.codes], high[labels.codes], law)
 
 
@@ -265,16 +268,20 @@ def _read_values(values: pl.Series) -> Floats | None:
     return None if moments is None else np.asarray(moments.fill_null(float("nan")).to_numpy() / _DAY)
 
 
-def _price_equality(column: KnownColumn, denied: float) -> NumberPrice:
+def _price_equality(column: KnownColumn, denied_cost: float) -> NumberPrice:
     """So many values that a table would be too large: only whether they are the same, and what is missing."""
     texts = pl.DataFrame({"text": column.labels.texts.drop_nulls()}).with_row_index("at")
-    known = pl.DataFrame({"text": spell_cells(column.values)})
-    theirs = known.join(texts, on="text", how="left", maintain_order="left")["at"].cast(pl.Float64).fill_null(-1.0)
-    theirs = theirs.zip_with(known["text"].is_not_null(), pl.Series([float("nan")]))
+    known_texts = pl.DataFrame({"text": spell_cells(column.values)})
+    theirs = (
+        known_texts.join(texts, on="text", how="left", maintain_order="left")["at"].cast(pl.Float64).fill_null(-1.0)
+    )
+    theirs = theirs.zip_with(known_texts["text"].is_not_null(), pl.Series([float("nan")]))
     blank = column.labels.texts.is_null().to_numpy()[column.labels.codes]
-    hidden = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
+    suppressed_mask = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
     ours = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
-    low, high = np.where(hidden, -np.inf, ours), np.where(hidden, np.inf, ours)
-    both = 0.0 if column.missing is Missing.OWN_VALUE else denied
-    blank_cost, both = (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied, both)
-    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied, blank_cost, both))
+    low, high = np.where(suppressed_mask, -np.inf, ours), np.where(suppressed_mask, np.inf, ours)
+    both_blank_cost = 0.0 if column.missing is Missing.OWN_VALUE else denied_cost
+    blank_cost, both_blank_cost = (
+        (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied_cost, both_blank_cost)
+    )
+    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied_cost, blank_cost, both_blank_cost))

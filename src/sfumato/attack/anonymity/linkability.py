@@ -59,19 +59,19 @@ class Linkability(Attack):
     @field_validator("known")
     @classmethod
     def _check_columns_apart(
-        cls, known: tuple[tuple[str, ...], tuple[str, ...]]
+        cls, column_pair: tuple[tuple[str, ...], tuple[str, ...]]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        left, right = known
+        left, right = column_pair
         if not left or not right or len({*left, *right}) < len(left) + len(right):
             raise ValueError("name at least one column for each party, and each column once")
-        return known
+        return column_pair
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Join the halves of some people; count how often it worked."""
-        published: Table = release.data
-        require_attacked_columns((*self.known[0], *self.known[1]), published, truth, control)
+        published_table: Table = release.data
+        require_attacked_columns((*self.known[0], *self.known[1]), published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("linkability")
         people = sample_published_people(release, truth, self.attempts, chance)
@@ -79,18 +79,20 @@ class Linkability(Attack):
         joined_by_way = [self._count_joined(way, people, chance) for way in ways]
         successes = max(joined_by_way)
         best = ways[joined_by_way.index(successes)]
-        blind = chance.integers(0, max(len(published), 1), (2, len(people), self.neighbours))
+        blind = chance.integers(0, max(len(published_table), 1), (2, len(people), self.neighbours))
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        joined = None if strangers is None else self._count_joined(best, strangers, chance)
+        joined_strangers = None if strangers is None else self._count_joined(best, strangers, chance)
         return Outcome(
             attempts=len(people),
             successes=successes,
-            baseline=_count_shared_rows(blind[0], blind[1]) if len(published) else 0,
-            control=joined,
+            baseline=_count_shared_rows(blind[0], blind[1]) if len(published_table) else 0,
+            control=joined_strangers,
             facts={
                 "known": [list(names) for names in self.known],
                 "neighbours": self.neighbours,
-                **compare_with_control(successes, len(people), joined, 0 if strangers is None else len(strangers)),
+                **compare_with_control(
+                    successes, len(people), joined_strangers, 0 if strangers is None else len(strangers)
+                ),
             },
         )
 
@@ -104,8 +106,8 @@ class Linkability(Attack):
         ]
 
     def _count_joined(self, way: _Way, people: Table, chance: np.random.Generator) -> int:
-        known = way.recoding.apply(people)
-        left, right = (half.draw_rows(known, self.neighbours, chance) for half in way.halves)
+        recoded_people = way.recoding.apply(people)
+        left, right = (half.draw_rows(recoded_people, self.neighbours, chance) for half in way.halves)
         return _count_shared_rows(left, right)
 
 

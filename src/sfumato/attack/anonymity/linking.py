@@ -43,25 +43,27 @@ class Linking(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; count how often the guessed row was theirs."""
-        published: Table = release.data
-        names = self.knowledge or published.quasi_identifying
+        published_table: Table = release.data
+        names = self.knowledge or published_table.quasi_identifying
         report_progress("linking")
         chance = (randomness or Randomness.seeded(0)).generator()
-        behind = trace_people(release, truth)
+        row_owners = trace_people(release, truth)
         if self.external is None:  # the prosecutor's targets are in the release: one person a published row
-            tried = draw_tried(release, behind, names)
-            targets, control = tried.people, tried.take_as_many(control)
-            links, look_up = choose_links(release, targets, names, lambda links: links.count_expected_hits(tried.rows))
-            hits = links.guess(chance) == tried.rows
+            tried_people = draw_tried(release, row_owners, names)
+            targets, control = tried_people.people, tried_people.take_as_many(control)
+            links, look_up = choose_links(
+                release, targets, names, lambda links: links.count_expected_hits(tried_people.rows)
+            )
+            hits = links.guess(chance) == tried_people.rows
         else:  # nobody says which rows are right, nor who is in the release
             targets = Table.read_beside(self.external, truth)
-            links, look_up, odds = look_up_external(release, behind, targets, names)
+            links, look_up, odds = look_up_external(release, row_owners, targets, names)
             hits = chance.random(len(odds)) < odds
         candidate_counts = links.counts[links.counts > 0]
         return Outcome(
             attempts=len(targets),
             successes=int(hits.sum()),
-            baseline=round(len(targets) / len(published)) if len(published) else 0,
+            baseline=round(len(targets) / len(published_table)) if len(published_table) else 0,
             control=None if control is None else int((look_up(control).counts == 1).sum()),
             facts={
                 "matched": len(candidate_counts),

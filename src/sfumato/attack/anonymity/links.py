@@ -47,33 +47,33 @@ class Links:
 
     def guess(self, chance: np.random.Generator) -> Ints:
         """One of the fitting rows for every person, each as likely; −1 where none fits."""
-        left = (chance.random(len(self.counts)) * self.counts).astype(np.int64)
+        remaining_offsets = (chance.random(len(self.counts)) * self.counts).astype(np.int64)
         guesses = np.full(len(self.counts), -1, dtype=np.int64)
         for order, start, count in self.parts:
-            here = (left >= 0) & (left < count)
-            guesses[here] = order[start[here] + left[here]]
-            left = np.where(here, -1, left - count)
+            part_mask = (remaining_offsets >= 0) & (remaining_offsets < count)
+            guesses[part_mask] = order[start[part_mask] + remaining_offsets[part_mask]]
+            remaining_offsets = np.where(part_mask, -1, remaining_offsets - count)
         return guesses
 
     def contain(self, rows: Ints) -> Flags:
         """Whether a row, one for each person, is among the rows that fit them."""
-        inside = np.zeros(len(rows), dtype=np.bool_)
+        found_mask = np.zeros(len(rows), dtype=np.bool_)
         for order, start, count in self.parts:
             places = _find_only_places(order, int(rows.max(initial=-1)) + 1)
             if places is not None:
                 positions = places[rows]
-                inside |= (start <= positions) & (positions < start + count)
+                found_mask |= (start <= positions) & (positions < start + count)
                 continue
             # Two people's rows are the same list or lists apart, so a place in the order belongs to one list.
             begins = np.unique(start[count > 0])
             width = max(int(order.max(initial=0)), int(rows.max(initial=0))) + 1
             keys = (np.searchsorted(begins, np.arange(len(order)), "right") - 1) * width + order
-            inside |= (count > 0) & np.isin(np.searchsorted(begins, start) * width + rows, keys)
-        return inside
+            found_mask |= (count > 0) & np.isin(np.searchsorted(begins, start) * width + rows, keys)
+        return found_mask
 
-    def count_expected_hits(self, own: Ints | None = None) -> float:
+    def count_expected_hits(self, own_rows: Ints | None = None) -> float:
         """How many people's own rows are guessed on average; if none are given, the first person's is the first row."""
-        is_found = self.contain(np.arange(len(self.counts)) if own is None else own)
+        is_found = self.contain(np.arange(len(self.counts)) if own_rows is None else own_rows)
         return float((is_found / np.maximum(self.counts, 1)).sum())
 
     def keep_cheapest(self, costs: Floats) -> Links:
@@ -83,10 +83,10 @@ class Links:
         parts = tuple(shorten_part((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
         return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
 
-    def fill_from(self, others: Links) -> Links:
+    def fill_from(self, other_links: Links) -> Links:
         """These rows; for people without any, those of another search."""
-        rest = np.where(self.counts == 0, others.counts, 0)
-        parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in others.parts]
+        rest = np.where(self.counts == 0, other_links.counts, 0)
+        parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in other_links.parts]
         return Links((*self.parts, *parts), self.counts + rest)
 
 
@@ -121,57 +121,57 @@ class _CheapestRows(NamedTuple):
         return cls(rows[is_kept], starts[number], sizes[number], least[number])
 
 
-def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
+def linked(published_table: Table, people: Table, columns: Sequence[str]) -> Links:
     """The published rows that each person's values fall under, in the columns the adversary knows."""
-    require_in_both(published, people, columns)
-    shapes = {name: _ColumnLabels.of(published, name) for name in columns}
-    known, cells = _spell_table(people, columns), _spell_table(published, columns)
+    require_in_both(published_table, people, columns)
+    shapes = {name: _ColumnLabels.of(published_table, name) for name in columns}
+    known_cells, cells = _spell_table(people, columns), _spell_table(published_table, columns)
     parts: list[tuple[Places, Places, Places]] = []
     counts = np.zeros(len(people), dtype=np.int64)
-    hidden = _flag_hidden_rows(cells, len(published))
-    starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
+    hidden_mask = _flag_hidden_rows(cells, len(published_table))
+    starred_rows, plain = np.flatnonzero(hidden_mask), np.flatnonzero(~hidden_mask)
     signatures = _split_by_levels(cells, plain, shapes)
     if signatures is None:
-        parts.append(find_covering_rows(_list_texts(cells, columns), plain, people, columns, published))
+        parts.append(find_covering_rows(_list_texts(cells, columns), plain, people, columns, published_table))
         counts = counts + parts[0][2]
     else:
         for signature, rows in signatures:
-            here = plain if rows is None else plain[rows]
-            part = _join_at_levels(cells, here, known, shapes, signature, published.missing)
+            part_rows = plain if rows is None else plain[rows]
+            part = _join_at_levels(cells, part_rows, known_cells, shapes, signature, published_table.missing)
             parts.append(shorten_part(part))
             counts += part[2]
-    if not counts.any() and _are_all_numbers(published, people, columns):
-        parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
+    if not counts.any() and _are_all_numbers(published_table, people, columns):
+        parts = [RowSearch(published_table, dict.fromkeys(columns, price_nearness)).find_rows(people)]
         counts = parts[0][2].astype(np.int64)
-    if len(starred):  # only for those whom nothing else fits
-        part = (starred, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred), 0))
+    if len(starred_rows):  # only for those whom nothing else fits
+        part = (starred_rows, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred_rows), 0))
         parts.append(shorten_part(part))
         counts = counts + part[2]
     return Links(tuple(parts), counts)
 
 
-def match_equal(published: Table, people: Table, columns: Sequence[str]) -> Links:
+def match_equal(published_table: Table, people: Table, columns: Sequence[str]) -> Links:
     """The rows whose cells are the person's own values, and the missing ones too: before any that may be."""
-    shapes = {name: _ColumnLabels.of(published, name) for name in columns}
-    known, cells = _spell_table(people, columns), _spell_table(published, columns)
-    sought, keys = _number_keys(known, cells, shapes, dict.fromkeys(columns, 0))
-    if published.missing is Missing.NEVER_MATCHES:
+    shapes = {name: _ColumnLabels.of(published_table, name) for name in columns}
+    known_cells, cells = _spell_table(people, columns), _spell_table(published_table, columns)
+    sought_keys, keys = _number_keys(known_cells, cells, shapes, dict.fromkeys(columns, 0))
+    if published_table.missing is Missing.NEVER_MATCHES:
         for name in columns:
-            sought[people.frame[name].is_null().to_numpy()] = -1
-    part = match_keys(sought, keys, np.arange(len(published)))
+            sought_keys[people.frame[name].is_null().to_numpy()] = -1
+    part = match_keys(sought_keys, keys, np.arange(len(published_table)))
     return Links((shorten_part(part),), part[2].astype(np.int64))
 
 
-def require_in_both(published: Table, people: Table, columns: Sequence[str]) -> None:
+def require_in_both(published_table: Table, people: Table, columns: Sequence[str]) -> None:
     """Refuse columns that the adversary cannot compare."""
-    absent = [name for name in columns if name not in published.frame.columns or name not in people.frame.columns]
+    absent = [name for name in columns if name not in published_table.frame.columns or name not in people.frame.columns]
     if absent:
         raise DataError(f"linking: the column {quote_names(absent)} is not in both tables")
 
 
-def _are_all_numbers(published: Table, people: Table, columns: Sequence[str]) -> bool:
+def _are_all_numbers(published_table: Table, people: Table, columns: Sequence[str]) -> bool:
     """Whether values can be compared by size, or by how far they lie apart in time, and none is missing."""
-    cells = [table.frame[name] for table in (published, people) for name in columns]
+    cells = [table.frame[name] for table in (published_table, people) for name in columns]
     if any(column.null_count() for column in cells):
         return False
     return all(column.dtype.is_numeric() or are_moments(spell_cells(column)) for column in cells)
@@ -186,8 +186,8 @@ class _ColumnLabels:
     level_of: dict[str, int]
 
     @classmethod
-    def of(cls, published: Table, name: str) -> _ColumnLabels:
-        hierarchy = published.hierarchies.get(name)
+    def of(cls, published_table: Table, name: str) -> _ColumnLabels:
+        hierarchy = published_table.hierarchies.get(name)
         levels: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
             for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
@@ -197,8 +197,8 @@ class _ColumnLabels:
 
     def has_composite_labels(self, labels: pl.Series) -> bool:
         """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
-        others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
-        return any(is_range(label) or parse_set(label) is not None for label in others)
+        other_labels = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
+        return any(is_range(label) or parse_set(label) is not None for label in other_labels)
 
     def find_levels(self, labels: pl.Series) -> Ints:
         """The level of each label; `_ANYTHING` for `*`, `_MISSING` for a null."""
@@ -206,13 +206,15 @@ class _ColumnLabels:
         numbers = [_MISSING if label is None else level_of.get(label, 0) for label in labels.to_list()]
         return np.array(numbers, dtype=np.int64)
 
-    def generalize_known(self, known: pl.Series, level: int) -> pl.Series:
+    def generalize_known(self, known_values: pl.Series, level: int) -> pl.Series:
         """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
         if self.hierarchy is None or level == 0:
-            return known
-        above = {row[0]: row[level] for row in self.hierarchy.rows}
+            return known_values
+        ancestors = {row[0]: row[level] for row in self.hierarchy.rows}
         top = self.hierarchy.levels[level].labels[0] if self.hierarchy.swallows_missing(level) else None
-        labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
+        labels = known_values.replace_strict(
+            list(ancestors), list(ancestors.values()), default=known_values, return_dtype=pl.String
+        )
         return labels if top is None else labels.fill_null(top)
 
 
@@ -221,22 +223,22 @@ _Cells = dict[str, NarrowCells]
 
 
 def _spell_table(table: Table, columns: Sequence[str]) -> _Cells:
-    coded = {name: encode_narrowly(table.frame[name]) for name in columns}
-    return {name: NarrowCells(spell_cells(values), codes) for name, (values, codes) in coded.items()}
+    coded_columns = {name: encode_narrowly(table.frame[name]) for name in columns}
+    return {name: NarrowCells(spell_cells(values), codes) for name, (values, codes) in coded_columns.items()}
 
 
 def _list_texts(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
     """The cells as texts, of some rows or of all."""
-    chosen = {name: cells[name].codes if rows is None else cells[name].codes[rows] for name in names}
-    return pl.DataFrame([cells[name].values.gather(codes).alias(name) for name, codes in chosen.items()])
+    codes_by_column = {name: cells[name].codes if rows is None else cells[name].codes[rows] for name in names}
+    return pl.DataFrame([cells[name].values.gather(codes).alias(name) for name, codes in codes_by_column.items()])
 
 
 def _flag_hidden_rows(cells: _Cells, count: int) -> Flags:
     """Which rows have `*` in every column."""
-    hidden = np.ones(count, dtype=np.bool_)
+    hidden_mask = np.ones(count, dtype=np.bool_)
     for values, codes in cells.values():
-        hidden &= (values == SUPPRESSED).fill_null(False).to_numpy()[codes]
-    return hidden
+        hidden_mask &= (values == SUPPRESSED).fill_null(False).to_numpy()[codes]
+    return hidden_mask
 
 
 def _split_by_levels(
@@ -252,8 +254,8 @@ def _split_by_levels(
     varying: dict[str, Places] = {}
     for name, shape in shapes.items():
         values, codes = cells[name]
-        shown = codes if len(plain) == len(codes) else codes[plain]
-        present = np.flatnonzero(np.bincount(shown))
+        plain_codes = codes if len(plain) == len(codes) else codes[plain]
+        present = np.flatnonzero(np.bincount(plain_codes))
         labels = values.gather(present)
         if shape.has_composite_labels(labels):
             return None
@@ -263,7 +265,7 @@ def _split_by_levels(
         if len(distinct) == 1:
             same[name] = int(distinct[0])
         else:
-            varying[name] = numbers[shown]
+            varying[name] = numbers[plain_codes]
     if not varying:
         return [(tuple(same.values()), None)]
     parts = group_equal_rows(list(varying.values()), _MANY)
@@ -277,7 +279,7 @@ def _split_by_levels(
 def _join_at_levels(
     cells: _Cells,
     rows: Ints,
-    known: _Cells,
+    known_cells: _Cells,
     shapes: dict[str, _ColumnLabels],
     signature: tuple[int, ...],
     missing: Missing,
@@ -289,57 +291,59 @@ def _join_at_levels(
         if level != _ANYTHING and not (level == _MISSING and missing is Missing.MATCHES_ANY)
     ]
     names = [name for name, _ in used]
-    people = len(next(iter(known.values())).codes)
-    nothing = (rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
+    people = len(next(iter(known_cells.values())).codes)
+    empty_part = (rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
     if missing is Missing.NEVER_MATCHES and _MISSING in signature:
-        return nothing
+        return empty_part
     if not names:
-        return rows, nothing[1], np.full(people, len(rows), dtype=np.int64)
+        return rows, empty_part[1], np.full(people, len(rows), dtype=np.int64)
     levels = {name: 0 if level == _MISSING else level for name, level in used}
-    if missing is Missing.MATCHES_ANY and any(known[name].values.null_count() for name in names):
+    if missing is Missing.MATCHES_ANY and any(known_cells[name].values.null_count() for name in names):
         labels = {
-            name: NarrowCells(shapes[name].generalize_known(known[name].values, levels[name]), known[name].codes)
+            name: NarrowCells(
+                shapes[name].generalize_known(known_cells[name].values, levels[name]), known_cells[name].codes
+            )
             for name in names
         }
-        if any(coded.values.null_count() for coded in labels.values()):
+        if any(column_cells.values.null_count() for column_cells in labels.values()):
             return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
-    sought, keys = _number_keys(known, _take_rows(cells, names, rows), shapes, levels)
-    return match_keys(sought, keys, rows)
+    sought_keys, keys = _number_keys(known_cells, _take_rows(cells, names, rows), shapes, levels)
+    return match_keys(sought_keys, keys, rows)
 
 
 def _take_rows(cells: _Cells, names: Sequence[str], rows: Ints) -> _Cells:
     """Some columns, in some rows."""
-    everybody = len(rows) == len(cells[names[0]].codes)
-    return cells if everybody else {name: NarrowCells(cells[name].values, cells[name].codes[rows]) for name in names}
+    is_whole = len(rows) == len(cells[names[0]].codes)
+    return cells if is_whole else {name: NarrowCells(cells[name].values, cells[name].codes[rows]) for name in names}
 
 
 def _number_keys(
-    known: _Cells, cells: _Cells, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
+    known_cells: _Cells, cells: _Cells, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
 ) -> tuple[Places, Places]:
     """A number for every person and for every published row, equal where the person's labels are those of the row.
 
     Labels are found for distinct values and numbered by those that are published; −1 is a person with another one.
     """
-    sizes = (len(next(iter(table.values())).codes) for table in (known, cells))
+    sizes = (len(next(iter(table.values())).codes) for table in (known_cells, cells))
     kind: Any = np.int32 if prod(len(cells[name].values) + 1 for name in levels) < 1 << 31 else np.int64
-    sought, keys = (np.zeros(size, dtype=kind) for size in sizes)
-    strange, radix = np.zeros(len(sought), dtype=np.bool_), 1
+    sought_keys, keys = (np.zeros(size, dtype=kind) for size in sizes)
+    strange, radix = np.zeros(len(sought_keys), dtype=np.bool_), 1
     for name, level in levels.items():
         labels = cells[name].values.drop_nulls()  # a missing one is the last, so cells are numbered by labels already
-        numbers = _index_labels(shapes[name].generalize_known(known[name].values, level), labels).astype(kind)
-        theirs, ours = numbers[known[name].codes], cells[name].codes
+        numbers = _index_labels(shapes[name].generalize_known(known_cells[name].values, level), labels).astype(kind)
+        theirs, ours = numbers[known_cells[name].codes], cells[name].codes
         width = len(labels) + 1
         strange |= theirs < 0
         if radix * width > _LARGEST_KEY:
-            both = np.unique(np.concatenate([sought, keys]), return_inverse=True)[1].ravel().astype(np.int64)
-            sought, keys, radix = both[: len(sought)], both[len(sought) :], len(both)
-        sought *= width
-        sought += theirs
+            joint_keys = np.unique(np.concatenate([sought_keys, keys]), return_inverse=True)[1].ravel().astype(np.int64)
+            sought_keys, keys, radix = joint_keys[: len(sought_keys)], joint_keys[len(sought_keys) :], len(joint_keys)
+        sought_keys *= width
+        sought_keys += theirs
         keys *= width
         keys += ours
         radix *= width
-    sought[strange] = -1
-    return sought, keys
+    sought_keys[strange] = -1
+    return sought_keys, keys
 
 
 def _index_labels(cells: pl.Series, labels: pl.Series) -> Ints:

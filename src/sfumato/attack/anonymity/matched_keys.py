@@ -13,23 +13,23 @@ _DENSE = 4
 _FEW_GROUPS = 1 << 16
 
 
-def match_keys(sought: Places, keys: Places, rows: Places) -> tuple[Places, Places, Places]:
+def match_keys(sought_keys: Places, keys: Places, rows: Places) -> tuple[Places, Places, Places]:
     """The rows in groups of equal keys, and for each person where the group of their key begins and how large it is."""
     width = int(keys.max(initial=-1)) + 1
-    if width <= _DENSE * max(len(keys), len(sought)):
-        return _match_dense_keys(sought, keys, rows, width)
+    if width <= _DENSE * max(len(keys), len(sought_keys)):
+        return _match_dense_keys(sought_keys, keys, rows, width)
     order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else order
-    groups, sizes = ordered[begins], np.diff(begins, append=len(keys))
-    group = np.minimum(np.searchsorted(groups, sought), max(len(groups) - 1, 0))
-    is_met = groups[group] == sought if len(groups) else np.zeros(len(sought), dtype=np.bool_)
+    sorted_keys = keys[order]
+    begins = np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1]])) if len(keys) else order
+    groups, sizes = sorted_keys[begins], np.diff(begins, append=len(keys))
+    group = np.minimum(np.searchsorted(groups, sought_keys), max(len(groups) - 1, 0))
+    is_met = groups[group] == sought_keys if len(groups) else np.zeros(len(sought_keys), dtype=np.bool_)
     group[~is_met] = 0
     start, count = (values[group] if len(groups) else np.zeros_like(group) for values in (begins, sizes))
     return rows[order], np.where(is_met, start, 0), np.where(is_met, count, 0)
 
 
-def _match_dense_keys(sought: Places, keys: Places, rows: Places, width: int) -> tuple[Places, Places, Places]:
+def _match_dense_keys(sought_keys: Places, keys: Places, rows: Places, width: int) -> tuple[Places, Places, Places]:
     """The same by counting, for keys that are hardly more than the rows or the people."""
     counts = np.bincount(keys, minlength=width)
     groups = np.flatnonzero(counts)
@@ -39,7 +39,7 @@ def _match_dense_keys(sought: Places, keys: Places, rows: Places, width: int) ->
     kind = _choose_kind(rows)
     order = rows.astype(kind)[np.argsort(short, kind="stable")]
     del short
-    slot = np.where((sought >= 0) & (sought < width), sought, width)  # after the last, where nothing is
+    slot = np.where((sought_keys >= 0) & (sought_keys < width), sought_keys, width)  # after the last, where nothing is
     begins = np.append(np.where(counts > 0, np.cumsum(counts) - counts, 0), 0).astype(kind)
     return order, begins[slot], np.append(counts, 0).astype(kind)[slot]
 

@@ -91,10 +91,10 @@ class Minimality(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; guess by the chances that minimality leaves."""
-        published, column = release.data, self._choose_column(release)
+        published_table, column = release.data, self._choose_column(release)
         report_progress("minimality")
         people = trace_people(release, truth)
-        tally = CandidateSets.of(look_up_candidates(published, people)).tally(published, people, column)
+        tally = CandidateSets.of(look_up_candidates(published_table, people)).tally(published_table, people, column)
         belief = _PersonalBelief.believe_shares(tally)
         try:
             view = _FinerNeighbours.of(release, truth, people, self._choose_rule(release, column, tally))
@@ -103,12 +103,12 @@ class Minimality(Attack):
             )
         except MinimalityUnsound as why:
             facts = {"inference": str(why)}
-        claimed = belief.raised | (belief.chance >= 1)
+        claim_mask = belief.raised | (belief.chance >= 1)
         return Outcome(
             attempts=len(people),
-            successes=int((claimed & (belief.guess == tally.truth)).sum()),
-            baseline=int((claimed & (tally.sets.spread_to_people(tally.commonest, -2) == tally.truth)).sum()),
-            control=None if control is None else count_homogeneous_people(published, control, (column,)),
+            successes=int((claim_mask & (belief.guess == tally.truth)).sum()),
+            baseline=int((claim_mask & (tally.sets.spread_to_people(tally.commonest, -2) == tally.truth)).sum()),
+            control=None if control is None else count_homogeneous_people(published_table, control, (column,)),
             facts={
                 "raised": int(belief.raised.sum()),
                 "largest_gain": round(float((belief.chance - belief.share)[belief.raised].max(initial=0.0)), _DIGITS),
@@ -141,10 +141,10 @@ class Minimality(Attack):
                 share = min(share or 1.0, float(getattr(model, "alpha", 1.0)))
         if k is l is share is None:
             raise MinimalityUnsound("none: the models are not known")
-        protected = [self.values is None or value in self.values for value in tally.values.to_list()]
-        if not any(protected):
+        protected_flags = [self.values is None or value in self.values for value in tally.values.to_list()]
+        if not any(protected_flags):
             raise DataError(f'{release.data.source}: none of `values` occurs in "{column}"; spell them as in the data')
-        return RefusalRule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected, dtype=np.bool_))
+        return RefusalRule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected_flags, dtype=np.bool_))
 
 
 @dataclass(frozen=True)
@@ -179,12 +179,16 @@ class _FinerNeighbours:
         names = release.data.quasi_identifying
         hierarchies = {name: truth.hierarchy(name) for name in names}
         levels = {name: _find_lowest_level(release.data.frame[name], hierarchies[name]) for name in names}
-        raised = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
-        if not raised:
+        raised_columns = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
+        if not raised_columns:
             raise MinimalityUnsound("none: nothing was generalized")
-        lower = {n: _generalize_labels(people.frame[n], hierarchies[n], levels[n] - (n in raised)) for n in names}
+        lower = {
+            n: _generalize_labels(people.frame[n], hierarchies[n], levels[n] - (n in raised_columns)) for n in names
+        }
         frame = pl.DataFrame([labels.alias(name) for name, labels in lower.items()])
-        return cls(rule, tuple(pack_row_keys(frame, [name])[0] for name in raised), pack_row_keys(frame, names)[0])
+        return cls(
+            rule, tuple(pack_row_keys(frame, [name])[0] for name in raised_columns), pack_row_keys(frame, names)[0]
+        )
 
 
 def _refuse_unsound(release: Release, people: Table) -> None:
@@ -195,8 +199,8 @@ def _refuse_unsound(release: Release, people: Table) -> None:
         raise MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
     if not release.details.get("proven", True):
         raise MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")
-    holed = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
-    if holed and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
+    has_blanks = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
+    if has_blanks and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
         raise MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
 
 
@@ -211,9 +215,9 @@ def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:
 
 def _generalize_labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl.Series:
     """What original values look like at a level."""
-    known = spell_cells(cells)
-    above = {row[0]: row[level] for row in hierarchy.rows}
-    labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
+    texts = spell_cells(cells)
+    ancestors = {row[0]: row[level] for row in hierarchy.rows}
+    labels = texts.replace_strict(list(ancestors), list(ancestors.values()), default=texts, return_dtype=pl.String)
     return labels.fill_null(hierarchy.levels[level].labels[0]) if hierarchy.swallows_missing(level) else labels
 
 
@@ -232,18 +236,22 @@ def _condition_on_refusals(
         raise MinimalityUnsound("none: the sizes of its classes alone explain why each finer node was refused")
     draws = max(200, min(samples, _MOST_DRAWS // max(len(belief.guess), 1)))
     full = (1 << len(open_ones)) - 1
-    worlds, covers, seen = [], 0, np.eye(1, full + 1)[0]  # nothing refused, for certain
+    worlds, covers, refusal_chances = [], 0, np.eye(1, full + 1)[0]  # nothing refused, for certain
     for published_class in classes:
         worlds.append(enumerate_assignments(published_class, view.rule, open_ones, draws, randomness.generator()))
-        seen = _convolve_refusals(seen, worlds[-1].compute_refusal_chances(full))
-        if seen[full] > _SURE:
-            covers, seen = covers + 1, np.eye(1, full + 1)[0]
+        refusal_chances = _convolve_refusals(refusal_chances, worlds[-1].compute_refusal_chances(full))
+        if refusal_chances[full] > _SURE:
+            covers, refusal_chances = covers + 1, np.eye(1, full + 1)[0]
         if covers == 2:  # whichever class is looked at, the others explain everything
             raise MinimalityUnsound("none: many classes may each have been the reason")
-    updated, widest = _update_beliefs(belief, classes, worlds, full)
-    sampled = sum(world.draws is not None for world in worlds)
-    facts = {"classes_counted": len(worlds) - sampled, "classes_sampled": sampled, "widest_interval": round(widest, 6)}
-    return updated, {"inference": "used", **facts}
+    updated_belief, widest = _update_beliefs(belief, classes, worlds, full)
+    sampled_count = sum(world.draws is not None for world in worlds)
+    facts = {
+        "classes_counted": len(worlds) - sampled_count,
+        "classes_sampled": sampled_count,
+        "widest_interval": round(widest, 6),
+    }
+    return updated_belief, {"inference": "used", **facts}
 
 
 def _list_published_classes(tally: ValueTally, view: _FinerNeighbours) -> list[PublishedClass]:
@@ -267,9 +275,11 @@ def _list_published_classes(tally: ValueTally, view: _FinerNeighbours) -> list[P
 
 def _convolve_refusals(first: Floats, other: Floats) -> Floats:
     """How likely each set is of neighbours refused in one of two places or both."""
-    here, there = np.flatnonzero(first), np.flatnonzero(other)
-    both = np.outer(first[here], other[there]).ravel()
-    return np.bincount((here[:, None] | there).ravel(), weights=both, minlength=len(first)).astype(np.float64)
+    first_masks, other_masks = np.flatnonzero(first), np.flatnonzero(other)
+    joint_chances = np.outer(first[first_masks], other[other_masks]).ravel()
+    return np.bincount(
+        (first_masks[:, None] | other_masks).ravel(), weights=joint_chances, minlength=len(first)
+    ).astype(np.float64)
 
 
 def _update_beliefs(
@@ -281,33 +291,45 @@ def _update_beliefs(
         later_chances.append(_convolve_refusals(later_chances[-1], world.compute_refusal_chances(full)))
     if later_chances[-1][full] <= 0:
         raise MinimalityUnsound("none: no way was found in which every finer node would have been refused")
-    guess, chance, share, raised = belief.guess.copy(), belief.chance.copy(), belief.share.copy(), belief.raised.copy()
-    before, masks, widest = later_chances[0], np.arange(full + 1), 0.0
-    for published_class, world, later in zip(classes, worlds, later_chances[-2::-1], strict=True):
-        elsewhere = _convolve_refusals(before, later)
-        before = _convolve_refusals(before, world.compute_refusal_chances(full))
+    guess, chance, share, raised_mask = (
+        belief.guess.copy(),
+        belief.chance.copy(),
+        belief.share.copy(),
+        belief.raised.copy(),
+    )
+    earlier_chances, masks, widest = later_chances[0], np.arange(full + 1), 0.0
+    for published_class, world, following_chances in zip(classes, worlds, later_chances[-2::-1], strict=True):
+        other_chances = _convolve_refusals(earlier_chances, following_chances)
+        earlier_chances = _convolve_refusals(earlier_chances, world.compute_refusal_chances(full))
         # How likely the other classes are to explain what this one leaves unexplained.
-        explained = np.asarray([elsewhere[(masks | mask) == full].sum() for mask in world.masks.tolist()])
-        chances, error = _compute_value_posterior(world, explained)
+        explained_chances = np.asarray([other_chances[(masks | mask) == full].sum() for mask in world.masks.tolist()])
+        chances, error = _compute_value_posterior(world, explained_chances)
         best = np.round(chances, _DIGITS).argmax(axis=1)
         top, doubt = chances[np.arange(len(best)), best], _Z * error[np.arange(len(best)), best]
         plain = published_class.counts[best] / published_class.counts.sum()
         more = np.round(top - doubt - plain, _DIGITS) > 0
         widest = max(widest, float(2 * doubt[more].max(initial=0.0)))
-        who, part = published_class.people[more[published_class.cell]], published_class.cell[more[published_class.cell]]
-        guess[who], chance[who], share[who] = published_class.codes[best][part], np.round(top, 12)[part], plain[part]
-        raised[who] = True
-    return _PersonalBelief(guess, chance, share, raised), widest
+        person_indices, part = (
+            published_class.people[more[published_class.cell]],
+            published_class.cell[more[published_class.cell]],
+        )
+        guess[person_indices], chance[person_indices], share[person_indices] = (
+            published_class.codes[best][part],
+            np.round(top, 12)[part],
+            plain[part],
+        )
+        raised_mask[person_indices] = True
+    return _PersonalBelief(guess, chance, share, raised_mask), widest
 
 
-def _compute_value_posterior(world: ValueAssignments, explained: Floats) -> tuple[Floats, Floats]:
+def _compute_value_posterior(world: ValueAssignments, explained_chances: Floats) -> tuple[Floats, Floats]:
     """The chance of each value in each part, and its deviation: infinite where too few draws agree with the facts."""
-    total, doubled = float(explained @ world.weight), explained**2
-    chances = np.tensordot(explained, world.mean, 1) / (total or 1.0)
+    total, squared_chances = float(explained_chances @ world.weight), explained_chances**2
+    chances = np.tensordot(explained_chances, world.mean, 1) / (total or 1.0)
     if world.draws is None:
         return chances, np.zeros_like(chances)
-    if world.draws * total**2 < FEWEST_DRAWS * float(doubled @ world.weight) or total <= 0:
+    if world.draws * total**2 < FEWEST_DRAWS * float(squared_chances @ world.weight) or total <= 0:
         return chances, np.full_like(chances, np.inf)
-    mean, square = np.tensordot(doubled, world.mean, 1), np.tensordot(doubled, world.square, 1)
-    spread = square - 2 * chances * mean + chances**2 * float(doubled @ world.weight)
+    mean, square = np.tensordot(squared_chances, world.mean, 1), np.tensordot(squared_chances, world.square, 1)
+    spread = square - 2 * chances * mean + chances**2 * float(squared_chances @ world.weight)
     return chances, np.sqrt(np.maximum(spread, 0) / world.draws) / total

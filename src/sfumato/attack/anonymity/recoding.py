@@ -68,8 +68,8 @@ class Recoding:
 
     def apply(self, people: Table) -> Table:
         """People as the recoded columns would show them."""
-        changed = [recode(people.frame[name]).alias(name) for name, recode in self.rules.items()]
-        return people.with_frame(people.frame.with_columns(changed)) if changed else people
+        recoded_columns = [recode(people.frame[name]).alias(name) for name, recode in self.rules.items()]
+        return people.with_frame(people.frame.with_columns(recoded_columns)) if recoded_columns else people
 
     def join(self, other: Recoding) -> Recoding:
         """The rules of both."""
@@ -78,9 +78,9 @@ class Recoding:
 
 def list_recodings(release: Release, people: Table, names: Sequence[str]) -> tuple[Recoding, ...]:
     """What is stated; and beside it what is seen, if anything is: that may be an accident."""
-    stated = Recoding.read_stated(release, people, names)
-    seen = Recoding.guess_unstated(release, people, names)
-    return (stated, stated.join(seen)) if seen.rules else (stated,)
+    stated_recoding = Recoding.read_stated(release, people, names)
+    guessed_recoding = Recoding.guess_unstated(release, people, names)
+    return (stated_recoding, stated_recoding.join(guessed_recoding)) if guessed_recoding.rules else (stated_recoding,)
 
 
 def _are_all_published(cells: pl.Series, values: pl.Series) -> bool:

@@ -49,11 +49,13 @@ def compare_with_control(successes: int, attempts: int, control: int | None, con
         return {}
     main, other = successes / attempts if attempts else 0.0, control / control_attempts if control_attempts else 0.0
     value = max(0.0, (main - other) / (1 - other)) if other < 1 else 0.0
-    (low, high), (below, above) = wilson(successes, attempts), wilson(control, control_attempts)
-    centre, strangers = (low + high) / 2, (below + above) / 2
-    left = 1 - strangers
-    reach = np.hypot((high - low) / 2 / left, (1 - centre) * (above - below) / 2 / left**2)
-    middle = (centre - strangers) / left
+    (low, high), (control_low, control_high) = wilson(successes, attempts), wilson(control, control_attempts)
+    centre, strangers = (low + high) / 2, (control_low + control_high) / 2
+    remaining_share = 1 - strangers
+    reach = np.hypot(
+        (high - low) / 2 / remaining_share, (1 - centre) * (control_high - control_low) / 2 / remaining_share**2
+    )
+    middle = (centre - strangers) / remaining_share
     interval = [max(0.0, min(value, middle - float(reach))), min(1.0, max(value, middle + float(reach)))]
     return {
         "control_attempts": control_attempts,
@@ -62,9 +64,11 @@ def compare_with_control(successes: int, attempts: int, control: int | None, con
     }
 
 
-def require_attacked_columns(columns: Sequence[str], published: Table, truth: Table, control: Table | None) -> None:
+def require_attacked_columns(
+    columns: Sequence[str], published_table: Table, truth: Table, control: Table | None
+) -> None:
     """An attack knows only columns that are published, and that the originals and the control have."""
-    for table in (published, truth, *(() if control is None else (control,))):
+    for table in (published_table, truth, *(() if control is None else (control,))):
         absent = [name for name in columns if name not in table.frame.columns]
         if absent:
             raise DataError(f"{table.source}: there is no column {quote_names(absent)} to attack")
@@ -72,15 +76,15 @@ def require_attacked_columns(columns: Sequence[str], published: Table, truth: Ta
 
 def sample_people(table: Table, attempts: int, chance: np.random.Generator, rows: Ints | None = None) -> Table:
     """Some of a table's people, drawn; all of them if there are no more than that."""
-    everybody = np.arange(len(table)) if rows is None else rows
-    chosen = np.sort(chance.choice(everybody, min(attempts, len(everybody)), replace=False))
-    return table.with_frame(table.frame[chosen])
+    row_pool = np.arange(len(table)) if rows is None else rows
+    sampled_rows = np.sort(chance.choice(row_pool, min(attempts, len(row_pool)), replace=False))
+    return table.with_frame(table.frame[sampled_rows])
 
 
 def sample_published_people(release: Release, truth: Table, attempts: int, chance: np.random.Generator) -> Table:
     """Some of the people behind the published rows; anybody of the originals where the method does not say who is."""
-    given = release.details.get("rows")
-    rows = None if given is None else np.unique(np.asarray(given, dtype=np.int64))
+    row_origins = release.details.get("rows")
+    rows = None if row_origins is None else np.unique(np.asarray(row_origins, dtype=np.int64))
     if rows is not None and len(rows) and int(rows[-1]) >= len(truth):
         raise DataError(
             f"{truth.source}: the release was made from more than these {len(truth)} originals; give the table it was "
@@ -113,16 +117,16 @@ class LabelColumn:
     missing: Missing
 
     @classmethod
-    def of(cls, published: Table, name: str) -> LabelColumn:
+    def of(cls, published_table: Table, name: str) -> LabelColumn:
         """Read a published column."""
-        return cls.read(published.frame[name], published.hierarchies.get(name), published.missing)
+        return cls.read(published_table.frame[name], published_table.hierarchies.get(name), published_table.missing)
 
     @classmethod
     def read(cls, column: pl.Series, hierarchy: Hierarchy | None, missing: Missing) -> LabelColumn:
         """Read a column of labels."""
         name = column.name
-        known, codes = encode_cells(spell_cells(column))
-        texts = pl.concat([known.drop_nulls(), pl.Series(name, [None], dtype=pl.String)])
+        distinct_texts, codes = encode_cells(spell_cells(column))
+        texts = pl.concat([distinct_texts.drop_nulls(), pl.Series(name, [None], dtype=pl.String)])
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)
         half_span = float(np.nanmax(high) / 2 - np.nanmin(low) / 2) if np.isfinite(low).any() else 0.0
@@ -134,8 +138,10 @@ class LabelColumn:
     def take(self, places: Ints) -> LabelColumn:
         """Some of the labels only; the rows are left behind."""
         arrays = (self.levels[places], self.shares[places], self.sizes[places], self.low[places], self.high[places])
-        none = np.zeros(0, dtype=np.int64)
-        return LabelColumn(self.name, none, self.texts[places], *arrays, self.half_span, self.hierarchy, self.missing)
+        no_codes = np.zeros(0, dtype=np.int64)
+        return LabelColumn(
+            self.name, no_codes, self.texts[places], *arrays, self.half_span, self.hierarchy, self.missing
+        )
 
     def covers(self, values: pl.Series) -> Flags:
         """Values × labels: whether the label may stand for the value."""
@@ -144,12 +150,12 @@ class LabelColumn:
     def count_values(self, values: pl.Series) -> Ints:
         """How many values each label covers; of a range, how many of those given."""
         distinct = values.drop_nulls().unique()
-        spelled = spell_cells(distinct)
-        numbers = np.sort(read_positions(spelled).drop_nulls().to_numpy())
-        inside = np.searchsorted(numbers, self.high, "right") - np.searchsorted(numbers, self.low, "left")
+        value_texts = spell_cells(distinct)
+        numbers = np.sort(read_positions(value_texts).drop_nulls().to_numpy())
+        range_counts = np.searchsorted(numbers, self.high, "right") - np.searchsorted(numbers, self.low, "left")
         for position in np.flatnonzero((self.levels == _RANGE) & np.isnan(self.low)).tolist():  # ranges of words
-            inside[position] = flag_between(spelled, self.texts[position]).sum()
-        counts = np.where(self.levels == _RANGE, inside, self.sizes)
+            range_counts[position] = flag_between(value_texts, self.texts[position]).sum()
+        counts = np.where(self.levels == _RANGE, range_counts, self.sizes)
         if self.missing is Missing.MATCHES_ANY:
             counts[self.texts.is_null().to_numpy()] = len(distinct)
         return np.maximum(counts, 1)
@@ -157,37 +163,41 @@ class LabelColumn:
     def measure_distances(self, values: pl.Series) -> Floats:
         """Values × labels: how far the label is from the value, from 0 to 1; the module says how."""
         texts = spell_cells(values)
-        apart = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
-        ordered = values.dtype.is_numeric() or are_moments(texts)
+        distances = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
+        has_order = values.dtype.is_numeric() or are_moments(texts)
         numbers = read_positions(values if values.dtype.is_numeric() else texts).fill_null(float("nan")).to_numpy()
         for level in np.unique(self.levels).tolist():
-            here = np.flatnonzero(self.levels == level)
-            if level == 0 and ordered:
-                here = here[np.isfinite(self.low[here])]
-                gap = np.abs(numbers[:, None] / 2 - self.low[here] / 2) / self.half_span
-                apart[:, here] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
+            label_indices = np.flatnonzero(self.levels == level)
+            if level == 0 and has_order:
+                label_indices = label_indices[np.isfinite(self.low[label_indices])]
+                gap = np.abs(numbers[:, None] / 2 - self.low[label_indices] / 2) / self.half_span
+                distances[:, label_indices] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
             elif level != 0:
-                apart[:, here] = np.where(self._flag_inside(level, here, texts, numbers), self.shares[here] / 2, 1.0)
-        return self._add_missing(apart, texts.is_null().to_numpy())
+                distances[:, label_indices] = np.where(
+                    self._flag_inside(level, label_indices, texts, numbers), self.shares[label_indices] / 2, 1.0
+                )
+        return self._add_missing(distances, texts.is_null().to_numpy())
 
-    def _flag_inside(self, level: int, here: Ints, texts: pl.Series, numbers: Floats) -> Flags:
+    def _flag_inside(self, level: int, label_indices: Ints, texts: pl.Series, numbers: Floats) -> Flags:
         """Which values the labels of one kind cover."""
         if level == _ANYTHING:
-            return np.ones((len(texts), len(here)), dtype=np.bool_)
+            return np.ones((len(texts), len(label_indices)), dtype=np.bool_)
         if level == _RANGE:
-            inside = np.asarray((numbers[:, None] >= self.low[here]) & (numbers[:, None] <= self.high[here]))
-            for number in np.flatnonzero(np.isnan(self.low[here])).tolist():  # ranges of words
-                inside[:, number] = flag_between(texts, self.texts[int(here[number])]).to_numpy()
-            return inside
+            inside_mask = np.asarray(
+                (numbers[:, None] >= self.low[label_indices]) & (numbers[:, None] <= self.high[label_indices])
+            )
+            for number in np.flatnonzero(np.isnan(self.low[label_indices])).tolist():  # ranges of words
+                inside_mask[:, number] = flag_between(texts, self.texts[int(label_indices[number])]).to_numpy()
+            return inside_mask
         if level == _SET:
-            inside = np.zeros((len(texts), len(here)), dtype=np.bool_)
+            inside_mask = np.zeros((len(texts), len(label_indices)), dtype=np.bool_)
             pairs = pl.DataFrame({"text": texts}).with_row_index("at").join(self._members, on="text")
-            inside[pairs["at"].to_numpy(), pairs["set"].to_numpy()] = True
-            return inside
+            inside_mask[pairs["at"].to_numpy(), pairs["set"].to_numpy()] = True
+            return inside_mask
         assert self.hierarchy is not None
-        above = {row[0]: row[level] for row in self.hierarchy.rows}
-        labels = texts.replace_strict(list(above), list(above.values()), default=None, return_dtype=pl.String)
-        return np.asarray(_index_texts(labels, self.texts[here])[:, None] == np.arange(len(here)))
+        ancestors = {row[0]: row[level] for row in self.hierarchy.rows}
+        labels = texts.replace_strict(list(ancestors), list(ancestors.values()), default=None, return_dtype=pl.String)
+        return np.asarray(_index_texts(labels, self.texts[label_indices])[:, None] == np.arange(len(label_indices)))
 
     @cached_property
     def _members(self) -> pl.DataFrame:
@@ -196,29 +206,29 @@ class LabelColumn:
         texts = pl.Series("text", [list(members) for members in sets], dtype=pl.List(pl.String))
         return pl.DataFrame([texts]).with_row_index("set").explode("text")
 
-    def _add_missing(self, apart: Floats, unknown: Flags) -> Floats:
+    def _add_missing(self, distances: Floats, unknown: Flags) -> Floats:
         blank = self.texts.is_null().to_numpy()
         if self.missing is Missing.MATCHES_ANY:
-            apart[unknown] = 0.5
-            apart[:, blank] = 0.5
-            return apart
-        apart[:, blank] = 1.0
+            distances[unknown] = 0.5
+            distances[:, blank] = 0.5
+            return distances
+        distances[:, blank] = 1.0
         # A label that covers every value may stand for a missing one, too.
-        apart[unknown] = np.where(self.shares >= 1, 0.5, 1.0)
-        apart[np.ix_(unknown, blank)] = 1.0 if self.missing is Missing.NEVER_MATCHES else 0.0
-        return apart
+        distances[unknown] = np.where(self.shares >= 1, 0.5, 1.0)
+        distances[np.ix_(unknown, blank)] = 1.0 if self.missing is Missing.NEVER_MATCHES else 0.0
+        return distances
 
 
-def _index_texts(texts: pl.Series, among: pl.Series) -> Ints:
+def _index_texts(texts: pl.Series, labels: pl.Series) -> Ints:
     """Where each text stands among others; −1 for one that does not, and for a missing one."""
-    known = {label: position for position, label in enumerate(among.to_list()) if label is not None}
-    indices = texts.replace_strict(list(known), list(known.values()), default=-1, return_dtype=pl.Int64)
+    positions = {label: position for position, label in enumerate(labels.to_list()) if label is not None}
+    indices = texts.replace_strict(list(positions), list(positions.values()), default=-1, return_dtype=pl.Int64)
     return np.where(texts.is_null().to_numpy(), -1, indices.to_numpy())
 
 
 def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | None) -> tuple[Ints, Ints, Floats]:
     """The level of each label, how many values it covers, and which share of the column that is."""
-    known = _index_widest_labels(hierarchy)
+    widest_labels = _index_widest_labels(hierarchy)
     leaves = len(hierarchy.rows) if hierarchy else max(len(labels) - 1, 1)
     levels, sizes = np.zeros(len(labels), dtype=np.int64), np.ones(len(labels), dtype=np.int64)
     for position, label in enumerate(labels):
@@ -227,8 +237,8 @@ def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | N
         members = parse_set(label)
         if label == SUPPRESSED:
             levels[position], sizes[position] = _ANYTHING, leaves
-        elif label in known:
-            sizes[position], levels[position] = known[label]
+        elif label in widest_labels:
+            sizes[position], levels[position] = widest_labels[label]
         elif is_range(label):
             levels[position] = _RANGE
         elif members is not None:
@@ -251,9 +261,9 @@ def _parse_label_bounds(texts: pl.Series, levels: Ints) -> tuple[Floats, Floats]
 
 def _index_widest_labels(hierarchy: Hierarchy | None) -> Mapping[str, tuple[int, int]]:
     """The size and level of every label; one that stands at several levels may mean any of them, so the widest."""
-    known: dict[str, tuple[int, int]] = {}
+    widest_labels: dict[str, tuple[int, int]] = {}
     for number, level in enumerate(hierarchy.levels if hierarchy else ()):
         for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
-            if count > known.get(label, (0, 0))[0]:  # the lowest of levels where it is the same group
-                known[label] = (count, number)
-    return known
+            if count > widest_labels.get(label, (0, 0))[0]:  # the lowest of levels where it is the same group
+                widest_labels[label] = (count, number)
+    return widest_labels

@@ -35,21 +35,21 @@ class RowSearch:
     """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
 
     @classmethod
-    def search_by_distance(cls, published: Table, names: Sequence[str]) -> RowSearch:
+    def search_by_distance(cls, published_table: Table, names: Sequence[str]) -> RowSearch:
         """By the distance of each cell, which `row_distance` describes."""
-        return cls(published, dict.fromkeys(names, price_distance))
+        return cls(published_table, dict.fromkeys(names, price_distance))
 
     def find_rows(self, people: Table) -> tuple[Ints, Ints, Ints]:
         """The rows of least cost for every person: published rows in order, where theirs begin, how many there are."""
-        known = _group_alike(people.frame, list(self.pricing))
-        if not self.classes.height or not known.height:
-            nothing = np.zeros(people.frame.height, dtype=np.int64)
-            return np.zeros(0, dtype=np.int64), nothing, nothing
-        counts, classes = _search(self._price(known), known.height, self.classes.height)
+        person_groups = _group_alike(people.frame, list(self.pricing))
+        if not self.classes.height or not person_groups.height:
+            zero_counts = np.zeros(people.frame.height, dtype=np.int64)
+            return np.zeros(0, dtype=np.int64), zero_counts, zero_counts
+        counts, classes = _search(self._price(person_groups), person_groups.height, self.classes.height)
         order, start, count = expand_classes(classes, counts, self.classes["\0at"])
-        persons = known["\0at"].explode().to_numpy()
+        persons = person_groups["\0at"].explode().to_numpy()
         of_person = np.empty(len(persons), dtype=np.int64)
-        of_person[persons] = np.repeat(np.arange(known.height), known["\0at"].list.len().to_numpy())
+        of_person[persons] = np.repeat(np.arange(person_groups.height), person_groups["\0at"].list.len().to_numpy())
         return order, start[of_person], count[of_person]
 
     def draw_rows(self, people: Table, neighbours: int, chance: np.random.Generator) -> Ints:
@@ -61,8 +61,8 @@ class RowSearch:
         for part, costs in self.iterate_costs(people) if most else ():
             by_row = costs[:, self.class_of_row]
             by_row += chance.random(by_row.shape) * _TIE
-            near = np.argpartition(by_row, most - 1, axis=1)[:, :most]
-            nearest[part] = np.take_along_axis(near, np.take_along_axis(by_row, near, 1).argsort(axis=1), 1)
+            near_rows = np.argpartition(by_row, most - 1, axis=1)[:, :most]
+            nearest[part] = np.take_along_axis(near_rows, np.take_along_axis(by_row, near_rows, 1).argsort(axis=1), 1)
         return nearest
 
     def _draw_nearest_row(self, people: Table, chance: np.random.Generator) -> Ints:
@@ -79,10 +79,10 @@ class RowSearch:
 
     def measure_costs(self, people: Table, rows: Ints) -> Floats:
         """What one row costs each person."""
-        classes, measured = self.class_of_row[rows], np.zeros(len(people))
+        classes, row_costs = self.class_of_row[rows], np.zeros(len(people))
         for part, costs in self.iterate_costs(people):
-            measured[part] = costs[np.arange(len(costs)), classes[part]]
-        return measured
+            row_costs[part] = costs[np.arange(len(costs)), classes[part]]
+        return row_costs
 
     def list_nearest_classes(self, people: Table, neighbours: int) -> tuple[Ints, Ints]:
         """Pairs of a person and a class: of the rows that cost least, and of all that cost no more than the last."""
@@ -90,20 +90,20 @@ class RowSearch:
         last = min(neighbours, len(self.class_of_row)) - 1
         for part, costs in self.iterate_costs(people) if last >= 0 else ():
             limit = costs.min(axis=1) if last == 0 else np.partition(costs[:, self.class_of_row], last, axis=1)[:, last]
-            person, near = np.nonzero(costs <= limit[:, None] + _TIE)
+            person, near_classes = np.nonzero(costs <= limit[:, None] + _TIE)
             persons.append(person + part.start)
-            nearest.append(near)
+            nearest.append(near_classes)
         return np.concatenate(persons), np.concatenate(nearest)
 
     def iterate_costs(self, people: Table) -> Iterator[tuple[slice, Floats]]:
         """People × classes, some people at a time."""
         widest = max(len(self.class_of_row), 1)
         for begin in range(0, len(people), _MOST_PEOPLE):
-            chosen = people.frame[begin : begin + _MOST_PEOPLE]
-            prices = self._price(chosen)
+            people_block = people.frame[begin : begin + _MOST_PEOPLE]
+            prices = self._price(people_block)
             step = max(1, _BLOCK // widest)
-            for first in range(0, chosen.height, step):
-                part = slice(first, min(first + step, chosen.height))
+            for first in range(0, people_block.height, step):
+                part = slice(first, min(first + step, people_block.height))
                 costs = np.zeros((part.stop - first, self.classes.height))
                 for price in prices:
                     costs += price.compute_costs(part)
@@ -183,14 +183,14 @@ def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> tupl
     theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     fits = np.ones(people, dtype=np.bool_)
     for column in labels:
-        only = column.find_only_labels()
-        if only is None:
+        only_labels = column.find_only_labels()
+        if only_labels is None:
             continue
-        fits &= only >= 0
+        fits &= only_labels >= 0
         width = column.costs.shape[1] + 1
-        both = np.concatenate([theirs * width + only, ours * width + column.ours])
-        both = np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
-        theirs, ours = both[:people], both[people:]
+        joint_numbers = np.concatenate([theirs * width + only_labels, ours * width + column.ours])
+        joint_numbers = np.unique(joint_numbers, return_inverse=True)[1].ravel().astype(np.int64)
+        theirs, ours = joint_numbers[:people], joint_numbers[people:]
     return theirs, ours, fits
 
 
@@ -215,8 +215,8 @@ def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Int
     several = classes[np.repeat(counts > 1, counts)]
     lengths = sizes[several]
     total = int(lengths.sum())
-    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    order = np.concatenate([flat, flat[np.repeat(begins[several], lengths) + within]])
+    row_offsets = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    order = np.concatenate([flat, flat[np.repeat(begins[several], lengths) + row_offsets]])
     running = np.concatenate([[0], np.cumsum(lengths)])
     many = counts > 1
     last = np.cumsum(counts[many])

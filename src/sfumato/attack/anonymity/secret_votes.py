@@ -67,11 +67,15 @@ class SecretVotes:
         close = otherwise.copy()
         bounds = np.searchsorted(persons, np.arange(int(persons.max(initial=-1)) + 2))
         for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            here = begin + np.flatnonzero(np.isfinite(numbers[begin:end]))
-            if len(here) < 2:
+            finite_indices = begin + np.flatnonzero(np.isfinite(numbers[begin:end]))
+            if len(finite_indices) < 2:
                 continue
-            begun = _sum_up_to((numbers - reach)[here], counts[here], numbers[here], "right")
-            close[here] = begun - _sum_up_to((numbers + reach)[here], counts[here], numbers[here], "left")
+            opened_weights = _sum_up_to(
+                (numbers - reach)[finite_indices], counts[finite_indices], numbers[finite_indices], "right"
+            )
+            close[finite_indices] = opened_weights - _sum_up_to(
+                (numbers + reach)[finite_indices], counts[finite_indices], numbers[finite_indices], "left"
+            )
         return close
 
 

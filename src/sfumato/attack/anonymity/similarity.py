@@ -81,19 +81,21 @@ class Similarity(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; count about whom the rows found say one thing, and it is true."""
-        published: Table = release.data
+        published_table: Table = release.data
         report_progress("similarity")
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
-            release, people, count=lambda links: self._count_disclosed_meanings(links, published, people)
+            release, people, count=lambda links: self._count_disclosed_meanings(links, published_table, people)
         )
-        view = self._make_view(links, published, people)
+        view = self._make_view(links, published_table, people)
         alike = view.sets.spread_to_people(view.alike)
         return Outcome(
             attempts=len(people),
             successes=int((alike & view.right).sum()),
             baseline=view.blind,
-            control=None if control is None else self._count_disclosed_meanings(look_up(control), published, control),
+            control=None
+            if control is None
+            else self._count_disclosed_meanings(look_up(control), published_table, control),
             facts={
                 "similar_classes": int(view.alike.sum()),
                 "classes": len(view.alike),
@@ -101,25 +103,27 @@ class Similarity(Attack):
             },
         )
 
-    def draw_conclusions(self, published: Table, people: Table) -> list[Conclusion]:
+    def draw_conclusions(self, published_table: Table, people: Table) -> list[Conclusion]:
         """What the adversary concludes about each person, right or wrong; people need not have the column."""
         if self.column not in people.frame.columns:
             people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
-        view = self._make_view(look_up_candidates(published, people), published, people)
+        view = self._make_view(look_up_candidates(published_table, people), published_table, people)
         conclusions = [view.conclude(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
         return [conclusions[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
 
-    def _count_disclosed_meanings(self, links: Links, published: Table, people: Table) -> int:
-        view = self._make_view(links, published, people)
+    def _count_disclosed_meanings(self, links: Links, published_table: Table, people: Table) -> int:
+        view = self._make_view(links, published_table, people)
         return int((view.sets.spread_to_people(view.alike) & view.right).sum())
 
-    def _make_view(self, links: Links, published: Table, people: Table) -> _SimilarityView:
-        choose_sensitive_columns(published, self.column)
+    def _make_view(self, links: Links, published_table: Table, people: Table) -> _SimilarityView:
+        choose_sensitive_columns(published_table, self.column)
         sets = CandidateSets.of(links)
         if self.groups is not None:
-            return _group_by_meaning(sets, published, people, self.column, self.groups)
+            return _group_by_meaning(sets, published_table, people, self.column, self.groups)
         assert self.width is not None
-        return _span_numbers(sets.tally(published, people, self.column), published, people, self.column, self.width)
+        return _span_numbers(
+            sets.tally(published_table, people, self.column), published_table, people, self.column, self.width
+        )
 
 
 @dataclass(frozen=True)
@@ -137,19 +141,21 @@ class _SimilarityView:
 
 
 def _group_by_meaning(
-    sets: CandidateSets, published: Table, people: Table, column: str, groups: Mapping[str, tuple[str, ...]]
+    sets: CandidateSets, published_table: Table, people: Table, column: str, groups: Mapping[str, tuple[str, ...]]
 ) -> _SimilarityView:
     """Count with the name of the group in the place of each value."""
     group_of = {value: _GROUP + name for name, members in groups.items() for value in members}
-    cells = spell_cells(published.frame[column])
+    cells = spell_cells(published_table.frame[column])
     if not cells.is_in(list(group_of)).any():
-        raise DataError(f'{published.source}: no value of a group occurs in "{column}"; spell them as in the data')
+        raise DataError(
+            f'{published_table.source}: no value of a group occurs in "{column}"; spell them as in the data'
+        )
 
     def name_groups(table: Table) -> Table:
         names = spell_cells(table.frame[column]).replace(list(group_of), list(group_of.values()))
         return table.with_frame(table.frame.with_columns(names.alias(column)))
 
-    tally = sets.tally(name_groups(published), name_groups(people), column)
+    tally = sets.tally(name_groups(published_table), name_groups(people), column)
     group = tally.commonest
     return _SimilarityView(
         sets,
@@ -160,25 +166,29 @@ def _group_by_meaning(
     )
 
 
-def _span_numbers(tally: ValueTally, published: Table, people: Table, column: str, width: float) -> _SimilarityView:
+def _span_numbers(
+    tally: ValueTally, published_table: Table, people: Table, column: str, width: float
+) -> _SimilarityView:
     """From the lowest to the highest number of each set."""
-    cells, own = _read_column_numbers(published, column), _read_column_numbers(people, column)
+    cells, own_numbers = _read_column_numbers(published_table, column), _read_column_numbers(people, column)
     numbers = (
         spell_cells(tally.values).cast(pl.Float64).to_numpy()[tally.codes]
     )  # a missing value is NaN and widens all
     low, high = np.minimum.reduceat(numbers, tally.first[:-1]), np.maximum.reduceat(numbers, tally.first[:-1])
-    known = np.sort(cells[~np.isnan(cells)])
-    whole = float(known[-1] - known[0]) if len(known) else 0.0
+    sorted_numbers = np.sort(cells[~np.isnan(cells)])
+    whole = float(sorted_numbers[-1] - sorted_numbers[0]) if len(sorted_numbers) else 0.0
     narrow = np.round((high - low) / (whole or 1.0) - width, _DIGITS) <= 0
     # Without looking: the range of that width that holds the most of the release.
-    reach = np.searchsorted(known, known + width * whole, side="right") - np.arange(len(known))
-    begin = float(known[int(reach.argmax())]) if len(known) else np.nan
+    reach = np.searchsorted(sorted_numbers, sorted_numbers + width * whole, side="right") - np.arange(
+        len(sorted_numbers)
+    )
+    begin = float(sorted_numbers[int(reach.argmax())]) if len(sorted_numbers) else np.nan
     person = tally.sets.spread_to_people
     return _SimilarityView(
         tally.sets,
         np.asarray(narrow),
-        np.asarray((own >= person(low)) & (own <= person(high)) & (tally.sets.of_person >= 0)),
-        int(((own >= begin) & (own <= begin + width * whole)).sum()),
+        np.asarray((own_numbers >= person(low)) & (own_numbers <= person(high)) & (tally.sets.of_person >= 0)),
+        int(((own_numbers >= begin) & (own_numbers <= begin + width * whole)).sum()),
         lambda number: (float(low[number]), float(high[number])),
     )
 

@@ -61,14 +61,18 @@ class SinglingOut(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Build predicates from the release; count those that fit exactly one of the originals."""
-        published: Table = release.data
-        names = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
+        published_table: Table = release.data
+        names = [
+            name for name in published_table.frame.columns if published_table.roles.get(name) is not Role.IDENTIFYING
+        ]
         if not names:
-            raise DataError(f"{published.source}: every column is identifying; there is nothing to describe people by")
-        require_attacked_columns(names, published, truth, control)
+            raise DataError(
+                f"{published_table.source}: every column is identifying; there is nothing to describe people by"
+            )
+        require_attacked_columns(names, published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("singling out")
-        view = _PublishedView.of(published, truth, names)
+        view = _PublishedView.of(published_table, truth, names)
         width = 1 if self.mode == "univariate" else min(self.columns_per_guess, len(names))
         most = min(self.attempts, len(truth))
         predicates = (
@@ -123,17 +127,19 @@ class _PublishedView:
     rows: int
 
     @classmethod
-    def of(cls, published: Table, truth: Table, names: Sequence[str]) -> _PublishedView:
-        columns = tuple(LabelColumn.of(published, name) for name in names)
-        nulls = published.missing is Missing.OWN_VALUE
+    def of(cls, published_table: Table, truth: Table, names: Sequence[str]) -> _PublishedView:
+        columns = tuple(LabelColumn.of(published_table, name) for name in names)
+        nulls = published_table.missing is Missing.OWN_VALUE
         telling = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
         numbers = tuple(column.low[column.codes] for column in columns)
         numeric = tuple(
             _has_order(truth.frame[column.name]) and bool(np.isfinite(values).any())
             for column, values in zip(columns, numbers, strict=True)
         )
-        middles = [np.nanmedian(values) if ordered else 0.0 for values, ordered in zip(numbers, numeric, strict=True)]
-        return cls(columns, telling, numeric, np.array(middles), numbers, len(published))
+        middles = [
+            np.nanmedian(values) if is_numeric else 0.0 for values, is_numeric in zip(numbers, numeric, strict=True)
+        ]
+        return cls(columns, telling, numeric, np.array(middles), numbers, len(published_table))
 
     def fits(self, test: _ColumnTest) -> Flags:
         """Which published rows a test fits."""
@@ -208,17 +214,17 @@ def _draw_blind_predicates(
 
 def _select_isolating_predicates(view: _PublishedView, predicates: Iterator[Predicate], most: int) -> list[Predicate]:
     """Different predicates that fit exactly one published row, as many as asked for if there are."""
-    kept: list[Predicate] = []
-    tried: set[Predicate] = set()
+    isolating_predicates: list[Predicate] = []
+    tried_predicates: set[Predicate] = set()
     for predicate in predicates:
-        if len(kept) == most:
+        if len(isolating_predicates) == most:
             break
-        if predicate in tried:
+        if predicate in tried_predicates:
             continue
-        tried.add(predicate)
+        tried_predicates.add(predicate)
         if _count_fitting_rows([view.fits(test) for test in predicate]) == 1:
-            kept.append(predicate)
-    return kept
+            isolating_predicates.append(predicate)
+    return isolating_predicates
 
 
 def _count_fitting_rows(tests: Sequence[Flags]) -> int:
@@ -228,10 +234,10 @@ def _count_fitting_rows(tests: Sequence[Flags]) -> int:
 
 def _count_singled_out(view: _PublishedView, predicates: Sequence[Predicate], people: Table) -> int:
     """How many predicates fit exactly one person."""
-    asked = sorted({test for predicate in predicates for test in predicate})
+    distinct_tests = sorted({test for predicate in predicates for test in predicate})
     fits: dict[_ColumnTest, Flags] = {}
     for position, column in enumerate(view.columns):
-        tests = [test for test in asked if test.column == position]
+        tests = [test for test in distinct_tests if test.column == position]
         if tests:
             fits |= dict(zip(tests, _apply_column_tests(column, tests, people.frame[column.name]), strict=True))
     return sum(_count_fitting_rows([fits[test] for test in predicate]) == 1 for predicate in predicates)
@@ -244,14 +250,14 @@ def _apply_column_tests(column: LabelColumn, tests: Sequence[_ColumnTest], value
         distinct.to_frame("v").with_row_index("at"), on="v", how="left", nulls_equal=True, maintain_order="left"
     )
     codes: Ints = value_index["at"].to_numpy().astype(np.int64)
-    spelled = values if values.dtype.is_numeric() else spell_cells(values)
-    numbers = read_positions(spelled).fill_null(float("nan")).to_numpy()
+    cells = values if values.dtype.is_numeric() else spell_cells(values)
+    numbers = read_positions(cells).fill_null(float("nan")).to_numpy()
     step = max(1, _BLOCK // max(len(distinct), 1))
     for start in range(0, len(tests), step):
         part = tests[start : start + step]
-        covered = column.take(np.array([test.label for test in part])).covers(distinct)
+        cover_mask = column.take(np.array([test.label for test in part])).covers(distinct)
         for number, test in enumerate(part):
             if test.kind == "is":
-                yield covered[:, number][codes]
+                yield cover_mask[:, number][codes]
             else:
                 yield _test_beyond(numbers, column.low[test.label], test.kind)

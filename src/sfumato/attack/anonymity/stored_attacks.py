@@ -37,15 +37,15 @@ def explain_unsupported(attack: Attack, sensitive: tuple[str, ...], drawn_column
     return str(attack.model_dump()["attack"])
 
 
-def run_stored_attack(attack: Attack, published: StoredTable, blanked: dict[str, pl.DataFrame]) -> Outcome:
-    """Attack a release; `blanked` has the true values of cells that suppressed rows do not show."""
+def run_stored_attack(attack: Attack, published_table: StoredTable, blanked_values: dict[str, pl.DataFrame]) -> Outcome:
+    """Attack a release; `blanked_values` has the true values of cells that suppressed rows do not show."""
     if isinstance(attack, Linking):
-        return _link(published)
+        return _link(published_table)
     assert isinstance(attack, Homogeneity), "refused before"
-    names = published.outline.sensitive if attack.column is None else (attack.column,)
-    if names[0] not in published.rows.schema:
-        raise DataError(f'{published.source}: there is no column "{names[0]}" in the release to learn')
-    return _compare_classes(attack, published, names[0], blanked.get(names[0]))
+    names = published_table.outline.sensitive if attack.column is None else (attack.column,)
+    if names[0] not in published_table.rows.schema:
+        raise DataError(f'{published_table.source}: there is no column "{names[0]}" in the release to learn')
+    return _compare_classes(attack, published_table, names[0], blanked_values.get(names[0]))
 
 
 def link_stored_originals(original: StoredTable) -> Outcome:
@@ -71,22 +71,24 @@ def _link(table: StoredTable) -> Outcome:
     )
 
 
-def _compare_classes(attack: Homogeneity, published: StoredTable, column: str, blanked: pl.DataFrame | None) -> Outcome:
+def _compare_classes(
+    attack: Homogeneity, published_table: StoredTable, column: str, blanked_values: pl.DataFrame | None
+) -> Outcome:
     """In each class, whether enough rows have the same value; then those who have it are found out."""
-    names = list(published.quasi_identifying)
-    row_counts = published.rows.count_rows([*names, column])
+    names = list(published_table.quasi_identifying)
+    row_counts = published_table.rows.count_rows([*names, column])
     frame = row_counts.frame.with_columns(pl.Series("\0count", row_counts.counts))
     classes = frame.group_by(names).agg(
         pl.col("\0count").sum().alias("\0size"),
         pl.col("\0count").max().alias("\0most"),
         pl.col("\0count").filter(pl.col(column).is_not_null()).max().fill_null(0).alias("\0known"),
     )
-    sizes, most, known = (classes[name].to_numpy() for name in ("\0size", "\0most", "\0known"))
+    sizes, most, known_counts = (classes[name].to_numpy() for name in ("\0size", "\0most", "\0known"))
     agree = np.round(most / sizes - attack.share, _DIGITS) >= 0
     return Outcome(
-        attempts=len(published),
-        successes=int(known[agree & (known == most)].sum()),  # a missing value is nobody's secret
-        baseline=_count_commonest(published, column, blanked),
+        attempts=len(published_table),
+        successes=int(known_counts[agree & (known_counts == most)].sum()),  # a missing value is nobody's secret
+        baseline=_count_commonest(published_table, column, blanked_values),
         facts={
             "homogeneous_classes": int(agree.sum()),
             "classes": len(agree),
@@ -96,15 +98,17 @@ def _compare_classes(attack: Homogeneity, published: StoredTable, column: str, b
     )
 
 
-def _count_commonest(published: StoredTable, column: str, blanked: pl.DataFrame | None) -> int:
+def _count_commonest(published_table: StoredTable, column: str, blanked_values: pl.DataFrame | None) -> int:
     """How many people have the value that is published most often."""
-    value_counts = published.count_values(column)
+    value_counts = published_table.count_values(column)
     texts = spell_cells(value_counts.frame[column])
-    shown = pl.DataFrame({"value": texts, "n": value_counts.counts}).drop_nulls()
-    if not shown.height:
+    shown_counts = pl.DataFrame({"value": texts, "n": value_counts.counts}).drop_nulls()
+    if not shown_counts.height:
         return 0
-    commonest, count = shown.sort(["n", "value"], descending=[True, False]).row(0)
-    if blanked is None or not blanked.height:
+    commonest, count = shown_counts.sort(["n", "value"], descending=[True, False]).row(0)
+    if blanked_values is None or not blanked_values.height:
         return int(count)
-    hidden: Ints = blanked["count"].to_numpy()
-    return int(count) + int(hidden[(spell_cells(blanked["first"]) == commonest).fill_null(False).to_numpy()].sum())
+    hidden_counts: Ints = blanked_values["count"].to_numpy()
+    return int(count) + int(
+        hidden_counts[(spell_cells(blanked_values["first"]) == commonest).fill_null(False).to_numpy()].sum()
+    )

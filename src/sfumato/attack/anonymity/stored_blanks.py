@@ -19,13 +19,13 @@ def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:
     """The distinct rows, by the columns of the people, that some of the people may be behind, and how many each."""
     names = people.columns
     parts: list[pl.DataFrame] = []
-    known = people.unique()
+    known_people = people.unique()
 
     def select_batch(batch: pl.DataFrame, first: int) -> tuple[int, list[pl.DataFrame]]:
-        return first, list(_select_fitting(batch.group_by(names).len(COUNT), known))
+        return first, list(_select_fitting(batch.group_by(names).len(COUNT), known_people))
 
-    for done, frames in rows.examine_batches(select_batch, names):
-        report_progress("looking people up", done, rows.height)
+    for batch_start, frames in rows.examine_batches(select_batch, names):
+        report_progress("looking people up", batch_start, rows.height)
         parts += frames
     empty = pl.DataFrame(schema={**{name: rows.schema[name] for name in names}, COUNT: pl.UInt32})
     return sort_counts(pl.concat([empty, *parts]).group_by(names).agg(pl.col(COUNT).sum()))
@@ -37,11 +37,15 @@ def _select_fitting(row_counts: pl.DataFrame, people: pl.DataFrame) -> Iterator[
     A person of whom a column is not known fits whatever is shown in it.
     """
     names = people.columns
-    for shown, rows in _split_by_known(row_counts, names):
+    for shown_columns, rows in _split_by_known(row_counts, names):
         fitting = [rows.clear()]
-        for known, some in _split_by_known(people, names):
-            both = [name for name in shown if name in known]
-            fitting.append(rows.join(some.select(both).unique(), on=both, how="semi") if both else rows)
+        for known_columns, people_part in _split_by_known(people, names):
+            common_columns = [name for name in shown_columns if name in known_columns]
+            fitting.append(
+                rows.join(people_part.select(common_columns).unique(), on=common_columns, how="semi")
+                if common_columns
+                else rows
+            )
         yield pl.concat(fitting).unique(names)
 
 
@@ -49,5 +53,5 @@ def _split_by_known(frame: pl.DataFrame, names: list[str]) -> Iterator[tuple[lis
     """The rows of a frame by the columns that they have a value in."""
     flags = frame.with_columns(pl.struct(pl.col(name).is_not_null() for name in names).alias("\0shown"))
     for part in flags.partition_by("\0shown", maintain_order=True):
-        shown = part["\0shown"][0]
-        yield [name for name in names if shown[name]], part.drop("\0shown")
+        shown_flags = part["\0shown"][0]
+        yield [name for name in names if shown_flags[name]], part.drop("\0shown")

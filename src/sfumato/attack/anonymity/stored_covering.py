@@ -49,18 +49,18 @@ def has_overlapping_classes(changes: Sequence[Change], quasi_identifying: Sequen
 def attack_covering_classes(
     attack: Attack,
     original: StoredTable,
-    published: StoredTable,
-    taken: StoredRows | None,
+    published_table: StoredTable,
+    taken_rows: StoredRows | None,
     changes: tuple[Change, ...],
 ) -> Outcome:
-    """Attack a release by the classes that cover each person; `taken` lists the originals that were published."""
+    """Attack a release by the classes that cover each person; `taken_rows` lists the originals that were published."""
     if isinstance(attack, Linking):
-        return _link(_CoveredPeople.of(original, published, taken, changes))
+        return _link(_CoveredPeople.of(original, published_table, taken_rows, changes))
     assert isinstance(attack, Homogeneity), "refused before"
-    name = published.outline.sensitive[0] if attack.column is None else attack.column
-    if name not in published.rows.schema:
-        raise DataError(f'{published.source}: there is no column "{name}" in the release to learn')
-    return _learn(attack, _CoveredPeople.of(original, published, taken, changes, name), name)
+    name = published_table.outline.sensitive[0] if attack.column is None else attack.column
+    if name not in published_table.rows.schema:
+        raise DataError(f'{published_table.source}: there is no column "{name}" in the release to learn')
+    return _learn(attack, _CoveredPeople.of(original, published_table, taken_rows, changes, name), name)
 
 
 class _CoveredPeople(NamedTuple):
@@ -79,32 +79,36 @@ class _CoveredPeople(NamedTuple):
     def of(
         cls,
         original: StoredTable,
-        published: StoredTable,
-        taken: StoredRows | None,
+        published_table: StoredTable,
+        taken_rows: StoredRows | None,
         changes: tuple[Change, ...],
         secret: str | None = None,
     ) -> _CoveredPeople:
-        names = published.quasi_identifying
-        class_counts = _count_classes(published, changes)
-        classes = published.rows.estimate_tuples(names) if class_counts is None else len(class_counts.counts)
+        names = published_table.quasi_identifying
+        class_counts = _count_classes(published_table, changes)
+        classes = published_table.rows.estimate_tuples(names) if class_counts is None else len(class_counts.counts)
         most = max(_FEWEST_TRIED, _MOST_PAIRS // max(classes, 1))
-        sample = _draw_rows(len(published), most)
-        known, shown = [], []
+        sample = _draw_rows(len(published_table), most)
+        original_parts, published_parts = [], []
         begin = 0
-        for original_batch, published_batch in align_batches(original.rows, published.rows, taken, "looking people up"):
+        for original_batch, published_batch in align_batches(
+            original.rows, published_table.rows, taken_rows, "looking people up"
+        ):
             rows = (
                 sample[np.searchsorted(sample, begin) : np.searchsorted(sample, begin + published_batch.height)] - begin
             )
-            known.append(original_batch.select(names if secret is None else [*names, secret])[rows])
-            shown.append(published_batch.select(names)[rows])
+            original_parts.append(original_batch.select(names if secret is None else [*names, secret])[rows])
+            published_parts.append(published_batch.select(names)[rows])
             begin += published_batch.height
         if class_counts is None:
-            class_counts = count_fitting_classes(published.rows, pl.concat(known).select(names))
-        numbered = class_counts.frame.with_row_index(_CLASS)
-        own = pl.concat(shown).join(numbered, on=list(names), how="left", maintain_order="left", nulls_equal=True)
-        release = Release(published.outline.with_frame(class_counts.frame), None, (), {}, changes=changes)
-        people = original.outline.with_frame(pl.concat(known))
-        return cls(published, release, class_counts.counts, people, own[_CLASS].cast(pl.Int64).to_numpy())
+            class_counts = count_fitting_classes(published_table.rows, pl.concat(original_parts).select(names))
+        numbered_classes = class_counts.frame.with_row_index(_CLASS)
+        own_classes = pl.concat(published_parts).join(
+            numbered_classes, on=list(names), how="left", maintain_order="left", nulls_equal=True
+        )
+        release = Release(published_table.outline.with_frame(class_counts.frame), None, (), {}, changes=changes)
+        people = original.outline.with_frame(pl.concat(original_parts))
+        return cls(published_table, release, class_counts.counts, people, own_classes[_CLASS].cast(pl.Int64).to_numpy())
 
     def count_rows(self, links: Links) -> Ints:
         """How many rows fit each person."""
@@ -119,13 +123,13 @@ class _CoveredPeople(NamedTuple):
         return np.asarray(links.contain(self.own) / np.maximum(self.count_rows(links), 1))
 
 
-def _count_classes(published: StoredTable, changes: tuple[Change, ...]) -> RowCounts | None:
+def _count_classes(published_table: StoredTable, changes: tuple[Change, ...]) -> RowCounts | None:
     """All classes; None if they may be as many as people, which blanks do not prevent."""
-    names = published.quasi_identifying
-    blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
-    if blanked and published.rows.estimate_tuples(names) > _MOST_CLASSES:
+    names = published_table.quasi_identifying
+    has_blanks = any(change.kind is ChangeKind.BLANKED for change in changes)
+    if has_blanks and published_table.rows.estimate_tuples(names) > _MOST_CLASSES:
         return None
-    return published.rows.count_rows(names)
+    return published_table.rows.count_rows(names)
 
 
 def _draw_rows(count: int, most: int) -> Ints:
@@ -135,39 +139,44 @@ def _draw_rows(count: int, most: int) -> Ints:
     return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
 
 
-def _link(covered: _CoveredPeople) -> Outcome:
+def _link(covered_people: _CoveredPeople) -> Outcome:
     """Guess a row for each person in the strongest of all ways."""
-    names = covered.published.quasi_identifying
+    names = covered_people.published.quasi_identifying
     links, _ = choose_links(
-        covered.release, covered.people, names, lambda links: float(covered.list_chances(links).sum())
+        covered_people.release,
+        covered_people.people,
+        names,
+        lambda links: float(covered_people.list_chances(links).sum()),
     )
-    counts = covered.count_rows(links)
-    matched = counts[counts > 0]
+    counts = covered_people.count_rows(links)
+    matched_counts = counts[counts > 0]
     return Outcome(
-        attempts=len(covered.people),
-        successes=round(float(covered.list_chances(links).sum())),
-        baseline=round(len(covered.people) / len(covered.published)) if len(covered.published) else 0,
+        attempts=len(covered_people.people),
+        successes=round(float(covered_people.list_chances(links).sum())),
+        baseline=round(len(covered_people.people) / len(covered_people.published))
+        if len(covered_people.published)
+        else 0,
         facts={
-            "matched": len(matched),
-            "unique_matches": int((matched == 1).sum()),
-            "smallest_match": int(matched.min()) if len(matched) else 0,
-            "highest_risk": float(1 / matched.min()) if len(matched) else 0.0,
+            "matched": len(matched_counts),
+            "unique_matches": int((matched_counts == 1).sum()),
+            "smallest_match": int(matched_counts.min()) if len(matched_counts) else 0,
+            "highest_risk": float(1 / matched_counts.min()) if len(matched_counts) else 0.0,
             "knowledge": list(names),
         },
     )
 
 
-def _learn(attack: Homogeneity, covered: _CoveredPeople, name: str) -> Outcome:
+def _learn(attack: Homogeneity, covered_people: _CoveredPeople, name: str) -> Outcome:
     """See whether enough of the rows that fit a person have the same value, and whether it is theirs."""
-    values = _ClassValues.of(covered, name)
+    values = _ClassValues.of(covered_people, name)
 
     def count_learnt(links: Links) -> float:
         return float(_Agreement.of(CandidateSets.of(links), values, attack.share).flag_learnt(values).sum())
 
-    links, _ = choose_candidates(covered.release, covered.people, count=count_learnt)
+    links, _ = choose_candidates(covered_people.release, covered_people.people, count=count_learnt)
     agreement = _Agreement.of(CandidateSets.of(links), values, attack.share)
     return Outcome(
-        attempts=len(covered.people),
+        attempts=len(covered_people.people),
         successes=int(agreement.flag_learnt(values).sum()),
         baseline=int((values.truth == 0).sum()),
         facts={
@@ -190,22 +199,25 @@ class _ClassValues(NamedTuple):
     """The number of each person's own value; −1 where it is missing, or not in the release at all."""
 
     @classmethod
-    def of(cls, covered: _CoveredPeople, name: str) -> _ClassValues:
-        published = covered.published
-        names = list(published.quasi_identifying)
-        whole = published.count_values(name)
-        ranked = pl.DataFrame({"value": spell_cells(whole.frame[name]), "n": whole.counts}).drop_nulls()
-        known = ranked.sort(["n", "value"], descending=[True, False])["value"]
-        numbers = pl.Series(np.arange(len(known)), dtype=pl.Int64)
+    def of(cls, covered_people: _CoveredPeople, name: str) -> _ClassValues:
+        published_table = covered_people.published
+        names = list(published_table.quasi_identifying)
+        whole = published_table.count_values(name)
+        value_totals = pl.DataFrame({"value": spell_cells(whole.frame[name]), "n": whole.counts}).drop_nulls()
+        ranked_values = value_totals.sort(["n", "value"], descending=[True, False])["value"]
+        numbers = pl.Series(np.arange(len(ranked_values)), dtype=pl.Int64)
 
         def encode(cells: pl.Series, missing: int) -> Ints:
-            codes = spell_cells(cells).replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
+            codes = spell_cells(cells).replace_strict(ranked_values, numbers, default=None, return_dtype=pl.Int64)
             return codes.fill_null(missing).to_numpy().astype(np.int64)
 
-        value_counts = published.rows.count_rows([*names, name])
+        value_counts = published_table.rows.count_rows([*names, name])
         of_class = value_counts.frame.select(pl.struct(names).rle_id()).to_series().to_numpy()
-        first = np.searchsorted(of_class, np.arange(len(covered.sizes) + 1))
-        codes, truth = encode(value_counts.frame[name], len(known)), encode(covered.people.frame[name], -1)
+        first = np.searchsorted(of_class, np.arange(len(covered_people.sizes) + 1))
+        codes, truth = (
+            encode(value_counts.frame[name], len(ranked_values)),
+            encode(covered_people.people.frame[name], -1),
+        )
         return cls(first.astype(np.int64), codes, value_counts.counts, truth)
 
 
@@ -224,10 +236,10 @@ class _Agreement(NamedTuple):
             classes.append(order[expand_ranges(start, count)].astype(np.int64))
         of_set, of_class = np.concatenate(pairs), np.concatenate(classes)
         many = np.diff(values.first)[of_class]
-        here = expand_ranges(values.first[of_class], many)
+        value_indices = expand_ranges(values.first[of_class], many)
         width = int(values.codes.max(initial=0)) + 1
-        keys, key_index = np.unique(np.repeat(of_set, many) * width + values.codes[here], return_inverse=True)
-        counts = np.bincount(key_index.ravel(), weights=values.counts[here], minlength=len(keys))
+        keys, key_index = np.unique(np.repeat(of_set, many) * width + values.codes[value_indices], return_inverse=True)
+        counts = np.bincount(key_index.ravel(), weights=values.counts[value_indices], minlength=len(keys))
         sizes = np.bincount(keys // width, weights=counts, minlength=len(sets.sizes))
         order = np.lexsort((keys % width, -counts, keys // width))
         best = order[np.searchsorted((keys // width)[order], np.arange(len(sets.sizes)))]

@@ -97,10 +97,10 @@ def _count_distinct(table: Table, names: Sequence[str]) -> int:
 def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
     """Whether everybody is covered, so that nobody is compared with all rows; as stated, or else as seen."""
     recoding = Recoding.read_stated(release, people, names)
-    shown = recoding.apply(people)
-    if len(_ColumnKinds.of(release, shown, names, recoding).truthful) < len(names):
+    recoded_people = recoding.apply(people)
+    if len(_ColumnKinds.of(release, recoded_people, names, recoding).truthful) < len(names):
         return False
-    return bool(release.changes) or bool((linked(release.data, shown, names).counts > 0).all())
+    return bool(release.changes) or bool((linked(release.data, recoded_people, names).counts > 0).all())
 
 
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
@@ -112,37 +112,37 @@ def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[
 
 def _try_recoded(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> Iterator[ChosenLinks]:
     """All the ways of looking people up once their numbers are recoded as the release shows them."""
-    shown = recoding.apply(people)
-    for look_up in _list_ways(release, shown, names, recoding):
+    recoded_people = recoding.apply(people)
+    for look_up in _list_ways(release, recoded_people, names, recoding):
 
-        def look_up_recoded(others: Table, look_up: LookUp = look_up) -> Links:
-            return look_up(recoding.apply(others))
+        def look_up_recoded(targets: Table, look_up: LookUp = look_up) -> Links:
+            return look_up(recoding.apply(targets))
 
-        yield ChosenLinks(look_up(shown), look_up_recoded)
+        yield ChosenLinks(look_up(recoded_people), look_up_recoded)
 
 
 def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> Iterator[LookUp]:
-    published: Table = release.data
-    links = linked(published, people, names)
+    published_table: Table = release.data
+    links = linked(published_table, people, names)
 
-    def cover(chosen: Sequence[str]) -> LookUp:
-        return lambda others: linked(published, others, chosen)
+    def cover(chosen_columns: Sequence[str]) -> LookUp:
+        return lambda targets: linked(published_table, targets, chosen_columns)
 
-    def cover_all(others: Table) -> Links:
-        return links if others is people else cover(names)(others)
+    def cover_all(targets: Table) -> Links:
+        return links if targets is people else cover(names)(targets)
 
     def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
-        search = RowSearch(published, pricing, frozenset(columns.blanked))
-        return lambda others: _gather(search, others)
+        search = RowSearch(published_table, pricing, frozenset(columns.blanked))
+        return lambda targets: _gather(search, targets)
 
     yield cover_all
     columns = _ColumnKinds.of(release, people, names, recoding)
-    if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
-        yield lambda others: match_equal(published, others, names).fill_from(cover_all(others))
+    if published_table.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
+        yield lambda targets: match_equal(published_table, targets, names).fill_from(cover_all(targets))
     if len(columns.truthful) == len(names) and bool((links.counts > 0).all()):
-        if len(people) != len(published) or _fit_more_than_equal_rows(links, published, names):
-            widths = _measure_widths(published, people, names)
-            yield lambda others: cover_all(others).keep_cheapest(widths)
+        if len(people) != len(published_table) or _fit_more_than_equal_rows(links, published_table, names):
+            widths = _measure_widths(published_table, people, names)
+            yield lambda targets: cover_all(targets).keep_cheapest(widths)
         return
     if 0 < len(columns.truthful) < len(names):
         yield cover(columns.truthful)
@@ -199,8 +199,14 @@ class _ColumnKinds(NamedTuple):
             else:  # nothing is stated: cells are truthful if they may be
                 kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
             names_by_kind[kind].append(name)
-        chosen = {kind: tuple(columns) for kind, columns in names_by_kind.items()}
-        return cls(chosen["truthful"], chosen["blanked"], chosen["law"], chosen["loose"], are_alike)
+        columns_by_kind = {kind: tuple(columns) for kind, columns in names_by_kind.items()}
+        return cls(
+            columns_by_kind["truthful"],
+            columns_by_kind["blanked"],
+            columns_by_kind["law"],
+            columns_by_kind["loose"],
+            are_alike,
+        )
 
     def price_certain(self, release: Release) -> dict[str, Pricing]:
         """What each cell that is truthful or changed by a known law costs."""
@@ -228,18 +234,18 @@ def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
     return all(bool(labels.covers(part).any(axis=1).all()) for part in parts)
 
 
-def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Floats:
+def _measure_widths(published_table: Table, people: Table, names: Sequence[str]) -> Floats:
     """How many tuples of values each row covers, as a logarithm: one that fits few people is more likely theirs."""
-    widths = np.zeros(len(published))
+    widths = np.zeros(len(published_table))
     for name in names:
-        labels = LabelColumn.of(published, name)
+        labels = LabelColumn.of(published_table, name)
         widths += np.log(labels.count_values(people.frame[name]))[labels.codes]
     return widths
 
 
-def _fit_more_than_equal_rows(links: Links, published: Table, names: Sequence[str]) -> bool:
+def _fit_more_than_equal_rows(links: Links, published_table: Table, names: Sequence[str]) -> bool:
     """Whether more rows fit somebody than look like their own: if not, none of them is to be preferred."""
-    keys, radix = pack_row_keys(published.frame, names)
+    keys, radix = pack_row_keys(published_table.frame, names)
     if radix > 4 * len(keys):
         keys = pl.Series(keys).rank("dense").to_numpy()
     return bool((links.counts > np.bincount(keys)[keys]).any())

@@ -36,14 +36,14 @@ class RefusalRule:
     @property
     def smallest(self) -> int:
         """A smaller class offends whatever it holds."""
-        alone = ceil(round(1 / self.share, 12)) if self.protected.all() else 1
-        return max(self.k, self.l, alone)
+        least_size = ceil(round(1 / self.share, 12)) if self.protected.all() else 1
+        return max(self.k, self.l, least_size)
 
     def refuses(self, counts: Ints, sizes: Ints, codes: Ints) -> Flags:
         """For counts of values (last axis) in classes (the axis before) of some sizes."""
-        refused = (sizes < self.k) | ((counts > 0).sum(axis=-1) < self.l)
+        refused_mask = (sizes < self.k) | ((counts > 0).sum(axis=-1) < self.l)
         largest = np.where(self.protected[codes], counts, 0).max(axis=-1, initial=0)
-        return np.asarray(refused | (np.round(largest / sizes - self.share, 12) > 0))
+        return np.asarray(refused_mask | (np.round(largest / sizes - self.share, 12) > 0))
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ def enumerate_assignments(
     masks = np.zeros(len(tables), dtype=np.int64)
     for bit, neighbour in enumerate(neighbours.tolist()):
         member = published_class.members[neighbour]
-        refused = rule.refuses(np.matmul(member, tables), member @ published_class.sizes, published_class.codes).any(
-            axis=1
-        )
-        masks |= refused.astype(np.int64) << bit
+        refused_mask = rule.refuses(
+            np.matmul(member, tables), member @ published_class.sizes, published_class.codes
+        ).any(axis=1)
+        masks |= refused_mask.astype(np.int64) << bit
     shares = tables / published_class.sizes[:, None]
     kinds, kind = np.unique(masks, return_inverse=True)
     by_kind = (kind == np.arange(len(kinds))[:, None]) * weight
@@ -103,25 +103,29 @@ def enumerate_assignments(
 
 def _enumerate_count_tables(rows: list[int], columns: list[int]) -> Ints | None:
     """Every table of counts with these sums; None if there are too many."""
-    grown: list[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]] = [((), tuple(columns))]
+    partial_tables: list[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]] = [((), tuple(columns))]
     for size in rows[:-1]:
-        before, grown = grown, []
-        for done, left in before:
-            for take in _enumerate_takes(size, left):
-                grown.append(((*done, take), tuple(a - b for a, b in zip(left, take, strict=True))))
-                if len(grown) > _MOST_TABLES:
+        shorter_tables, partial_tables = partial_tables, []
+        for filled_rows, remaining_counts in shorter_tables:
+            for take in _enumerate_takes(size, remaining_counts):
+                partial_tables.append(
+                    ((*filled_rows, take), tuple(a - b for a, b in zip(remaining_counts, take, strict=True)))
+                )
+                if len(partial_tables) > _MOST_TABLES:
                     return None
-    return np.asarray([(*done, left) for done, left in grown], dtype=np.int64)
+    return np.asarray(
+        [(*filled_rows, remaining_counts) for filled_rows, remaining_counts in partial_tables], dtype=np.int64
+    )
 
 
-def _enumerate_takes(size: int, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _enumerate_takes(size: int, remaining_counts: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Every way of taking so many from what is left."""
-    if len(left) == 1:
+    if len(remaining_counts) == 1:
         yield (size,)
         return
-    for first in range(max(0, size - sum(left[1:])), min(size, left[0]) + 1):
-        for others in _enumerate_takes(size - first, left[1:]):
-            yield (first, *others)
+    for first in range(max(0, size - sum(remaining_counts[1:])), min(size, remaining_counts[0]) + 1):
+        for other_takes in _enumerate_takes(size - first, remaining_counts[1:]):
+            yield (first, *other_takes)
 
 
 def _deal_values(published_class: PublishedClass, draws: int, chance: np.random.Generator) -> Ints:

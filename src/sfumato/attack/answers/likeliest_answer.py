@@ -64,11 +64,11 @@ class LikeliestAnswer(Attack):
         report_progress("the likeliest answer")
         name = choose_answer_column(release, self.column)
         people = trace_people(release, truth)
-        known = CategoryShares.of(release, name, self.known)
+        shares = CategoryShares.of(release, name, self.known)
         guesses = {
             "the likeliest": self.estimate(release)[name],
             "as published": get_published_frame(release)[name],
-            "the commonest": known.commonest,
+            "the commonest": shares.commonest,
         }
         if self.known is not None:
             guesses["the likeliest of all"] = self.model_copy(update={"known": None}).estimate(release)[name]
@@ -79,7 +79,7 @@ class LikeliestAnswer(Attack):
             baseline=right["the commonest"],
             control=None
             if control is None
-            else count_true_guesses(self._guess_without_answer(known, control), control, name),
+            else count_true_guesses(self._guess_without_answer(shares, control), control, name),
             facts={"column": name, "best_guess": max(right, key=right.__getitem__)}
             | ({} if self.known is None else {"known": self.known}),
         )
@@ -89,17 +89,17 @@ class LikeliestAnswer(Attack):
         name = choose_answer_column(release, self.column)
         if name not in list_answered_columns(release):
             return get_published_frame(release)
-        known = CategoryShares.of(release, name, self.known)
+        shares = CategoryShares.of(release, name, self.known)
         votes = AnswerVotes.of(get_published_frame(release)[name], get_channel(release, name), name)
         return build_believed_frame(
-            release, name, choose_likeliest_categories([votes], known.prior, known.group), votes
+            release, name, choose_likeliest_categories([votes], shares.prior, shares.group), votes
         )
 
-    def _guess_without_answer(self, known: CategoryShares, strangers: Table) -> pl.Series:
+    def _guess_without_answer(self, shares: CategoryShares, strangers: Table) -> pl.Series:
         """Guesses for people who have no answer."""
         if self.known is None or self.known not in strangers.frame.columns:
-            return known.commonest
-        return known.guess_from_known(strangers.frame[self.known])
+            return shares.commonest
+        return shares.guess_from_known(strangers.frame[self.known])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class CategoryShares:
     joint: Floats | None = None
 
     @classmethod
-    def of(cls, release: Release, name: str, known: str | None = None) -> CategoryShares:
+    def of(cls, release: Release, name: str, known_column: str | None = None) -> CategoryShares:
         """Estimate the shares from a release."""
         if name not in list_answered_columns(release):
             value_counts = (
@@ -130,25 +130,27 @@ class CategoryShares:
             flat = np.full(len(channel.categories), 1 / len(channel.categories))
             return cls(channel.categories, flat, flat[None, :])
         overall = estimate_proportions(release, name)["estimate"].to_numpy()
-        if known is None:
+        if known_column is None:
             return cls(channel.categories, overall, overall[None, :])
-        return cls._estimate_beside_known(release, name, known, overall)
+        return cls._estimate_beside_known(release, name, known_column, overall)
 
     @classmethod
-    def _estimate_beside_known(cls, release: Release, name: str, known: str, overall: Floats) -> CategoryShares:
+    def _estimate_beside_known(cls, release: Release, name: str, known_column: str, overall: Floats) -> CategoryShares:
         channel = get_channel(release, name)
-        joint_shares = estimate_joint(release, (known, name))
+        joint_shares = estimate_joint(release, (known_column, name))
         joint = joint_shares["estimate"].to_numpy().reshape(-1, len(channel.categories))
-        others = tuple(joint_shares["first"].gather_every(len(channel.categories)).to_list())
-        seen, prior = get_published_frame(release)[known], joint
-        if known in list_answered_columns(release):
-            known_channel = get_channel(release, known)
+        other_values = tuple(joint_shares["first"].gather_every(len(channel.categories)).to_list())
+        known_cells, prior = get_published_frame(release)[known_column], joint
+        if known_column in list_answered_columns(release):
+            known_channel = get_channel(release, known_column)
             if not known_channel.one_answer:
-                raise PolicyError(f'"{known}" holds bits, not groups; name another column as `known`')
+                raise PolicyError(f'"{known_column}" holds bits, not groups; name another column as `known`')
             prior = known_channel.build_matrix() @ joint
-        spare = len(others)  # where the other column is missing, only the overall shares are known
+        spare = len(other_values)  # where the other column is missing, only the overall shares are known
         prior = np.vstack([np.where(prior.sum(axis=1, keepdims=True) > 0, prior, overall), overall])
-        return cls(channel.categories, overall, prior, _index_answers(seen, others, spare), others, joint)
+        return cls(
+            channel.categories, overall, prior, _index_answers(known_cells, other_values, spare), other_values, joint
+        )
 
     @property
     def commonest(self) -> pl.Series:
@@ -180,10 +182,10 @@ class AnswerVotes:
         if channel.one_answer:
             codes = encode_answers(cells, channel, name)
             return cls(channel, codes, codes >= 0)
-        there = cells.is_not_null().to_numpy()
+        answer_mask = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
-        bits[there] = channel.read_bits(cells)
-        return cls(channel, bits, there)
+        bits[answer_mask] = channel.read_bits(cells)
+        return cls(channel, bits, answer_mask)
 
     def add(self, scores: Floats, begin: int) -> None:
         """Add each category's log-likelihood, up to a constant, to the scores of some rows."""
@@ -244,18 +246,18 @@ def get_published_frame(release: Release) -> pl.DataFrame:
     return table.frame
 
 
-def count_true_guesses(guessed: pl.Series, people: Table, name: str) -> int:
+def count_true_guesses(guessed_cells: pl.Series, people: Table, name: str) -> int:
     """How many guesses are true; a single guess applies to everyone. A missing truth never counts as guessed."""
     if name not in people.frame.columns:
         raise DataError(f'{people.source}: there is no column "{name}" to check guesses against')
     if not len(people):
         return 0
-    return int((spell_cells(people.frame[name]) == spell_cells(guessed)).fill_null(value=False).sum())
+    return int((spell_cells(people.frame[name]) == spell_cells(guessed_cells)).fill_null(value=False).sum())
 
 
 def _index_answers(cells: pl.Series, values: Sequence[str | None], otherwise: int) -> Ints:
-    known = [value for value in values if value is not None]
+    known_values = [value for value in values if value is not None]
     numbers = [index for index, value in enumerate(values) if value is not None]
-    codes = spell_cells(cells).replace_strict(known, numbers, default=otherwise, return_dtype=pl.Int64)
+    codes = spell_cells(cells).replace_strict(known_values, numbers, default=otherwise, return_dtype=pl.Int64)
     missing = values.index(None) if None in values else otherwise
     return codes.zip_with(cells.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)

@@ -69,10 +69,10 @@ class RepeatedAnswers(Attack):
     """Whether the estimated shares serve as a prior, or the answers alone decide."""
     _others: tuple[Table | Release, ...] = PrivateAttr(default=())
 
-    def against(self, *others: Table | Release) -> RepeatedAnswers:
+    def against(self, *releases: Table | Release) -> RepeatedAnswers:
         """The same attack with additional releases."""
         copy = self.model_copy()
-        copy._others = others
+        copy._others = releases
         return copy
 
     def run(
@@ -84,13 +84,15 @@ class RepeatedAnswers(Attack):
         people = trace_people(release, truth)
         shares = CategoryShares.of(release, name)
         votes, copies = self._collect_votes(release, name, truth)
-        once = get_published_frame(release)[name]
-        guesses = {"as published": once, "the commonest": shares.commonest}
-        asked = len(votes)
+        first_guess = get_published_frame(release)[name]
+        guesses = {"as published": first_guess, "the commonest": shares.commonest}
+        answer_count = len(votes)
         if votes:
             chance = (randomness or Randomness.seeded(0)).generator()
-            further = _simulate_answers(people.frame[name], votes[0].channel, self.times - asked - copies, chance)
-            once = self._guess(release, name, votes[:1], shares)
+            further = _simulate_answers(
+                people.frame[name], votes[0].channel, self.times - answer_count - copies, chance
+            )
+            first_guess = self._guess(release, name, votes[:1], shares)
             guesses |= {
                 way: attack._guess(release, name, [*votes, *further], shares)
                 for way, attack in (("all answers", self), ("all answers, no shares", self._copy_without_shares()))
@@ -98,8 +100,10 @@ class RepeatedAnswers(Attack):
             if len(votes) + copies > 1:  # few people may agree by chance as if answers had been copied
                 every, _ = self._collect_votes(release, name, truth, keep_copies=True)
                 guesses["copies too"] = self._copy_without_shares()._guess(release, name, every, shares)
-            asked += len(further)
-        right = {way: count_true_guesses(guess, people, name) for way, guess in {**guesses, "once": once}.items()}
+            answer_count += len(further)
+        right = {
+            way: count_true_guesses(guess, people, name) for way, guess in {**guesses, "once": first_guess}.items()
+        }
         return Outcome(
             attempts=len(people),
             successes=max(right.values()),
@@ -107,7 +111,7 @@ class RepeatedAnswers(Attack):
             control=None if control is None else count_true_guesses(shares.commonest, control, name),
             facts={
                 "column": name,
-                "answers": max(asked, 1),
+                "answers": max(answer_count, 1),
                 "copies": copies,
                 "once_right": right["once"],
                 "best_guess": max(right, key=right.__getitem__),
@@ -145,28 +149,28 @@ class RepeatedAnswers(Attack):
             return [], 0
         frame, channel = get_published_frame(release), get_channel(release, name)
         votes, copies = [AnswerVotes.of(frame[name], channel, name)], 0
-        others: list[Table | Release] = list(self._others)
+        other_releases: list[Table | Release] = list(self._others)
         if self.other is not None:
-            others.append(read_other(Path(self.other), truth))
-        for other_release in others:
+            other_releases.append(read_other(Path(self.other), truth))
+        for other_release in other_releases:
             table = other_release.data if isinstance(other_release, Release) else other_release
-            known = isinstance(other_release, Release) and name in list_answered_columns(other_release)
+            has_channel = isinstance(other_release, Release) and name in list_answered_columns(other_release)
             cells = self._align_answers(frame, table, name)
             new_votes = AnswerVotes.of(
                 cells,
-                get_channel(other_release, name) if known and isinstance(other_release, Release) else channel,
+                get_channel(other_release, name) if has_channel and isinstance(other_release, Release) else channel,
                 name,
             )
-            renumbered = _renumber_votes(new_votes, channel)
-            fresh = renumbered if keep_copies else _drop_copied_votes(votes, renumbered)
+            renumbered_votes = _renumber_votes(new_votes, channel)
+            fresh = renumbered_votes if keep_copies else _drop_copied_votes(votes, renumbered_votes)
             votes += [] if fresh is None else [fresh]
             copies += fresh is None
         return votes, copies
 
     def _align_answers(self, frame: pl.DataFrame, other: Table, name: str) -> pl.Series:
         """The other release's answers, aligned to this release's rows."""
-        needed = (name, *(self.by or ()))
-        if absent := [name for name in needed if name not in other.frame.columns or name not in frame.columns]:
+        needed_columns = (name, *(self.by or ()))
+        if absent := [name for name in needed_columns if name not in other.frame.columns or name not in frame.columns]:
             raise DataError(f'{other.source}: there is no column "{absent[0]}" in both releases')
         if self.by is None:
             if len(other) != frame.height:
@@ -195,42 +199,42 @@ def _renumber_votes(votes: AnswerVotes, channel: AnswerChannel) -> AnswerVotes:
     category_index = {name: index for index, name in enumerate(channel.categories)}
     if not set(theirs.categories) <= category_index.keys():
         raise DataError("the other release has answers that match none of this one's categories")
-    moved = np.asarray([category_index[name] for name in theirs.categories], dtype=np.int64)
+    new_codes = np.asarray([category_index[name] for name in theirs.categories], dtype=np.int64)
     if votes.answers.ndim == 1:
-        return replace(votes, answers=np.where(votes.there, moved[votes.answers], -1))
+        return replace(votes, answers=np.where(votes.there, new_codes[votes.answers], -1))
     bits = np.zeros((len(votes.there), len(category_index)), dtype=np.uint8)
-    bits[:, moved] = votes.answers
+    bits[:, new_codes] = votes.answers
     return replace(votes, answers=bits)
 
 
-def _drop_copied_votes(before: Sequence[AnswerVotes], votes: AnswerVotes) -> AnswerVotes | None:
+def _drop_copied_votes(earlier_votes: Sequence[AnswerVotes], votes: AnswerVotes) -> AnswerVotes | None:
     """What is new in an answer; None if nothing is.
 
     Independently drawn answers sometimes differ even if the truth is the same. Where they agree more often than halfway
     between the expected rate and always, they are memoized, and only those that differ carry information.
     """
-    for earlier in before:
+    for earlier in earlier_votes:
         if earlier.channel.kind != votes.channel.kind or earlier.answers.shape != votes.answers.shape:
             continue
-        both = earlier.there & votes.there
+        common_mask = earlier.there & votes.there
         same = (
             (earlier.answers == votes.answers)
             if earlier.answers.ndim == 1
             else (earlier.answers == votes.answers).all(axis=1)
         )
-        if both.any() and float(same[both].mean()) > (1 + _compute_agreement(earlier.channel)) / 2:
-            left = votes.there & ~(both & same)
-            return replace(votes, there=left) if left.any() else None
+        if common_mask.any() and float(same[common_mask].mean()) > (1 + _compute_agreement(earlier.channel)) / 2:
+            fresh_mask = votes.there & ~(common_mask & same)
+            return replace(votes, there=fresh_mask) if fresh_mask.any() else None
     return votes
 
 
 def _compute_agreement(channel: AnswerChannel) -> float:
     """How often two independent answers of one person agree."""
-    others = len(channel.categories) - 1
+    other_count = len(channel.categories) - 1
     if channel.one_answer:
-        return channel.p**2 + others * channel.q**2
+        return channel.p**2 + other_count * channel.q**2
     alike = [p * p + (1 - p) ** 2 for p in (channel.p, channel.q)]
-    return float(alike[0] * alike[1] ** others)
+    return float(alike[0] * alike[1] ** other_count)
 
 
 def _simulate_answers(
@@ -240,15 +244,15 @@ def _simulate_answers(
     if channel.memoized or times < 1:
         return []
     codes = channel.code_answers(truth)
-    there = codes >= 0
+    answer_mask = codes >= 0
     size = len(channel.categories)
     votes: list[AnswerVotes] = []
     for _ in range(times):
         report_progress("asking everybody again", len(votes), times)
         drawn_answers = answer_by_chance(
-            codes[there], channel, lambda part, width: chance.random((len(codes[there][part]), width))
+            codes[answer_mask], channel, lambda part, width: chance.random((len(codes[answer_mask][part]), width))
         )
         answers = np.full(len(codes), -1) if drawn_answers.ndim == 1 else np.zeros((len(codes), size), dtype=np.uint8)
-        answers[there] = drawn_answers
-        votes.append(AnswerVotes(channel, answers, there))
+        answers[answer_mask] = drawn_answers
+        votes.append(AnswerVotes(channel, answers, answer_mask))
     return votes

@@ -50,12 +50,14 @@ class FillUnknowns(Attack):
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Guess every unknown; count correct guesses."""
-        published: Baskets = release.data
-        if len(published) != len(truth):
-            raise DataError(f"{len(published)} published baskets cannot be compared with {len(truth)} originals")
-        known = split_unknowns(published).known
-        cells = self._list_unknown_cells(release, published, truth)
-        answers = [self._answer(known, cell) for cell in cells]
+        published_baskets: Baskets = release.data
+        if len(published_baskets) != len(truth):
+            raise DataError(
+                f"{len(published_baskets)} published baskets cannot be compared with {len(truth)} originals"
+            )
+        known_baskets = split_unknowns(published_baskets).known
+        cells = self._list_unknown_cells(release, published_baskets, truth)
+        answers = [self._answer(known_baskets, cell) for cell in cells]
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
         yes = sum(int(flags.sum()) for flags in right)
         attempts = sum(len(cell.rows) for cell in cells)
@@ -74,15 +76,17 @@ class FillUnknowns(Attack):
             },
         )
 
-    def _list_unknown_cells(self, release: Release, published: Baskets, truth: Baskets) -> list[_UnknownCells]:
-        unknown = split_unknowns(published).unknown
+    def _list_unknown_cells(self, release: Release, published_baskets: Baskets, truth: Baskets) -> list[_UnknownCells]:
+        unknown = split_unknowns(published_baskets).unknown
         if unknown.codes.size:
             return [
                 _UnknownCells(item, np.flatnonzero(_flag_item_holders(unknown, item)), True) for item in unknown.items
             ]
-        asked = _list_secret_items(release.details.get("sensitive", ())) if self.items is None else list(self.items)
-        every = np.arange(len(published))
-        return [_UnknownCells(item, every, False) for item in asked or truth.items]
+        asked_items = (
+            _list_secret_items(release.details.get("sensitive", ())) if self.items is None else list(self.items)
+        )
+        every = np.arange(len(published_baskets))
+        return [_UnknownCells(item, every, False) for item in asked_items or truth.items]
 
     def _choose_answer(self, answer: Flags, true: Flags) -> Flags:
         """The prediction, always yes or always no, whichever is right most often."""
@@ -90,15 +94,15 @@ class FillUnknowns(Attack):
         ways = (answer, constant, ~constant) if self.guess == "learned" else (answer,)
         return max(ways, key=lambda way: int((way == true).sum()))
 
-    def _answer(self, known: Baskets, cell: _UnknownCells) -> Flags:
+    def _answer(self, known_baskets: Baskets, cell: _UnknownCells) -> Flags:
         """For each basket asked about, whether it holds the item."""
         report_progress("filling unknowns")
-        held = _flag_item_holders(known, cell.item)
+        holder_mask = _flag_item_holders(known_baskets, cell.item)
         if not cell.unknown:
-            return np.asarray(held[cell.rows])
+            return np.asarray(holder_mask[cell.rows])
         if self.guess == "present":
             return np.ones(len(cell.rows), dtype=bool)
-        return predict_item_presence(known, cell.item, cell.rows)
+        return predict_item_presence(known_baskets, cell.item, cell.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,36 +114,38 @@ class _UnknownCells:
     unknown: bool
 
 
-def predict_item_presence(known: Baskets, item: Item, rows: Ints) -> Flags:
+def predict_item_presence(known_baskets: Baskets, item: Item, rows: Ints) -> Flags:
     """Predict whether baskets hold an item by naive Bayes over their other items, trained on all other baskets."""
     from scipy.sparse import csr_matrix
 
-    shape = (len(known), len(known.items))
+    shape = (len(known_baskets), len(known_baskets.items))
     if not shape[1]:
         return np.zeros(len(rows), dtype=bool)
-    matrix = csr_matrix((np.ones(known.codes.size), known.codes, known.offsets), shape=shape)
-    there = _flag_item_holders(known, item)
-    certain = np.ones(len(known), dtype=bool)
+    matrix = csr_matrix((np.ones(known_baskets.codes.size), known_baskets.codes, known_baskets.offsets), shape=shape)
+    holder_mask = _flag_item_holders(known_baskets, item)
+    certain = np.ones(len(known_baskets), dtype=bool)
     certain[rows] = False
-    counts = [np.asarray(matrix[group].sum(axis=0)).ravel() for group in (there & certain, ~there & certain)]
-    sizes = [int((there & certain).sum()), int((~there & certain).sum())]
+    counts = [
+        np.asarray(matrix[group].sum(axis=0)).ravel() for group in (holder_mask & certain, ~holder_mask & certain)
+    ]
+    sizes = [int((holder_mask & certain).sum()), int((~holder_mask & certain).sum())]
     # One pseudo-basket of each kind, so that no probability is zero.
     shares = [(count + 1) / (size + 2) for count, size in zip(counts, sizes, strict=True)]
-    held = np.log(shares[0] / shares[1])
+    holding_logs = np.log(shares[0] / shares[1])
     lacking = np.log((1 - shares[0]) / (1 - shares[1]))
-    own = [position for position, name in enumerate(known.items) if str(name) == str(item)]
-    held[own], lacking[own] = 0.0, 0.0
-    odds: Floats = np.log((sizes[0] + 1) / (sizes[1] + 1)) + lacking.sum() + matrix[rows] @ (held - lacking)
+    own_positions = [position for position, name in enumerate(known_baskets.items) if str(name) == str(item)]
+    holding_logs[own_positions], lacking[own_positions] = 0.0, 0.0
+    odds: Floats = np.log((sizes[0] + 1) / (sizes[1] + 1)) + lacking.sum() + matrix[rows] @ (holding_logs - lacking)
     return np.asarray(odds > 0)
 
 
 def _flag_item_holders(baskets: Baskets, item: Item) -> Flags:
     """Which baskets hold an item; `7` and `"7"` are the same."""
-    held = np.zeros(len(baskets), dtype=bool)
+    holder_mask = np.zeros(len(baskets), dtype=bool)
     item_codes = [code for code, name in enumerate(baskets.items) if str(name) == str(item)]
     if item_codes:
-        held[np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[baskets.codes == item_codes[0]]] = True
-    return held
+        holder_mask[np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[baskets.codes == item_codes[0]]] = True
+    return holder_mask
 
 
 def _list_secret_items(sensitive: Sequence[Any]) -> list[Item]:
@@ -155,6 +161,6 @@ def _count_true_in_strangers(cells: Sequence[_UnknownCells], answers: Sequence[F
     """How many of the same answers would be right about other people, basket by basket."""
     hits = 0
     for cell, answer in zip(cells, answers, strict=True):
-        inside = cell.rows < len(control)
-        hits += int((_flag_item_holders(control, cell.item)[cell.rows[inside]] == answer[inside]).sum())
+        inside_mask = cell.rows < len(control)
+        hits += int((_flag_item_holders(control, cell.item)[cell.rows[inside_mask]] == answer[inside_mask]).sum())
     return hits

@@ -69,16 +69,16 @@ class ItemBreach(Attack):
             raise PolicyError(
                 f"{len(release.data)} baskets are published, of {len(truth)} originals; the counts must match"
             )
-        known = _KnownItems.of(release, self.most, self.items)
-        targets = [line for line in known.targets if known.supports[line] <= self.prior]
+        known_items = _KnownItems.of(release, self.most, self.items)
+        targets = [line for line in known_items.targets if known_items.supports[line] <= self.prior]
         rows = release.details.rows
-        held = _flag_items(truth, [known.names[line] for line in targets])
-        held = held if rows is None else held[:, np.asarray(rows)]
+        holder_mask = _flag_items(truth, [known_items.names[line] for line in targets])
+        holder_mask = holder_mask if rows is None else holder_mask[:, np.asarray(rows)]
         report_progress("naming baskets")
-        guesses = {way: self._name_baskets(known, targets, way) for way in known.list_ways(self.partners)}
-        right = {way: int((flags & held).sum()) for way, flags in guesses.items()}
+        guesses = {way: self._name_baskets(known_items, targets, way) for way in known_items.list_ways(self.partners)}
+        right = {way: int((flags & holder_mask).sum()) for way, flags in guesses.items()}
         best = max(right, key=right.__getitem__)
-        many, true = guesses[best].sum(axis=1), held.sum(axis=1)
+        many, true = guesses[best].sum(axis=1), holder_mask.sum(axis=1)
         return Outcome(
             attempts=int(true.sum()),
             successes=right[best],
@@ -87,38 +87,38 @@ class ItemBreach(Attack):
             facts={"items": len(targets), "named": int(many.sum()), "best_way": best},
         )
 
-    def _name_baskets(self, known: _KnownItems, targets: list[int], way: str) -> Flags:
+    def _name_baskets(self, known_items: _KnownItems, targets: list[int], way: str) -> Flags:
         """Targets × baskets: whether the basket held the item with enough probability."""
-        if known.distortion is None:
-            return known.shown[targets]
-        if not known.masked:
-            return np.array([self._name_by_size(known, line, way) for line in targets], dtype=bool).reshape(
-                len(targets), known.shown.shape[1]
+        if known_items.distortion is None:
+            return known_items.shown[targets]
+        if not known_items.masked:
+            return np.array([self._name_by_size(known_items, line, way) for line in targets], dtype=bool).reshape(
+                len(targets), known_items.shown.shape[1]
             )
-        guesses = np.zeros((len(targets), known.shown.shape[1]), dtype=bool)
+        guesses = np.zeros((len(targets), known_items.shown.shape[1]), dtype=bool)
         for row, line in enumerate(targets):
-            together = [line, *known.list_partners(line, self.partners if way == "with_partners" else 0)]
-            codes, likely = known.judge_patterns(together)
+            item_lines = [line, *known_items.list_partners(line, self.partners if way == "with_partners" else 0)]
+            codes, likely = known_items.judge_patterns(item_lines)
             guesses[row] = likely[codes] >= self.posterior
         return guesses
 
-    def _name_by_size(self, known: _KnownItems, line: int, way: str) -> Flags:
+    def _name_by_size(self, known_items: _KnownItems, line: int, way: str) -> Flags:
         """Cut and paste: an item of a small basket is pasted more often, and a large basket holds more items."""
-        assert known.distortion is not None and known.distortion.sizes is not None
-        level, sizes = float(known.distortion.adds[0]), known.distortion.sizes
+        assert known_items.distortion is not None and known_items.distortion.sizes is not None
+        level, sizes = float(known_items.distortion.adds[0]), known_items.distortion.sizes
         mean = sum(size * count for size, count in sizes) / max(sum(count for _, count in sizes), 1)
         guesses, begin = [np.zeros(0, dtype=bool)], 0
         for size, count in sizes:
-            part, begin = known.shown[line, begin : begin + count], begin + count
-            pasted = known.distortion.compute_retention(size)
-            prior = min(max(known.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
-            if size == len(known.distortion.categories):
+            part, begin = known_items.shown[line, begin : begin + count], begin + count
+            retention = known_items.distortion.compute_retention(size)
+            prior = min(max(known_items.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
+            if size == len(known_items.distortion.categories):
                 prior = 1.0  # such a basket holds every item there is
             elif way != "alone":
-                prior = _estimate_own_share(part, prior, pasted, level, way == "by_own_count")
-            shown, hidden = pasted + (1 - pasted) * level, (1 - pasted) * (1 - level)
-            yes = prior * shown / (prior * shown + (1 - prior) * level)
-            no = prior * hidden / (prior * hidden + (1 - prior) * (1 - level)) if prior < 1 else 1.0
+                prior = _estimate_own_share(part, prior, retention, level, way == "by_own_count")
+            shown_chance, hidden_chance = retention + (1 - retention) * level, (1 - retention) * (1 - level)
+            yes = prior * shown_chance / (prior * shown_chance + (1 - prior) * level)
+            no = prior * hidden_chance / (prior * hidden_chance + (1 - prior) * (1 - level)) if prior < 1 else 1.0
             guesses.append(np.where(part, yes, no) >= self.posterior)
         return np.concatenate(guesses)
 
@@ -137,7 +137,7 @@ class _KnownItems(NamedTuple):
     """The numbers of the items among the possible ones."""
 
     @classmethod
-    def of(cls, release: Release, most: int, wanted: tuple[Item, ...] | None) -> _KnownItems:
+    def of(cls, release: Release, most: int, wanted_items: tuple[Item, ...] | None) -> _KnownItems:
         data: Baskets = release.data
         distortion = get_distortion(release) if is_distorted(release) else None
         possible = list(map(str, data.items)) if distortion is None else list(distortion.categories)
@@ -146,13 +146,13 @@ class _KnownItems(NamedTuple):
         else:
             supports = np.clip(np.nan_to_num(estimate_item_supports(release)), 0.0, 1.0)
         number = {name: index for index, name in enumerate(possible)}
-        asked = [str(item) for item in wanted or ()]
-        if strange := sum(name not in number for name in asked):
+        asked_names = [str(item) for item in wanted_items or ()]
+        if strange := sum(name not in number for name in asked_names):
             raise DataError(f"{strange} of the attack's `items` are not among the items that a basket can hold")
         order = np.argsort(-supports, kind="stable")[:most].tolist()
-        places = list(dict.fromkeys([*(number[name] for name in asked), *order]))
+        places = list(dict.fromkeys([*(number[name] for name in asked_names), *order]))
         names = [possible[index] for index in places]
-        targets = list(range(len(asked) if asked else len(names)))
+        targets = list(range(len(asked_names) if asked_names else len(names)))
         shares = np.asarray(supports[places], dtype=np.float64)
         return cls(names, _flag_items(data, names), shares, targets, distortion, np.array(places, dtype=np.int64))
 
@@ -174,26 +174,26 @@ class _KnownItems(NamedTuple):
         wide = keeps - adds
         if not count or abs(wide[line]) < 1e-12:
             return []
-        both = (self.shown & self.shown[line]).mean(axis=1)
-        alone = self.shown.mean(axis=1)
+        joint_shares = (self.shown & self.shown[line]).mean(axis=1)
+        single_shares = self.shown.mean(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            covariance = (both - alone * alone[line]) / (wide * wide[line])
+            covariance = (joint_shares - single_shares * single_shares[line]) / (wide * wide[line])
             ties = np.abs(covariance) / np.sqrt(np.maximum(self.supports * (1 - self.supports), 1e-6))
         ties[line] = -1.0
         ties = np.where(np.abs(wide) < 1e-12, -1.0, ties)
         best = np.argsort(-ties, kind="stable")[:count].tolist()
         return [other for other in best if ties[other] >= 0]
 
-    def judge_patterns(self, together: list[int]) -> tuple[Ints, Floats]:
+    def judge_patterns(self, item_lines: list[int]) -> tuple[Ints, Floats]:
         """Each basket's pattern of some items, and how likely it is for each pattern that the first was truly held."""
         assert self.distortion is not None
         codes = np.zeros(self.shown.shape[1], dtype=np.int64)
-        for line in together:
+        for line in item_lines:
             codes = 2 * codes + self.shown[line]
-        size = len(together)
+        size = len(item_lines)
         truth = np.bincount(codes, minlength=2**size).reshape([2] * size) / max(len(codes), 1)
         channels = []
-        for axis, line in enumerate(together):
+        for axis, line in enumerate(item_lines):
             keep, add = (float(part[self.places[line]]) for part in (self.distortion.keeps, self.distortion.adds))
             channel = np.array([[1 - add, 1 - keep], [add, keep]])
             channels.append(channel)
@@ -208,21 +208,23 @@ class _KnownItems(NamedTuple):
         return codes, (sure / np.maximum(truth, 1e-300)).ravel()
 
 
-def _estimate_own_share(shown: Flags, expected: float, pasted: float, level: float, count: bool) -> float:
+def _estimate_own_share(
+    shown_flags: Flags, expected_share: float, retention: float, level: float, count: bool
+) -> float:
     """The share of baskets of one size that hold an item, by those baskets alone.
 
     In few baskets chance alone would look like knowledge: they must differ by three standard errors from what is
     expected or, if they are to be counted, be so many that the error is small.
     """
-    wide = pasted * (1 - level)
-    if wide < 1e-12 or not len(shown):
-        return expected
-    likely = level + expected * wide
-    error = (likely * (1 - likely) / len(shown)) ** 0.5
-    known = count and error <= _SMALL_ERROR * wide
-    if not known and abs(float(shown.mean()) - likely) <= 3 * error:
-        return expected
-    return min(max((float(shown.mean()) - level) / wide, 0.0), 1.0)
+    wide = retention * (1 - level)
+    if wide < 1e-12 or not len(shown_flags):
+        return expected_share
+    likely = level + expected_share * wide
+    error = (likely * (1 - likely) / len(shown_flags)) ** 0.5
+    is_countable = count and error <= _SMALL_ERROR * wide
+    if not is_countable and abs(float(shown_flags.mean()) - likely) <= 3 * error:
+        return expected_share
+    return min(max((float(shown_flags.mean()) - level) / wide, 0.0), 1.0)
 
 
 def _apply_along(matrix: Floats, table: Floats, axis: int) -> Floats:

@@ -68,12 +68,12 @@ class Remining(Attack):
 
     @field_validator("rules", "itemsets", mode="before")
     @classmethod
-    def _parse_rules(cls, given: Any, info: Any) -> Any:
-        if not isinstance(given, list | tuple):
-            return given
+    def _parse_rules(cls, raw_rules: Any, info: Any) -> Any:
+        if not isinstance(raw_rules, list | tuple):
+            return raw_rules
         parse: Any = parse_rule if info.field_name == "rules" else parse_itemset
         try:
-            return tuple(parse(text) if isinstance(text, str) else text for text in given)
+            return tuple(parse(text) if isinstance(text, str) else text for text in raw_rules)
         except PolicyError as problem:
             raise ValueError(str(problem)) from None
 
@@ -81,32 +81,35 @@ class Remining(Attack):
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Mine the originals for the secret rules, and the release for where they are now."""
-        published = split_unknowns(release.data).known
+        published_baskets = split_unknowns(release.data).known
         thresholds = self._lower_thresholds(release, truth)
         targets = self._list_shown_targets(release, truth, thresholds)
         sides = _RuleSides.of(targets)
         report_progress("mining below the thresholds")
-        below = _mine_rules(published, thresholds.lower(self.reach), sides)
-        shown = {rule for rule, counts in below.items() if thresholds.shows(counts)}
-        hidden, unseen = targets - shown, [rule for rule in below if rule not in shown]
-        guessed = max((hidden & set(nearest) for nearest in _list_nearest(unseen, below, thresholds, hidden)), key=len)
-        seen = hidden & set(unseen)
-        draws = min(len(hidden), len(unseen))
+        mined_rules = _mine_rules(published_baskets, thresholds.lower(self.reach), sides)
+        shown_rules = {rule for rule, counts in mined_rules.items() if thresholds.shows(counts)}
+        hidden_rules, unseen = targets - shown_rules, [rule for rule in mined_rules if rule not in shown_rules]
+        guessed_rules = max(
+            (hidden_rules & set(nearest) for nearest in _list_nearest(unseen, mined_rules, thresholds, hidden_rules)),
+            key=len,
+        )
+        seen_rules = hidden_rules & set(unseen)
+        draws = min(len(hidden_rules), len(unseen))
         short = count_one_basket_short(release.data, *self.choose_thresholds(release.method))
         return Outcome(
             attempts=len(targets),
-            successes=len(targets & shown) + len(guessed),
-            baseline=round(draws * len(seen) / len(unseen)) if unseen else 0,
+            successes=len(targets & shown_rules) + len(guessed_rules),
+            baseline=round(draws * len(seen_rules) / len(unseen)) if unseen else 0,
             control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
-                "visible": len(targets & shown),
-                "seen_below": len(seen),
-                "guessed": len(guessed),
+                "visible": len(targets & shown_rules),
+                "seen_below": len(seen_rules),
+                "guessed": len(guessed_rules),
                 "candidates": len(unseen),
                 **({} if short is None else {"one_basket_short": short}),
-                "hidden_one_basket_short": sum(thresholds.count_lacking(below[rule]) == 1 for rule in seen),
-                **_measure_threshold_distances([thresholds.measure_lack(below[rule]) for rule in seen]),
-                **_count_confidence_bands(below.values(), thresholds),
+                "hidden_one_basket_short": sum(thresholds.count_lacking(mined_rules[rule]) == 1 for rule in seen_rules),
+                **_measure_threshold_distances([thresholds.measure_lack(mined_rules[rule]) for rule in seen_rules]),
+                **_count_confidence_bands(mined_rules.values(), thresholds),
             },
         )
 
@@ -130,12 +133,12 @@ class Remining(Attack):
         if not secrets:
             raise PolicyError("give the rules, itemsets or items that were hidden: the release does not state them")
         items = {str(secret) for secret in secrets if isinstance(secret, str | int)}
-        sided = [secret for secret in secrets if not isinstance(secret, str | int)]
-        wanted = {(frozenset(map(str, left)), frozenset(map(str, right))) for left, right in sided}
-        sides = _RuleSides.of(wanted)
+        rule_secrets = [secret for secret in secrets if not isinstance(secret, str | int)]
+        wanted_rules = {(frozenset(map(str, left)), frozenset(map(str, right))) for left, right in rule_secrets}
+        sides = _RuleSides.of(wanted_rules)
         rules = _mine_rules(truth, thresholds, _RuleSides(max(sides.right, 1 if items else 0), sides.sets))
-        about = {rule for rule in rules if len(rule[1]) == 1 and rule[0] and rule[1] <= items}
-        return {rule for rule in (wanted | about) & rules.keys() if thresholds.shows(rules[rule])}
+        item_rules = {rule for rule in rules if len(rule[1]) == 1 and rule[0] and rule[1] <= items}
+        return {rule for rule in (wanted_rules | item_rules) & rules.keys() if thresholds.shows(rules[rule])}
 
     def _count_shown_in_strangers(self, control: Baskets, thresholds: _MiningThresholds, targets: set[Rule]) -> int:
         """How many of the secret rules hold among other people: knowledge about the population."""
@@ -156,8 +159,8 @@ class _MiningThresholds:
     share: Fraction | None
 
     def lower(self, reach: float) -> _MiningThresholds:
-        kept = 1 - Fraction(repr(reach))
-        return _MiningThresholds(self.least * kept, None if self.share is None else self.share * kept)
+        kept_share = 1 - Fraction(repr(reach))
+        return _MiningThresholds(self.least * kept_share, None if self.share is None else self.share * kept_share)
 
     def shows(self, counts: _RuleCounts) -> bool:
         return self.measure_lack(counts) == 0
@@ -184,7 +187,7 @@ def count_one_basket_short(data: Baskets, support: int | float, confidence: floa
     return count_rules_one_basket_short(split_unknowns(data).known, least, share)
 
 
-def count_rules_one_basket_short(published: Baskets, least: Fraction, share: Fraction | None) -> int | None:
+def count_rules_one_basket_short(published_baskets: Baskets, least: Fraction, share: Fraction | None) -> int | None:
     """How many rules with one item on the right (itemsets if there is no confidence) one more basket would show.
 
     It depends on the published baskets and the thresholds alone, whatever was hidden. None with more itemsets than
@@ -193,7 +196,7 @@ def count_rules_one_basket_short(published: Baskets, least: Fraction, share: Fra
     thresholds = _MiningThresholds(least, share)
     lower = _MiningThresholds(Fraction(max(1, ceil(least) - 1)), None)
     try:
-        rules = _mine_rules(published, lower, _RuleSides(0 if share is None else 1, share is None), MOST_SETS)
+        rules = _mine_rules(published_baskets, lower, _RuleSides(0 if share is None else 1, share is None), MOST_SETS)
     except PolicyError:
         return None
     return sum(thresholds.count_lacking(counts) == 1 for counts in rules.values())
@@ -234,13 +237,13 @@ def _mine_rules(
 
 def _list_proper_parts(items: Names, longest: int) -> Iterable[Names]:
     """The proper subsets with at most this many items."""
-    ordered = sorted(items)
-    for length in range(1, min(longest, len(ordered) - 1) + 1):
-        yield from map(frozenset, combinations(ordered, length))
+    sorted_items = sorted(items)
+    for length in range(1, min(longest, len(sorted_items) - 1) + 1):
+        yield from map(frozenset, combinations(sorted_items, length))
 
 
 def _list_nearest(
-    unseen: Sequence[Rule], counts: Mapping[Rule, _RuleCounts], thresholds: _MiningThresholds, hidden: set[Rule]
+    unseen: Sequence[Rule], counts: Mapping[Rule, _RuleCounts], thresholds: _MiningThresholds, hidden_rules: set[Rule]
 ) -> Iterator[list[Rule]]:
     """As many rules as were hidden: those that lack the smallest share; those that lack the fewest baskets; those that
     lack confidence alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule.
@@ -251,11 +254,11 @@ def _list_nearest(
         return thresholds.measure_lack(counts[rule]), -counts[rule].whole, length, sorted(rule[0]), sorted(rule[1])
 
     by_share = sorted(unseen, key=rank)
-    yield by_share[: len(hidden)]
-    yield sorted(by_share, key=lambda rule: thresholds.count_lacking(counts[rule]))[: len(hidden)]
+    yield by_share[: len(hidden_rules)]
+    yield sorted(by_share, key=lambda rule: thresholds.count_lacking(counts[rule]))[: len(hidden_rules)]
     frequent_first = sorted(by_share, key=lambda rule: counts[rule].whole < thresholds.least)
-    yield frequent_first[: len(hidden)]
-    yield sorted(frequent_first, key=lambda rule: len(rule[0] | rule[1]) > 2)[: len(hidden)]
+    yield frequent_first[: len(hidden_rules)]
+    yield sorted(frequent_first, key=lambda rule: len(rule[0] | rule[1]) > 2)[: len(hidden_rules)]
 
 
 def _measure_threshold_distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:

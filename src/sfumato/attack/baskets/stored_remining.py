@@ -21,13 +21,13 @@ from sfumato.release import Release
 
 def run_stored_remining(attack: Remining, release: Release, original: StoredBaskets) -> Outcome:
     """Mine both files as far down as the attack looks."""
-    published: StoredBaskets = release.data
+    published_baskets: StoredBaskets = release.data
     least = compute_least_count(attack.choose_thresholds(release.method)[0], len(original))
     lowest = min(ceil(least * (1 - Fraction(repr(attack.reach)))), least - 1)
-    shown = take_frequent_items(published, max(1, lowest))
+    frequent_baskets = take_frequent_items(published_baskets, max(1, lowest))
     # A share would be one of the baskets that were taken.
     counting_attack = attack.model_copy(update={"min_support": least})
-    return counting_attack.run(replace(release, data=shown), take_frequent_items(original, least))
+    return counting_attack.run(replace(release, data=frequent_baskets), take_frequent_items(original, least))
 
 
 def count_stored_one_basket_short(data: StoredBaskets, support: int | float, confidence: float | None) -> int | None:

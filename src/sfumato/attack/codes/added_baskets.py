@@ -31,10 +31,10 @@ def weigh_true_baskets(baskets: Baskets, real: int) -> Iterator[Floats]:
     """
     if not 0 < real < len(baskets):
         return
-    held = _build_code_matrix(baskets)
-    for done, start in enumerate(_list_starts(held, real)):
-        report_progress("telling added baskets apart", done, 2 * _DIRECTIONS)
-        yield _separate(held, start, real)
+    code_matrix = _build_code_matrix(baskets)
+    for done_count, start in enumerate(_list_starts(code_matrix, real)):
+        report_progress("telling added baskets apart", done_count, 2 * _DIRECTIONS)
+        yield _separate(code_matrix, start, real)
 
 
 def _build_code_matrix(baskets: Baskets) -> Any:
@@ -50,30 +50,32 @@ def _build_code_matrix(baskets: Baskets) -> Any:
     return matrix[:, common[(supports[common] > 0) & (supports[common] < len(baskets))]]
 
 
-def _list_starts(held: Any, real: int) -> Iterator[Floats]:
+def _list_starts(code_matrix: Any, real: int) -> Iterator[Floats]:
     """Baskets that are far to either side, in the directions in which codes vary together most."""
-    count = held.shape[0]
-    mean = np.asarray(held.sum(axis=0)).ravel() / count
+    count = code_matrix.shape[0]
+    mean = np.asarray(code_matrix.sum(axis=0)).ravel() / count
     deviation = np.sqrt(mean * (1 - mean))
-    together = ((held.T @ held).toarray() / count - np.outer(mean, mean)) / np.outer(deviation, deviation)
-    np.fill_diagonal(together, 0.0)
-    directions = np.linalg.eigh(together)[1].T[::-1][:_DIRECTIONS]
+    correlations = ((code_matrix.T @ code_matrix).toarray() / count - np.outer(mean, mean)) / np.outer(
+        deviation, deviation
+    )
+    np.fill_diagonal(correlations, 0.0)
+    directions = np.linalg.eigh(correlations)[1].T[::-1][:_DIRECTIONS]
     for direction in directions:
         for side in (1.0, -1.0):
-            far = side * (held @ (direction / deviation))
+            far = side * (code_matrix @ (direction / deviation))
             yield np.where(far >= np.quantile(far, 1 - real / count), 0.9, 0.1)
 
 
-def _separate(held: Any, now: Floats, real: int) -> Floats:
+def _separate(code_matrix: Any, chances: Floats, real: int) -> Floats:
     """The EM algorithm for two kinds of baskets; the share of true ones is known."""
-    count, prior = held.shape[0], np.log(real / (held.shape[0] - real))
+    count, prior = code_matrix.shape[0], np.log(real / (code_matrix.shape[0] - real))
     for _ in range(_STEPS):
         # Half a basket more of each kind, so that no probability is 0 or 1.
-        true = (held.T @ now + 0.5) / (now.sum() + 1)
-        added = (held.T @ (1 - now) + 0.5) / (count - now.sum() + 1)
-        odds = prior + np.log((1 - true) / (1 - added)).sum()
-        odds = odds + held @ np.log(true * (1 - added) / (added * (1 - true)))
-        before, now = now, 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
-        if np.abs(now - before).max() < 1e-6:
+        true = (code_matrix.T @ chances + 0.5) / (chances.sum() + 1)
+        added_shares = (code_matrix.T @ (1 - chances) + 0.5) / (count - chances.sum() + 1)
+        odds = prior + np.log((1 - true) / (1 - added_shares)).sum()
+        odds = odds + code_matrix @ np.log(true * (1 - added_shares) / (added_shares * (1 - true)))
+        previous_chances, chances = chances, 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
+        if np.abs(chances - previous_chances).max() < 1e-6:
             break
-    return np.asarray(now)
+    return np.asarray(chances)

@@ -59,17 +59,19 @@ class BloomDictionary(Attack):
             raise PolicyError(
                 f"{len(release.data)} filters are published for {len(truth)} baskets; the counts must be equal"
             )
-        wanted = _list_commonest_items(truth, self.items)
-        true = build_item_columns(truth, wanted)
-        ways = self._name_baskets(release, {item: true[item].bit_count() for item in wanted}, len(truth))
-        blind = self._count_agreeing_items(true, dict.fromkeys(wanted, build_full_column(len(truth))))
+        wanted_items = _list_commonest_items(truth, self.items)
+        true = build_item_columns(truth, wanted_items)
+        ways = self._name_baskets(release, {item: true[item].bit_count() for item in wanted_items}, len(truth))
+        blind = self._count_agreeing_items(true, dict.fromkeys(wanted_items, build_full_column(len(truth))))
         strangers = None
         if control is not None:
-            others = {item: column.bit_count() for item, column in build_item_columns(control, wanted).items()}
-            guesses = self._name_baskets(release, others, len(control))
+            stranger_supports = {
+                item: column.bit_count() for item, column in build_item_columns(control, wanted_items).items()
+            }
+            guesses = self._name_baskets(release, stranger_supports, len(control))
             strangers = max(self._count_agreeing_items(true, guess) for guess in guesses)
         return Outcome(
-            attempts=len(wanted),
+            attempts=len(wanted_items),
             successes=max(blind, *(self._count_agreeing_items(true, guess) for guess in ways)),
             baseline=blind,
             control=strangers,
@@ -86,9 +88,9 @@ class BloomDictionary(Attack):
         names = {str(item): item for item in release.data.items}
         bits, hashes = self._find_parameters(release)
         guessed_columns: dict[Item, Column] = {}
-        for done, item in enumerate(supports):
-            if done % 256 == 0:
-                report_progress("hashing the dictionary", done, len(supports))
+        for done_count, item in enumerate(supports):
+            if done_count % 256 == 0:
+                report_progress("hashing the dictionary", done_count, len(supports))
             if bits is None or hashes is None:
                 # An item published under its own name needs no hashing.
                 guessed_columns[item] = columns[names[str(item)]] if str(item) in names else 0
@@ -104,8 +106,8 @@ class BloomDictionary(Attack):
         """For how many items the named baskets agree well enough with the true ones."""
         right = 0
         for item, column in true.items():
-            either = (column | guesses.get(item, 0)).bit_count()
-            right += bool(either) and (column & guesses.get(item, 0)).bit_count() >= self.agreement * either
+            union_count = (column | guesses.get(item, 0)).bit_count()
+            right += bool(union_count) and (column & guesses.get(item, 0)).bit_count() >= self.agreement * union_count
         return right
 
 

@@ -97,17 +97,17 @@ class CrackTrials:
 
 def _bound_median(values: Floats) -> tuple[float, float]:
     """A 95 % interval of the median, from order statistics."""
-    many, ordered = len(values), np.sort(values)
+    many, sorted_values = len(values), np.sort(values)
     reach = _Z * sqrt(many) / 2
     low, high = int(np.floor(many / 2 - reach)), int(np.ceil(many / 2 + reach))
-    return float(ordered[max(low, 0)]), float(ordered[min(high, many - 1)])
+    return float(sorted_values[max(low, 0)]), float(sorted_values[min(high, many - 1)])
 
 
 def split_trials(trials: int, column: CodedColumn) -> Iterator[int]:
     """Split trials so that their guesses fit into memory."""
     step = max(1, _CELLS // max(len(column.pairs.code), 1))
-    for done in range(0, trials, step):
-        yield min(step, trials - done)
+    for done_count in range(0, trials, step):
+        yield min(step, trials - done_count)
 
 
 def attack_code_columns(
@@ -122,11 +122,11 @@ def attack_code_columns(
 ) -> Outcome:
     """Attack every column; count the people whose value is read, in the column where most are."""
     columns = list_coded_columns(release.data, truth, release.details, column)
-    attacked = []
-    for done, coded in enumerate(columns):
-        report_progress("guessing codes", done, len(columns))
-        attacked.append(_try_code_column(coded, coded, radius, trials, cracking))
-    worst = max(attacked, key=lambda column_trials: column_trials.risk)
+    attacked_columns = []
+    for done_count, coded_column in enumerate(columns):
+        report_progress("guessing codes", done_count, len(columns))
+        attacked_columns.append(_try_code_column(coded_column, coded_column, radius, trials, cracking))
+    worst = max(attacked_columns, key=lambda column_trials: column_trials.risk)
     return Outcome(
         attempts=worst.column.people,
         successes=worst.count_read(worst.best),
@@ -137,7 +137,7 @@ def attack_code_columns(
             "radius": radius,
             "trials": trials,
             "column": worst.column.name,
-            "columns": {column_trials.column.name: column_trials.as_json() for column_trials in attacked},
+            "columns": {column_trials.column.name: column_trials.as_json() for column_trials in attacked_columns},
         },
     )
 

@@ -109,7 +109,9 @@ class CurveCombination(Attack):
         venns: dict[str, dict[str, float]] = {}
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            parts = [self._try_curves(column, judge, some, chance) for some in split_trials(trials, column)]
+            parts = [
+                self._try_curves(column, judge, trial_count, chance) for trial_count in split_trials(trials, column)
+            ]
             venn = np.concatenate([part.venn for part in parts], axis=1) / len(column.codes)
             venns.setdefault(column.name, _summarize_agreement(venn))
             return {way: Cracks.join([part.ways[way] for part in parts]) for way in parts[0].ways}
@@ -121,15 +123,17 @@ class CurveCombination(Attack):
         self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator
     ) -> _CurveTrials:
         points = KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
-        which = np.zeros((trials, len(column.codes)), dtype=np.int64)
+        crack_sets = np.zeros((trials, len(column.codes)), dtype=np.int64)
         guesses = {fit: fit_curve(points, column.codes, fit) for fit in FITS}
         for number, guess in enumerate(guesses.values()):
-            which += judge.flag_cracks(guess, self.radius) << number
-        venn = np.array([(which == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
-        agreed = sum(judge.flag_read(guess, self.radius).astype(np.int64) for guess in guesses.values()) >= _AGREEING
+            crack_sets += judge.flag_cracks(guess, self.radius) << number
+        venn = np.array([(crack_sets == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
+        agreement_mask = (
+            sum(judge.flag_read(guess, self.radius).astype(np.int64) for guess in guesses.values()) >= _AGREEING
+        )
         several = Cracks(
             venn[[_number_curve_set(curves) for curves in _SEVERAL]].sum(axis=0),
-            np.asarray(agreed @ judge.pairs.rows, dtype=np.float64),
+            np.asarray(agreement_mask @ judge.pairs.rows, dtype=np.float64),
         )
         single = {str(fit): Cracks.of(judge, guess, self.radius) for fit, guess in guesses.items()}
         return _CurveTrials(venn, {"two agree": several} | single)
@@ -151,8 +155,8 @@ _SEVERAL: tuple[tuple[Fit, ...], ...] = (
 )
 
 
-def _number_curve_set(which: tuple[Fit, ...]) -> int:
-    return sum(1 << FITS.index(fit) for fit in which)
+def _number_curve_set(curves: tuple[Fit, ...]) -> int:
+    return sum(1 << FITS.index(fit) for fit in curves)
 
 
 def _summarize_agreement(parts: Floats) -> dict[str, float]:

@@ -66,15 +66,15 @@ class FamilyMatching(Attack):
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             rising: list[Cracks] = []
             falling: list[Cracks] = []
-            for done, part in enumerate(split_trials(trials, column)):
-                report_progress("matching a family", done)
-                known = KnowledgePoints.draw(column, self.points, self.bad, self.radius, part, chance)
-                shares = column.middle[np.searchsorted(column.codes, known.codes)]
-                for outcomes, here, there in (
+            for done_count, part in enumerate(split_trials(trials, column)):
+                report_progress("matching a family", done_count)
+                known_points = KnowledgePoints.draw(column, self.points, self.bad, self.radius, part, chance)
+                shares = column.middle[np.searchsorted(column.codes, known_points.codes)]
+                for outcomes, code_shares, point_shares in (
                     (rising, column.middle, shares),
                     (falling, 1 - column.middle, 1 - shares),
                 ):
-                    guesses = guess_by_family(self.family, here, there, known.values)
+                    guesses = guess_by_family(self.family, code_shares, point_shares, known_points.values)
                     outcomes.append(Cracks.of(judge, guesses, self.radius))
             return {"by family": Cracks.join(rising), "by family, falling": Cracks.join(falling)}
 

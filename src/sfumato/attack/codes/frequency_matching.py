@@ -66,8 +66,8 @@ class FrequencyMatching(Attack):
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             ways: dict[str, list[Cracks]] = {"within classes": [], "by frequency alone": [], "by quantile": []}
             runs, whole = _number_class_runs(column, classes), np.zeros(len(column.codes), dtype=np.int64)
-            for done in range(trials):
-                report_progress("matching frequencies", done, trials)
+            for done_count in range(trials):
+                report_progress("matching frequencies", done_count, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
                 guesses = (guess_by_frequency(column, sample, runs), guess_by_frequency(column, sample, whole))
                 for way, guess in zip(ways, (*guesses, guess_by_quantile(column, sample)), strict=True):
@@ -79,12 +79,12 @@ class FrequencyMatching(Attack):
             release, truth, control, self.column, self.radius, trials, crack_column, {"share": self.share}
         )
 
-    def _number_target_classes(self, published: Table) -> Ints | None:
+    def _number_target_classes(self, published_table: Table) -> Ints | None:
         if self.target is None:
             return None
-        if self.target not in published.frame.columns:
+        if self.target not in published_table.frame.columns:
             raise PolicyError(f'the target "{self.target}" is not a column of the release')
-        return published.frame[self.target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        return published_table.frame[self.target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
 
 
 def _number_class_runs(column: CodedColumn, classes: Ints | None) -> Ints:

@@ -69,19 +69,19 @@ class ItemFrequency(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
         views = self._list_views(release.data, len(truth))
         judge = _CodeJudge(release, truth)
-        known = _PairShares.of(truth, self.items)
-        guesses = self._guess_codes(known, views, chance)
-        right = {way: judge.count_right(known.names, guess.codes) for way, guess in guesses.items()}
+        known_pairs = _PairShares.of(truth, self.items)
+        guesses = self._guess_codes(known_pairs, views, chance)
+        right = {way: judge.count_right(known_pairs.names, guess.codes) for way, guess in guesses.items()}
         strangers = None
         if control is not None:
             other = _PairShares.of(control, self.items)
-            others = self._guess_codes(other, views, chance).values()
-            strangers = max(judge.count_right(other.names, guess.codes) for guess in others)
+            stranger_guesses = self._guess_codes(other, views, chance).values()
+            strangers = max(judge.count_right(other.names, guess.codes) for guess in stranger_guesses)
         return Outcome(
-            attempts=len(known.names),
+            attempts=len(known_pairs.names),
             successes=max(right.values()),
-            baseline=round(len(known.names) / len(release.data.items)) if release.data.items else 0,
-            control=None if strangers is None else min(strangers, len(known.names)),
+            baseline=round(len(known_pairs.names) / len(release.data.items)) if release.data.items else 0,
+            control=None if strangers is None else min(strangers, len(known_pairs.names)),
             facts={
                 "codes": len(release.data.items),
                 "noise": guesses["all baskets"].rate,
@@ -89,30 +89,33 @@ class ItemFrequency(Attack):
             },
         )
 
-    def _list_views(self, published: Baskets, real: int) -> list[_PairShares]:
+    def _list_views(self, published_baskets: Baskets, real: int) -> list[_PairShares]:
         """The published codes: in all baskets, and in those that may be the true ones."""
-        views = [_PairShares.of(published, 4 * self.items, real)]
+        views = [_PairShares.of(published_baskets, 4 * self.items, real)]
         if self.clean:
-            views += [views[0].weigh_baskets(published, weights) for weights in weigh_true_baskets(published, real)]
+            views += [
+                views[0].weigh_baskets(published_baskets, weights)
+                for weights in weigh_true_baskets(published_baskets, real)
+            ]
         return views
 
     def _guess_codes(
-        self, known: _PairShares, views: Sequence[_PairShares], chance: np.random.Generator
+        self, known_pairs: _PairShares, views: Sequence[_PairShares], chance: np.random.Generator
     ) -> dict[str, _CodeGuess]:
         """The codes guessed for the known items, in several ways."""
         by_pairs = self.knowledge == "pairs"
-        shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
+        shares = known_pairs.shares * chance.uniform(1 - self.error, 1 + self.error, known_pairs.shares.shape)
         if self.known_share < 1:
             shares = _forget_shares(shares, self.known_share, chance, by_pairs=by_pairs)
         rates = _RATES if self.clean else _RATES[:1]
-        first, *others = views
+        first, *other_views = views
         guesses = {
             "all baskets": _choose_nearest(_match_view(shares, first, rate, by_pairs=by_pairs) for rate in rates),
             "ranks": _match_ranks(shares, first),
         }
-        if others:
+        if other_views:
             # Supports alone tell which of the views is of true baskets.
-            nearest = min(others, key=lambda view: _match_view(shares, view, 0.0, by_pairs=False).distance)
+            nearest = min(other_views, key=lambda view: _match_view(shares, view, 0.0, by_pairs=False).distance)
             guesses["true baskets"] = _match_view(shares, nearest, 0.0, by_pairs=by_pairs)
         return guesses
 
@@ -144,20 +147,22 @@ class _PairShares:
         from scipy.sparse import csr_matrix, diags_array
 
         item_index = {item: index for index, item in enumerate(baskets.items)}
-        held = csr_matrix(
+        code_matrix = csr_matrix(
             (np.ones(baskets.codes.size), baskets.codes, baskets.offsets), shape=(len(baskets), len(baskets.items))
         )[:, [item_index[name] for name in self.names]]
-        return replace(self, shares=(held.T @ diags_array(weights) @ held).toarray() / self.baskets)
+        return replace(self, shares=(code_matrix.T @ diags_array(weights) @ code_matrix).toarray() / self.baskets)
 
     def subtract_decoys(self, rate: float) -> _PairShares:
         """Each code twice: as it is, and with random occurrences in this share of other baskets subtracted."""
         single = np.diag(self.shares)
-        kept = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
-        alone = np.maximum(0.0, 1 - (1 - np.tile(single, 2)) / kept)
+        kept_shares = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
+        true_supports = np.maximum(0.0, 1 - (1 - np.tile(single, 2)) / kept_shares)
         # Independent noise shrinks the excess co-occurrence of two codes, and does nothing else to it.
-        beyond = np.tile(self.shares - np.outer(single, single), (2, 2)) / np.outer(kept, kept)
-        shares = np.clip(np.outer(alone, alone) + beyond, 0.0, np.minimum.outer(alone, alone))
-        np.fill_diagonal(shares, alone)
+        excess = np.tile(self.shares - np.outer(single, single), (2, 2)) / np.outer(kept_shares, kept_shares)
+        shares = np.clip(
+            np.outer(true_supports, true_supports) + excess, 0.0, np.minimum.outer(true_supports, true_supports)
+        )
+        np.fill_diagonal(shares, true_supports)
         return _PairShares(self.names * 2, shares, self.baskets)
 
 
@@ -177,50 +182,56 @@ def _choose_nearest(guesses: Iterable[_CodeGuess]) -> _CodeGuess:
 def _forget_shares(shares: Floats, known_share: float, chance: np.random.Generator, *, by_pairs: bool) -> Floats:
     """Keep a share of the supports; the others become NaN, on both sides of the diagonal."""
     first, second = np.triu_indices(len(shares)) if by_pairs else np.diag_indices(len(shares))
-    kept = chance.choice(len(first), round(known_share * len(first)), replace=False)
-    left = np.full_like(shares, np.nan)
-    for rows, columns in ((first[kept], second[kept]), (second[kept], first[kept])):
-        left[rows, columns] = shares[rows, columns]
-    return left
+    kept_indices = chance.choice(len(first), round(known_share * len(first)), replace=False)
+    kept_shares = np.full_like(shares, np.nan)
+    for rows, columns in ((first[kept_indices], second[kept_indices]), (second[kept_indices], first[kept_indices])):
+        kept_shares[rows, columns] = shares[rows, columns]
+    return kept_shares
 
 
-def _match_ranks(known: Floats, seen: _PairShares) -> _CodeGuess:
+def _match_ranks(known_shares: Floats, view: _PairShares) -> _CodeGuess:
     """The most common item is the most common code, and so on, as far as supports are known."""
-    codes: list[Item | None] = [None] * len(known)
-    supports = np.diag(known)
-    ranked = np.argsort(-supports, kind="stable")[: int(np.isfinite(supports).sum())]
-    for item, name in zip(ranked.tolist(), seen.names, strict=False):
+    codes: list[Item | None] = [None] * len(known_shares)
+    supports = np.diag(known_shares)
+    ranked_items = np.argsort(-supports, kind="stable")[: int(np.isfinite(supports).sum())]
+    for item, name in zip(ranked_items.tolist(), view.names, strict=False):
         codes[item] = name
     return _CodeGuess(codes, 0.0, 0.0)
 
 
-def _match_view(known: Floats, seen: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
-    left = seen.subtract_decoys(rate) if rate else seen
-    places = _match_codes(known, left.shares, seen.baskets, by_pairs=by_pairs)
-    codes = [left.names[position] if position >= 0 else None for position in places.tolist()]
-    return _CodeGuess(codes, _measure_match_distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)
+def _match_view(known_shares: Floats, view: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
+    cleaned_view = view.subtract_decoys(rate) if rate else view
+    places = _match_codes(known_shares, cleaned_view.shares, view.baskets, by_pairs=by_pairs)
+    codes = [cleaned_view.names[position] if position >= 0 else None for position in places.tolist()]
+    return _CodeGuess(
+        codes, _measure_match_distance(known_shares, cleaned_view.shares, places, view.baskets, by_pairs=by_pairs), rate
+    )
 
 
-def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> Ints:
+def _match_codes(known_shares: Floats, code_shares: Floats, count: int, *, by_pairs: bool) -> Ints:
     """For each known item the index of its code, −1 for none: matched first by supports, then by pairs."""
     from scipy.optimize import linear_sum_assignment
 
-    supports = np.diag(known)
-    apart_alone = np.abs(supports[:, None] - np.diag(seen)[None, :])
-    alone = np.nan_to_num(apart_alone / _compute_share_deviations(supports, count)[:, None])
-    best = places = _fill_matched_places(linear_sum_assignment(np.log1p(alone)), len(known))
+    supports = np.diag(known_shares)
+    apart_alone = np.abs(supports[:, None] - np.diag(code_shares)[None, :])
+    support_distances = np.nan_to_num(apart_alone / _compute_share_deviations(supports, count)[:, None])
+    best = places = _fill_matched_places(linear_sum_assignment(np.log1p(support_distances)), len(known_shares))
     places[np.isnan(supports)] = -1  # drawn from what was left
-    least = _measure_match_distance(known, seen, places, count, by_pairs=True)
-    for done in range(_ROUNDS if by_pairs else 0):
-        report_progress("matching pairs", done, _ROUNDS)
+    least = _measure_match_distance(known_shares, code_shares, places, count, by_pairs=True)
+    for done_count in range(_ROUNDS if by_pairs else 0):
+        report_progress("matching pairs", done_count, _ROUNDS)
         items = np.flatnonzero(places >= 0)
         if not len(items):
             break
-        with_those = seen[:, places[items]]
-        apart = np.stack([_measure_share_distances(row[items], with_those, count).sum(axis=1) for row in known])
-        new = _fill_matched_places(linear_sum_assignment(apart + np.minimum(alone, _FAR)), len(known))
-        new[np.isnan(supports) & np.isnan(known[:, items]).all(axis=1)] = -1
-        distance = _measure_match_distance(known, seen, new, count, by_pairs=True)
+        with_those = code_shares[:, places[items]]
+        pair_distances = np.stack(
+            [_measure_share_distances(row[items], with_those, count).sum(axis=1) for row in known_shares]
+        )
+        new = _fill_matched_places(
+            linear_sum_assignment(pair_distances + np.minimum(support_distances, _FAR)), len(known_shares)
+        )
+        new[np.isnan(supports) & np.isnan(known_shares[:, items]).all(axis=1)] = -1
+        distance = _measure_match_distance(known_shares, code_shares, new, count, by_pairs=True)
         if distance < least:
             best, least = new, distance
         if np.array_equal(new, places):
@@ -229,12 +240,14 @@ def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> 
     return best
 
 
-def _measure_share_distances(known: Floats, seen: Floats, count: int) -> Floats:
+def _measure_share_distances(known_shares: Floats, code_shares: Floats, count: int) -> Floats:
     """How many standard deviations known and seen shares are apart; capped, so that a wrong match weighs little.
 
     Unknown ones are not apart.
     """
-    return np.nan_to_num(np.minimum(np.abs(known - seen) / _compute_share_deviations(known, count), _FAR))
+    return np.nan_to_num(
+        np.minimum(np.abs(known_shares - code_shares) / _compute_share_deviations(known_shares, count), _FAR)
+    )
 
 
 def _compute_share_deviations(shares: Floats, count: int) -> Floats:
@@ -247,15 +260,17 @@ def _fill_matched_places(pairs: tuple[Ints, Ints], count: int) -> Ints:
     return places
 
 
-def _measure_match_distance(known: Floats, seen: Floats, places: Ints, count: int, *, by_pairs: bool) -> float:
+def _measure_match_distance(
+    known_shares: Floats, code_shares: Floats, places: Ints, count: int, *, by_pairs: bool
+) -> float:
     """How far known supports (and those of pairs) are from those of the codes; an item without a code is far."""
     items = np.flatnonzero(places >= 0)
     codes = places[items]
     if not by_pairs:
-        apart = _measure_share_distances(np.diag(known)[items], np.diag(seen)[codes], count)
-        return float(apart.sum() + _FAR * (len(known) - len(items)))
-    apart = _measure_share_distances(known[np.ix_(items, items)], seen[np.ix_(codes, codes)], count)
-    return float(apart.sum() + _FAR * (len(known) ** 2 - len(items) ** 2))
+        distances = _measure_share_distances(np.diag(known_shares)[items], np.diag(code_shares)[codes], count)
+        return float(distances.sum() + _FAR * (len(known_shares) - len(items)))
+    distances = _measure_share_distances(known_shares[np.ix_(items, items)], code_shares[np.ix_(codes, codes)], count)
+    return float(distances.sum() + _FAR * (len(known_shares) ** 2 - len(items) ** 2))
 
 
 class _CodeJudge:
@@ -280,10 +295,10 @@ class _CodeJudge:
         return successes
 
 
-def _select_real_baskets(published: Baskets, rows: Ints, count: int) -> Baskets:
+def _select_real_baskets(published_baskets: Baskets, rows: Ints, count: int) -> Baskets:
     """The published baskets in the order of the originals, without fake baskets."""
-    row = np.repeat(rows, np.diff(published.offsets))
-    kept = (row >= 0) & (row < count)
-    order = np.argsort(row[kept], kind="stable")
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(row[kept], minlength=count))))
-    return Baskets(published.items, offsets, published.codes[kept][order])
+    row = np.repeat(rows, np.diff(published_baskets.offsets))
+    kept_mask = (row >= 0) & (row < count)
+    order = np.argsort(row[kept_mask], kind="stable")
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(row[kept_mask], minlength=count))))
+    return Baskets(published_baskets.items, offsets, published_baskets.codes[kept_mask][order])

@@ -54,12 +54,12 @@ class QuantileMatching(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            rising, falling, turned = [], [], column.negate()
-            for done in range(trials):
-                report_progress("matching quantiles", done, trials)
+            rising, falling, negated_column = [], [], column.negate()
+            for done_count in range(trials):
+                report_progress("matching quantiles", done_count, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
                 rising.append(Cracks.of(judge, guess_by_quantile(column, sample), self.radius))
-                falling.append(Cracks.of(judge, guess_by_quantile(turned, sample)[::-1], self.radius))
+                falling.append(Cracks.of(judge, guess_by_quantile(negated_column, sample)[::-1], self.radius))
             return {"by quantile": Cracks.join(rising), "by quantile, falling": Cracks.join(falling)}
 
         trials = 1 if self.share == 1 else self.trials

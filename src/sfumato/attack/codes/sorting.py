@@ -66,14 +66,14 @@ class Sorting(Attack):
         return attack_code_columns(release, truth, control, self.column, self.radius, 1, crack_column, facts)
 
     def _crack_in_order(self, judge: CodedColumn, ranges: CodeRanges, even: Floats) -> dict[str, Cracks]:
-        expected = ranges.compute_crack_chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)
+        expected_counts = ranges.compute_crack_chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)
         return {
-            "drawn from the range": Cracks(*(np.array([count]) for count in expected)),
+            "drawn from the range": Cracks(*(np.array([count]) for count in expected_counts)),
             "spread evenly": Cracks.of(judge, even, self.radius),
             "counted up": Cracks.of(judge, ranges.low, self.radius),
             "counted down": Cracks.of(judge, ranges.high, self.radius),
         }
 
     def _choose_ends(self, column: CodedColumn) -> tuple[float, float]:
-        known = column.domain if self.knows_range else column.codes
-        return float(known[0]), float(known[-1])
+        known_values = column.domain if self.knows_range else column.codes
+        return float(known_values[0]), float(known_values[-1])

@@ -85,25 +85,28 @@ class LearnedInference(Attack):
         report_progress("learned inference")
         task = _GuessingTask.of(release.data.frame, cells, control, chance)
         budget = LearningBudget(self.training_rows, self.intervals)
-        made = predict_hidden(task.frame, task.asked, self.learners, chance, budget, task.known)
-        learnt = {guesses.column: guesses for guesses in made}
-        tallies = [task.tally(cells_of_column, learnt.get(cells_of_column.column), chance) for cells_of_column in cells]
+        column_guesses = predict_hidden(task.frame, task.asked, self.learners, chance, budget, task.known)
+        guesses_by_column = {guesses.column: guesses for guesses in column_guesses}
+        tallies = [
+            task.tally(cells_of_column, guesses_by_column.get(cells_of_column.column), chance)
+            for cells_of_column in cells
+        ]
         attempts, successes = sum(tally.cells for tally in tallies), sum(tally.hits for tally in tallies)
-        others, strangers = sum(tally.control for tally in tallies), sum(tally.control_cells for tally in tallies)
+        control_hits, strangers = sum(tally.control for tally in tallies), sum(tally.control_cells for tally in tallies)
         return Outcome(
             attempts=attempts,
             successes=successes,
             baseline=sum(tally.prior for tally in tallies),
-            control=others,
+            control=control_hits,
             facts={
                 "control_group": "visible entries held out" if control is None else "people not in the data",
-                "control_interval": [round(end, 12) for end in wilson(others, strangers)],
+                "control_interval": [round(end, 12) for end in wilson(control_hits, strangers)],
                 "baseline_interval": [
                     round(end, 12) for end in wilson(sum(tally.prior for tally in tallies), attempts)
                 ],
                 "training_rows": self.training_rows,
                 "columns": {tally.column: tally.facts for tally in tallies},
-                **compare_with_control(successes, attempts, others, strangers),
+                **compare_with_control(successes, attempts, control_hits, strangers),
             },
         )
 
@@ -136,51 +139,59 @@ class _GuessingTask:
     def of(
         cls, frame: pl.DataFrame, cells: Sequence[PrivateCells], control: Table | None, chance: np.random.Generator
     ) -> _GuessingTask:
-        parts, asked, strangers, rows = (
+        parts, questions, strangers, rows = (
             [frame],
             [_build_question_frame("", np.zeros(0, dtype=np.int64))],
             {},
             frame.height,
         )
         for cells_of_column in cells:
-            asked.append(
+            questions.append(
                 _build_question_frame(
                     cells_of_column.column, cells_of_column.rows[cells_of_column.published.is_null().to_numpy()]
                 )
             )
             if control is not None:
-                others = draw_strangers(control, len(cells_of_column.rows), chance)
-                strangers[cells_of_column.column] = others[cells_of_column.column]
-                parts.append(_mask_strangers(others, frame, cells_of_column))
-                asked.append(
-                    _build_question_frame(cells_of_column.column, np.arange(rows, rows + others.height, dtype=np.int64))
+                stranger_frame = draw_strangers(control, len(cells_of_column.rows), chance)
+                strangers[cells_of_column.column] = stranger_frame[cells_of_column.column]
+                parts.append(_mask_strangers(stranger_frame, frame, cells_of_column))
+                questions.append(
+                    _build_question_frame(
+                        cells_of_column.column, np.arange(rows, rows + stranger_frame.height, dtype=np.int64)
+                    )
                 )
-                rows += others.height
-        return cls(pl.concat(parts), pl.concat(asked), np.arange(rows) < frame.height, strangers)
+                rows += stranger_frame.height
+        return cls(pl.concat(parts), pl.concat(questions), np.arange(rows) < frame.height, strangers)
 
     def tally(self, cells: PrivateCells, guesses: ColumnGuesses | None, chance: np.random.Generator) -> _LearnedTally:
         """Count correct predictions for one column; without guesses, everything was visible."""
-        hidden = cells.published.is_null().to_numpy()
+        hidden_mask = cells.published.is_null().to_numpy()
         read = int((cells.published == cells.truth).sum())
         if guesses is None:
             everyday = cells.published.drop_nulls().mode().sort().head(1)
             prior = int((cells.truth == everyday[0]).sum())
             return _LearnedTally(
-                cells.column, len(hidden), read, prior, 0, 0, {"cells": len(hidden), "visible": len(hidden)}
+                cells.column,
+                len(hidden_mask),
+                read,
+                prior,
+                0,
+                0,
+                {"cells": len(hidden_mask), "visible": len(hidden_mask)},
             )
-        ours = int(hidden.sum())
+        ours = int(hidden_mask.sum())
         true = guesses.classes.number(cells.truth)
-        right = (guesses.guess[:ours] == true[hidden]) & (true[hidden] >= 0)
-        common = int(((true[hidden] == guesses.prior) & (true[hidden] >= 0)).sum())
-        others, count = self._count_control_hits(cells.column, guesses, ours, chance)
+        right = (guesses.guess[:ours] == true[hidden_mask]) & (true[hidden_mask] >= 0)
+        common = int(((true[hidden_mask] == guesses.prior) & (true[hidden_mask] >= 0)).sum())
+        control_hits, count = self._count_control_hits(cells.column, guesses, ours, chance)
         return _LearnedTally(
             cells.column,
-            len(hidden),
+            len(hidden_mask),
             read + max(int(right.sum()), common),
             int(((true == guesses.prior) & (true >= 0)).sum()),
-            others,
+            control_hits,
             count,
-            _state_learner_facts(guesses, hidden, right, others, count),
+            _state_learner_facts(guesses, hidden_mask, right, control_hits, count),
         )
 
     def _count_control_hits(
@@ -192,18 +203,18 @@ class _GuessingTask:
         if column in self.strangers:
             true = guesses.classes.number(self.strangers[column])
             return int(((guesses.guess[ours:] == true) & (true >= 0)).sum()), len(true)
-        held = guesses.held_out
-        some = chance.permutation(len(held))[:ours]
-        return int(held[some].sum()), len(some)
+        held_out_hits = guesses.held_out
+        sample_indices = chance.permutation(len(held_out_hits))[:ours]
+        return int(held_out_hits[sample_indices].sum()), len(sample_indices)
 
 
 def _state_learner_facts(
-    guesses: ColumnGuesses, hidden: Any, right: Any, control: int, control_cells: int
+    guesses: ColumnGuesses, hidden_mask: Any, right: Any, control: int, control_cells: int
 ) -> dict[str, Any]:
-    claimed = guesses.confidence[: len(right)]
+    claimed_confidence = guesses.confidence[: len(right)]
     return {
-        "cells": len(hidden),
-        "visible": int((~hidden).sum()),
+        "cells": len(hidden_mask),
+        "visible": int((~hidden_mask).sum()),
         "hits": int(right.sum()),
         "learner": guesses.learner,
         "held_out_scores": dict(guesses.scores),
@@ -212,7 +223,7 @@ def _state_learner_facts(
         "visible_entries": guesses.visible,
         "trained_on": guesses.trained_on,
         "too_rare_to_learn": guesses.rare,
-        "confidence_claimed": round(float(claimed.mean()), 12) if len(claimed) else None,
+        "confidence_claimed": round(float(claimed_confidence.mean()), 12) if len(claimed_confidence) else None,
         "confidence_found": round(float(right.mean()), 12) if len(right) else None,
         "control": control,
         "control_cells": control_cells,
@@ -223,12 +234,14 @@ def _build_question_frame(column: str, rows: Ints) -> pl.DataFrame:
     return pl.DataFrame({"row": rows, "column": pl.Series([column] * len(rows), dtype=pl.String)})
 
 
-def _mask_strangers(others: pl.DataFrame, frame: pl.DataFrame, cells: PrivateCells) -> pl.DataFrame:
+def _mask_strangers(stranger_frame: pl.DataFrame, frame: pl.DataFrame, cells: PrivateCells) -> pl.DataFrame:
     """Strangers, with the same columns visible as for the person whose entry is predicted."""
     model = frame[cells.rows]
     columns = []
     for name, kind in frame.schema.items():
-        theirs = others[name] if name in others.columns else pl.Series(name, [None] * others.height)
-        seen = model[name].is_not_null() if name != cells.column else pl.Series([False] * others.height)
-        columns.append(theirs.cast(kind, strict=False).zip_with(seen, pl.Series(name, [None], dtype=kind)))
+        theirs = (
+            stranger_frame[name] if name in stranger_frame.columns else pl.Series(name, [None] * stranger_frame.height)
+        )
+        visible_mask = model[name].is_not_null() if name != cells.column else pl.Series([False] * stranger_frame.height)
+        columns.append(theirs.cast(kind, strict=False).zip_with(visible_mask, pl.Series(name, [None], dtype=kind)))
     return pl.DataFrame(columns)

@@ -42,22 +42,22 @@ def list_private_cells(release: Release, truth: Table, columns: Sequence[str] | 
     They are those that the release lists as hidden (`details["hidden"]`), or else all that are blank in the release and
     not in the originals. With `columns`, all entries of these columns instead, blank or not.
     """
-    published: Table = release.data
-    require_attacked_columns(columns or (), published, truth, None)
+    published_table: Table = release.data
+    require_attacked_columns(columns or (), published_table, truth, None)
     originals = truth.frame[_trace_row_origins(release, truth)]
     hidden_entries = _read_hidden_entries(release)
     private_cells = []
-    for name in published.frame.columns if columns is None else columns:
-        texts = spell_cells(published.frame[name])
-        listed = None if hidden_entries is None else hidden_entries.get(name)
-        true = _read_true_values(name, texts, originals, listed)
+    for name in published_table.frame.columns if columns is None else columns:
+        texts = spell_cells(published_table.frame[name])
+        listed_entries = None if hidden_entries is None else hidden_entries.get(name)
+        true = _read_true_values(name, texts, originals, listed_entries)
         if columns is not None:
-            wanted = true.is_not_null()
+            wanted_mask = true.is_not_null()
         elif hidden_entries is not None:
-            wanted = pl.Series(np.isin(np.arange(len(texts)), [] if listed is None else listed[0]))
+            wanted_mask = pl.Series(np.isin(np.arange(len(texts)), [] if listed_entries is None else listed_entries[0]))
         else:
-            wanted = texts.is_null()
-        rows = np.flatnonzero((wanted & true.is_not_null()).to_numpy()).astype(np.int64)
+            wanted_mask = texts.is_null()
+        rows = np.flatnonzero((wanted_mask & true.is_not_null()).to_numpy()).astype(np.int64)
         if len(rows):
             private_cells.append(PrivateCells(name, rows, true.gather(rows), texts.gather(rows)))
     return tuple(private_cells)
@@ -83,20 +83,24 @@ def _read_true_values(
 
 def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series]] | None:
     """The hidden entries that the release lists, by column: rows and values; None without a list."""
-    hidden = release.details.get("hidden")
-    if hidden is None:
+    hidden_entries = release.details.get("hidden")
+    if hidden_entries is None:
         return None
-    listed = hidden if isinstance(hidden, pl.DataFrame) else pl.DataFrame(hidden, schema=_LISTED, orient="row")
-    if not {"row", "column", "value"} <= set(listed.columns):
+    entry_frame = (
+        hidden_entries
+        if isinstance(hidden_entries, pl.DataFrame)
+        else pl.DataFrame(hidden_entries, schema=_LISTED, orient="row")
+    )
+    if not {"row", "column", "value"} <= set(entry_frame.columns):
         raise DataError("the release lists its hidden entries without row, column and value")
-    strange = set(listed["column"].to_list()) - set(release.data.frame.columns)
-    far = listed.filter(~pl.col("row").is_between(0, len(release.data) - 1)).height
+    strange = set(entry_frame["column"].to_list()) - set(release.data.frame.columns)
+    far = entry_frame.filter(~pl.col("row").is_between(0, len(release.data) - 1)).height
     if strange or far:
         raise DataError(
             f"{release.data.source}: the release lists hidden entries in {len(strange)} columns and {far} rows that it "
             "does not have"
         )
-    parts = listed.partition_by("column", maintain_order=True)
+    parts = entry_frame.partition_by("column", maintain_order=True)
     return {
         str(part["column"][0]): (part["row"].to_numpy().astype(np.int64), spell_cells(part["value"])) for part in parts
     }
@@ -104,8 +108,8 @@ def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series
 
 def _trace_row_origins(release: Release, truth: Table) -> Ints:
     """The original row of each published row."""
-    given = release.details.get("rows")
-    rows = np.arange(len(release.data)) if given is None else np.asarray(given, dtype=np.int64)
+    row_origins = release.details.get("rows")
+    rows = np.arange(len(release.data)) if row_origins is None else np.asarray(row_origins, dtype=np.int64)
     if len(rows) != len(release.data) or (len(rows) and (rows.min() < 0 or rows.max() >= len(truth))):
         raise DataError(
             f"{truth.source}: {len(release.data)} rows are published and {len(truth)} rows are given as the originals; "

@@ -65,32 +65,34 @@ class RuleInference(Attack):
 
     @field_validator("min_support", mode="before")
     @classmethod
-    def _check_support(cls, given: Any) -> Any:
+    def _check_support(cls, raw_support: Any) -> Any:
         try:
-            compute_least_count(given, 1)
+            compute_least_count(raw_support, 1)
         except PolicyError as error:
             raise ValueError(str(error)) from None
-        return given
+        return raw_support
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Guess every private entry; count correct guesses."""
-        published: Table = release.data
+        published_table: Table = release.data
         cells = list_private_cells(release, truth, self.columns)
-        require_attacked_columns([cells_of_column.column for cells_of_column in cells], published, published, control)
+        require_attacked_columns(
+            [cells_of_column.column for cells_of_column in cells], published_table, published_table, control
+        )
         chance = (randomness or Randomness.seeded(0)).generator()
         strangers = None if control is None else [draw_strangers(control, len(few.rows), chance) for few in cells]
-        return self.guess_entries(ReleaseCodes.of(published.frame), cells, strangers)
+        return self.guess_entries(ReleaseCodes.of(published_table.frame), cells, strangers)
 
     def guess_entries(
         self, codes: ReleaseCodes, cells: Sequence[PrivateCells], strangers: Sequence[pl.DataFrame] | None = None
     ) -> Outcome:
         """Guess the private entries of each column, and as many of strangers."""
         tallies = []
-        for done, cells_of_column in enumerate(cells):
-            report_progress("rule inference", done, len(cells))
-            tallies.append(self._guess_column(codes, cells_of_column, None if strangers is None else strangers[done]))
+        for index, cells_of_column in enumerate(cells):
+            report_progress("rule inference", index, len(cells))
+            tallies.append(self._guess_column(codes, cells_of_column, None if strangers is None else strangers[index]))
         attempts, successes = sum(tally.cells for tally in tallies), sum(tally.hits for tally in tallies)
         strange = None if strangers is None else sum(tally.strangers for tally in tallies)
         return Outcome(
@@ -111,8 +113,8 @@ class RuleInference(Attack):
         asking = [column[cells.rows].astype(np.int64) for column in codes.seen]
         if strangers is not None:
             theirs = codes.encode_others(strangers)
-            masked = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
-            asking = [np.concatenate(both) for both in zip(asking, masked, strict=True)]
+            masked_codes = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
+            asking = [np.concatenate(code_pair) for code_pair in zip(asking, masked_codes, strict=True)]
         answers = np.flatnonzero(codes.seen[target] < codes.widths[target])
         best = _BestRules(
             codes.seen[target][answers],
@@ -121,10 +123,10 @@ class RuleInference(Attack):
             parse_exact_confidence(self.confidence),
             compute_least_count(self.min_support, len(codes.seen[target])),
         )
-        others = sorted(set(range(len(codes.names))) - {target}, key=lambda index: -codes.widths[index])
+        other_columns = sorted(set(range(len(codes.names))) - {target}, key=lambda index: -codes.widths[index])
         question = AgreementQuestion(asking, [column[answers] for column in codes.seen], codes.widths)
-        question.walk(others, self.max_length, best, "rule inference")
-        return _tally_rule_hits(codes, cells, best, _guess_by_best_column(question, others, best), strangers)
+        question.walk(other_columns, self.max_length, best, "rule inference")
+        return _tally_rule_hits(codes, cells, best, _guess_by_best_column(question, other_columns, best), strangers)
 
 
 @dataclass(frozen=True)
@@ -148,19 +150,19 @@ class _RuleTally:
 
 
 def _state_rule_facts(tallies: Sequence[_RuleTally]) -> dict[str, Any]:
-    fired = sum(tally.fired for tally in tallies)
-    claimed, hits = sum(tally.claimed for tally in tallies), sum(tally.fired_hits for tally in tallies)
+    fired_count = sum(tally.fired for tally in tallies)
+    claimed_sum, hits = sum(tally.claimed for tally in tallies), sum(tally.fired_hits for tally in tallies)
     return {
         "cells": sum(tally.cells for tally in tallies),
         "hits": sum(tally.hits for tally in tallies),
         "prior_hits": sum(tally.prior for tally in tallies),
         "visible": sum(tally.visible for tally in tallies),
-        "fired": fired,
+        "fired": fired_count,
         "fired_hits": hits,
         "fired_prior_hits": sum(tally.fired_prior for tally in tallies),
         "rules_fired": sum(tally.rules for tally in tallies),
-        "confidence_claimed": round(claimed / fired, 12) if fired else None,
-        "confidence_found": round(hits / fired, 12) if fired else None,
+        "confidence_claimed": round(claimed_sum / fired_count, 12) if fired_count else None,
+        "confidence_found": round(hits / fired_count, 12) if fired_count else None,
     }
 
 
@@ -181,63 +183,73 @@ class ReleaseCodes:
         """Number the values of each column in the order of their texts."""
         texts = [spell_cells(column) for column in frame.get_columns()]
         values = tuple(text.drop_nulls().unique().sort() for text in texts)
-        seen = tuple(_index_values(text, among) for text, among in zip(texts, values, strict=True))
-        return cls(tuple(frame.columns), values, seen, tuple(len(value) for value in values))
+        column_codes = tuple(
+            _index_values(text, column_values) for text, column_values in zip(texts, values, strict=True)
+        )
+        return cls(tuple(frame.columns), values, column_codes, tuple(len(value) for value in values))
 
     def encode_others(self, frame: pl.DataFrame) -> list[Ints]:
         """Other people's rows in the same codes; a value that the release does not have counts as missing."""
-        nobody = pl.Series([None] * frame.height, dtype=pl.String)
+        blank_texts = pl.Series([None] * frame.height, dtype=pl.String)
         return [
-            _index_values(spell_cells(frame[name]) if name in frame.columns else nobody, values)
+            _index_values(spell_cells(frame[name]) if name in frame.columns else blank_texts, values)
             for name, values in zip(self.names, self.values, strict=True)
         ]
 
 
-def _index_values(texts: pl.Series, among: pl.Series) -> Ints:
-    codes = texts.replace_strict(among, range(len(among)), default=len(among), return_dtype=pl.Int64)
-    return codes.fill_null(len(among)).to_numpy().astype(np.int64)
+def _index_values(texts: pl.Series, values: pl.Series) -> Ints:
+    codes = texts.replace_strict(values, range(len(values)), default=len(values), return_dtype=pl.Int64)
+    return codes.fill_null(len(values)).to_numpy().astype(np.int64)
 
 
 class _BestRules:
     """The best rule so far for every asking row: highest confidence, then highest support."""
 
-    def __init__(self, seen: Places, asking: int, width: int, confidence: Fraction, least: int) -> None:
-        self.seen, self.width, self.confidence, self.least = seen, width, confidence, least
+    def __init__(self, answer_codes: Places, asking: int, width: int, confidence: Fraction, least: int) -> None:
+        self.seen, self.width, self.confidence, self.least = answer_codes, width, confidence, least
         self.fewest = ceil(confidence * least)
         self.guess = np.full(asking, -1, dtype=np.int64)
         self.fit, self.support = np.zeros(asking, dtype=np.int64), np.ones(asking, dtype=np.int64)
         self.rule = np.full(asking, -1, dtype=np.int64)
         self.looked_at = 0
 
-    def __call__(self, here: AgreeingRows) -> Flags:
+    def __call__(self, agreeing_rows: AgreeingRows) -> Flags:
         """Take a group's rule where it is better; a group in which all agree cannot be improved further."""
-        public = np.bincount(here.answering_group, minlength=here.groups)
-        value, fit = find_commonest_values(here.answering_group, self.seen[here.answering], here.groups, self.width)
+        public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
+        value, fit = find_commonest_values(
+            agreeing_rows.answering_group, self.seen[agreeing_rows.answering], agreeing_rows.groups, self.width
+        )
         hopeful: Flags = (public >= self.least) & (fit >= self.fewest)
-        believed = hopeful & reaches(fit, public, self.confidence)
-        if here.columns:
-            group, who = here.asking_group, here.asking
-            ours, theirs = fit[group] * self.support[who], self.fit[who] * public[group]
-            better = believed[group] & ((ours > theirs) | ((ours == theirs) & (public[group] > self.support[who])))
-            who, group = who[better], group[better]
-            self.guess[who], self.fit[who], self.support[who] = value[group], fit[group], public[group]
-            self.rule[who] = self.looked_at + group
-        self.looked_at += here.groups
-        return np.asarray(hopeful & ((fit < public) | (not here.columns)))
+        believed_mask = hopeful & reaches(fit, public, self.confidence)
+        if agreeing_rows.columns:
+            group, asking_rows = agreeing_rows.asking_group, agreeing_rows.asking
+            ours, theirs = fit[group] * self.support[asking_rows], self.fit[asking_rows] * public[group]
+            better = believed_mask[group] & (
+                (ours > theirs) | ((ours == theirs) & (public[group] > self.support[asking_rows]))
+            )
+            asking_rows, group = asking_rows[better], group[better]
+            self.guess[asking_rows], self.fit[asking_rows], self.support[asking_rows] = (
+                value[group],
+                fit[group],
+                public[group],
+            )
+            self.rule[asking_rows] = self.looked_at + group
+        self.looked_at += agreeing_rows.groups
+        return np.asarray(hopeful & ((fit < public) | (not agreeing_rows.columns)))
 
 
-def _guess_by_best_column(question: AgreementQuestion, others: Sequence[int], best: _BestRules) -> Ints:
+def _guess_by_best_column(question: AgreementQuestion, other_columns: Sequence[int], best: _BestRules) -> Ints:
     """For each asking row, the most common value among visible rows with the same cell in one column; of all, where it
     is missing. The column is the one that predicts most visible entries, none of which vouches for itself.
     """
     everyday, _ = find_commonest_values(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, best.width)
     guess, most = np.full(len(best.guess), everyday[0]), 0
-    for other in others:
+    for other in other_columns:
         width, asking = question.widths[other], question.asking[other]
         common, count = find_commonest_values(question.answering[other], best.seen, width + 1, best.width)
-        if (predicted := int(np.maximum(count[:width] - 1, 0).sum())) > most:
+        if (predicted_count := int(np.maximum(count[:width] - 1, 0).sum())) > most:
             is_known = (count[asking] > 0) & (asking < width)
-            guess, most = np.where(is_known, common[asking], everyday[0]), predicted
+            guess, most = np.where(is_known, common[asking], everyday[0]), predicted_count
     return guess
 
 
@@ -253,24 +265,24 @@ def _tally_rule_hits(
     true = _index_values(cells.truth, codes.values[target])
     true = np.where(true < width, true, -2)  # a value that nobody shows cannot be guessed
     first, _ = find_commonest_values(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, width)
-    fired = best.rule >= 0
-    by_rules = np.where(fired, best.guess, first[0])
-    here = cells.published.is_null().to_numpy()
+    fired_mask = best.rule >= 0
+    by_rules = np.where(fired_mask, best.guess, first[0])
+    hidden_mask = cells.published.is_null().to_numpy()
     ways = (by_rules, np.full(len(by_rules), first[0]), by_column)
-    guess = max(ways, key=lambda way: int((way[:count] == true)[here].sum()))
+    guess = max(ways, key=lambda way: int((way[:count] == true)[hidden_mask].sum()))
     read = (cells.published == cells.truth).fill_null(value=False).to_numpy()
-    ours = fired[:count] & here
+    ours = fired_mask[:count] & hidden_mask
     right, right_by_rule = guess[:count] == true, by_rules[:count] == true
     theirs = 0
     if strangers is not None:
-        known = _index_values(spell_cells(strangers[cells.column]), codes.values[target])
-        theirs = int(((guess[count:] == known) & (known < width)).sum())
+        stranger_codes = _index_values(spell_cells(strangers[cells.column]), codes.values[target])
+        theirs = int(((guess[count:] == stranger_codes) & (stranger_codes < width)).sum())
     return _RuleTally(
         column=cells.column,
         cells=count,
-        hits=int(np.where(here, right, read).sum()),
+        hits=int(np.where(hidden_mask, right, read).sum()),
         prior=int((first[0] == true).sum()),
-        visible=int((~here).sum()),
+        visible=int((~hidden_mask).sum()),
         fired=int(ours.sum()),
         fired_hits=int((ours & right_by_rule).sum()),
         fired_prior=int((ours & (first[0] == true)).sum()),

@@ -16,22 +16,22 @@ from sfumato.engine.numbered_cells import number_stored_cells
 from sfumato.engine.stored_table import StoredTable
 
 
-def infer_stored_entries(attack: RuleInference, published: StoredTable, hidden: pl.DataFrame) -> Outcome:
+def infer_stored_entries(attack: RuleInference, published_table: StoredTable, hidden_entries: pl.DataFrame) -> Outcome:
     """Guess the private entries, which are listed with `row`, `column` and `value`."""
-    names = tuple(published.rows.schema)
-    texts = {name: spell_cells(published.list_values(name)).sort() for name in names}
-    seen = number_stored_cells(published.rows, texts)
+    names = tuple(published_table.rows.schema)
+    texts = {name: spell_cells(published_table.list_values(name)).sort() for name in names}
+    cell_codes = number_stored_cells(published_table.rows, texts)
     values = tuple(texts.values())
-    codes = ReleaseCodes(names, values, tuple(seen.values()), tuple(map(len, values)))
-    return attack.guess_entries(codes, list(_list_stored_cells(codes, hidden)))
+    codes = ReleaseCodes(names, values, tuple(cell_codes.values()), tuple(map(len, values)))
+    return attack.guess_entries(codes, list(_list_stored_cells(codes, hidden_entries)))
 
 
-def _list_stored_cells(codes: ReleaseCodes, hidden: pl.DataFrame) -> Iterator[PrivateCells]:
+def _list_stored_cells(codes: ReleaseCodes, hidden_entries: pl.DataFrame) -> Iterator[PrivateCells]:
     """The private entries, column by column, in the release's order."""
-    for name, texts, seen in zip(codes.names, codes.values, codes.seen, strict=True):
-        listed = hidden.filter(pl.col("column") == name).sort("row")
-        if listed.height:
-            rows = listed["row"].to_numpy().astype(np.int64)
-            places = pl.Series(seen[rows].astype(np.int64))
-            shown = pl.select(pl.when(places < len(texts)).then(places)).to_series()
-            yield PrivateCells(name, rows, listed["value"], texts.gather(shown))
+    for name, texts, column_codes in zip(codes.names, codes.values, codes.seen, strict=True):
+        column_entries = hidden_entries.filter(pl.col("column") == name).sort("row")
+        if column_entries.height:
+            rows = column_entries["row"].to_numpy().astype(np.int64)
+            places = pl.Series(column_codes[rows].astype(np.int64))
+            shown_places = pl.select(pl.when(places < len(texts)).then(places)).to_series()
+            yield PrivateCells(name, rows, column_entries["value"], texts.gather(shown_places))

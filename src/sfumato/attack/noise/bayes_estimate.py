@@ -59,24 +59,24 @@ class BayesEstimate(ValueAttack):
 
     def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh data against noise, row by row."""
-        published: Table = release.data
+        published_table: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
-        if not names or not len(published):
-            return published.frame, {}
-        everything = (*names, *self._choose_evidence_columns(release, names))
+        if not names or not len(published_table):
+            return published_table.frame, {}
+        all_columns = (*names, *self._choose_evidence_columns(release, names))
         noisy_moments = sum_moments(
-            read_number_blocks(published.frame, everything, _STEP, published.source), len(everything)
+            read_number_blocks(published_table.frame, all_columns, _STEP, published_table.source), len(all_columns)
         )
         belief = build_noise_belief(noisy_moments, compute_noise_covariance(release, names))
-        rows = read_number_blocks(published.frame, everything, _STEP, published.source)
-        return replace_estimated_columns(published.frame, names, belief.iterate_estimates(rows, len(names))), {}
+        rows = read_number_blocks(published_table.frame, all_columns, _STEP, published_table.source)
+        return replace_estimated_columns(published_table.frame, names, belief.iterate_estimates(rows, len(names))), {}
 
     def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
         """The same estimate from the column alone: with few rows, covariances between columns are unreliable."""
         if not filter_noisy_columns(release, (name,)):
             return {}
-        alone = self.model_copy(update={"columns": (name,), "evidence": ()})
-        return {"from the column alone": read_number_matrix(alone.estimate(release)[rows], (name,))[:, 0]}
+        column_attack = self.model_copy(update={"columns": (name,), "evidence": ()})
+        return {"from the column alone": read_number_matrix(column_attack.estimate(release)[rows], (name,))[:, 0]}
 
     def _choose_evidence_columns(self, release: Release, names: tuple[str, ...]) -> tuple[str, ...]:
         if not self.evidence:
@@ -98,30 +98,32 @@ class NoiseBelief:
     seen: Floats
     """The covariance of the published values: data plus noise."""
 
-    def compute_weights(self, published: Flags) -> Floats:
+    def compute_weights(self, published_mask: Flags) -> Floats:
         """The matrix that maps the centred published cells to the estimate, in the columns' own units."""
-        solved = np.linalg.solve(self.seen[np.ix_(published, published)], self.data[published]).T
-        return np.asarray(self.unit[:, None] * solved / self.unit[published])
+        solution = np.linalg.solve(self.seen[np.ix_(published_mask, published_mask)], self.data[published_mask]).T
+        return np.asarray(self.unit[:, None] * solution / self.unit[published_mask])
 
-    def iterate_estimates(self, rows: Iterator[Floats], wanted: int) -> Iterator[Floats]:
+    def iterate_estimates(self, rows: Iterator[Floats], column_count: int) -> Iterator[Floats]:
         """Blocks of estimates, columns × rows, of the first columns. Rows with the same missing cells are solved
         together.
         """
         for block in rows:
-            apart = block - self.mean
-            there = ~np.isnan(apart)
-            if there.all():
-                whole = self.compute_weights(np.ones(len(self.mean), dtype=np.bool_))[:wanted]
-                yield whole @ apart.T + self.mean[:wanted, None]
+            deviations = block - self.mean
+            present_mask = ~np.isnan(deviations)
+            if present_mask.all():
+                whole = self.compute_weights(np.ones(len(self.mean), dtype=np.bool_))[:column_count]
+                yield whole @ deviations.T + self.mean[:column_count, None]
                 continue
-            patterns, pattern = np.unique(np.packbits(there, axis=1), axis=0, return_inverse=True)
+            patterns, pattern = np.unique(np.packbits(present_mask, axis=1), axis=0, return_inverse=True)
             order = np.argsort(pattern.reshape(-1), kind="stable")
             ends = np.cumsum(np.bincount(pattern.reshape(-1), minlength=len(patterns)))
-            estimates = np.empty((wanted, len(block)))
+            estimates = np.empty((column_count, len(block)))
             for number, members in enumerate(np.split(order, ends[:-1])):
                 flags = np.unpackbits(patterns[number], count=len(self.mean)).astype(np.bool_)
-                estimates[:, members] = self.compute_weights(flags)[:wanted] @ apart[np.ix_(members, flags)].T
-            yield estimates + self.mean[:wanted, None]
+                estimates[:, members] = (
+                    self.compute_weights(flags)[:column_count] @ deviations[np.ix_(members, flags)].T
+                )
+            yield estimates + self.mean[:column_count, None]
 
 
 def build_noise_belief(noisy_moments: NoisyMoments, noise: Floats) -> NoiseBelief:
@@ -130,8 +132,8 @@ def build_noise_belief(noisy_moments: NoisyMoments, noise: Floats) -> NoiseBelie
     unit = spread.copy()
     unit[: len(noise)] = np.sqrt(noise.diagonal())
     unit = np.where(unit > 0, unit, 1.0)
-    added = np.zeros_like(noisy_moments.covariance)
-    added[: len(noise), : len(noise)] = noise
+    noise_covariance = np.zeros_like(noisy_moments.covariance)
+    noise_covariance[: len(noise), : len(noise)] = noise
     scales = np.outer(unit, unit)
-    data = make_positive((noisy_moments.complete - added) / scales)
-    return NoiseBelief(noisy_moments.mean, unit, data, data + added / scales + _RIDGE * np.eye(len(unit)))
+    data = make_positive((noisy_moments.complete - noise_covariance) / scales)
+    return NoiseBelief(noisy_moments.mean, unit, data, data + noise_covariance / scales + _RIDGE * np.eye(len(unit)))

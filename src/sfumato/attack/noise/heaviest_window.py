@@ -68,12 +68,14 @@ class HeaviestWindow:
             weight += running[:, end] - running[:, first]
         return weight
 
-    def estimate(self, published: Floats) -> Floats:
+    def estimate(self, published_numbers: Floats) -> Floats:
         """The middle of the heaviest window for each published value; NaN where no true value is possible."""
-        apart = published[:, None] - self.edges
+        differences = published_numbers[:, None] - self.edges
         # Far above its mean a distribution function is 1 to all digits: mirror it there.
-        mirrored = np.diff(self.noise.cumulate(-apart), axis=1)
-        mass = self.density * np.where(apart[:, 1:] > 0, mirrored, -np.diff(self.noise.cumulate(apart), axis=1))
+        mirrored_mass = np.diff(self.noise.cumulate(-differences), axis=1)
+        mass = self.density * np.where(
+            differences[:, 1:] > 0, mirrored_mass, -np.diff(self.noise.cumulate(differences), axis=1)
+        )
         running = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
         weight = self._weigh(running)
         # Of equally heavy neighbours the middle one: an error in the reach then matters least.

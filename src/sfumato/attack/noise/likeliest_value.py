@@ -113,9 +113,9 @@ class LikeliestValue(ValueAttack):
     def _estimate_under(self, prior: ColumnPrior, column: NoisyColumn, rows: Ints, way: Way) -> Floats:
         """The estimates of some cells; missing cells stay missing."""
         cells = column.cells[rows]
-        there, estimates = np.isfinite(cells), np.full(len(rows), np.nan)
+        present_mask, estimates = np.isfinite(cells), np.full(len(rows), np.nan)
         reach = self.tolerance * (column.deviation or prior.deviation)
-        estimates[there] = estimate_likeliest_values(cells[there], prior, column.noise, way, reach)
+        estimates[present_mask] = estimate_likeliest_values(cells[present_mask], prior, column.noise, way, reach)
         return estimates
 
 
@@ -134,8 +134,11 @@ class NoisyColumn:
     def of(cls, release: Release, name: str) -> NoisyColumn:
         """Read a column of a release."""
         cells = read_number_matrix(release.data.frame, (name,), release.data.source)[:, 0]
-        known = cells[np.isfinite(cells)]
-        low, high = release.public[name].get("range") or (known.min(initial=np.inf), known.max(initial=-np.inf))
+        present_cells = cells[np.isfinite(cells)]
+        low, high = release.public[name].get("range") or (
+            present_cells.min(initial=np.inf),
+            present_cells.max(initial=-np.inf),
+        )
         return cls(cells, get_noise(release, name), float(low), float(high))
 
     @property
@@ -146,8 +149,8 @@ class NoisyColumn:
     @cached_property
     def deviation(self) -> float:
         """The standard deviation of true values, from that of published values and noise; 0 if noise hides it."""
-        added = self.noise.variance + self.noise.step**2 / 12
-        return float(np.sqrt(max(float(np.nanvar(self.cells)) - added, 0.0)))
+        noise_variance = self.noise.variance + self.noise.step**2 / 12
+        return float(np.sqrt(max(float(np.nanvar(self.cells)) - noise_variance, 0.0)))
 
     def count_windows(self, tolerance: float) -> int:
         """How many windows of this tolerance fit into the range, at most 1,000; 0 if their width is unknown."""
@@ -168,13 +171,15 @@ class NoisyColumn:
         )
 
         edges = build_true_edges(self.low, self.high, bins, self.noise.step)
-        seen = build_noisy_edges(self.noise, edges)
-        counts = count_in_bins(self.cells[np.isfinite(self.cells)], seen)
-        channel, now, done = channel_of(self.noise, edges, seen), None, 0
+        noisy_edges = build_noisy_edges(self.noise, edges)
+        counts = count_in_bins(self.cells[np.isfinite(self.cells)], noisy_edges)
+        channel, probabilities, step_count = channel_of(self.noise, edges, noisy_edges), None, 0
         for stop in stops:
-            now = binned_em(counts, channel, now, stop - done if isinstance(stop, int) else stop)
-            done = stop if isinstance(stop, int) else done
-            yield ColumnPrior(edges, now)
+            probabilities = binned_em(
+                counts, channel, probabilities, stop - step_count if isinstance(stop, int) else stop
+            )
+            step_count = stop if isinstance(stop, int) else step_count
+            yield ColumnPrior(edges, probabilities)
 
 
 def estimate_likeliest_values(
@@ -209,7 +214,7 @@ def _merge_close_values(values: Floats) -> Floats:
     return np.asarray(np.rint(values / width) * width) if width else values
 
 
-def _estimate_modes(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
+def _estimate_modes(published_numbers: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
     """The prior is uniform within a bin, so the bin's best value is nearest to the published one; the best bin wins.
 
     Uniform noise is equally likely within its reach: there the mode is the middle of what the bin and the noise allow.
@@ -218,40 +223,40 @@ def _estimate_modes(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
     low, high = prior.edges[:-1] + inset, prior.edges[1:] - inset
     if noise.kind == "uniform":
         reach = noise.scale + inset
-        low, high = np.maximum(low, seen - reach), np.minimum(high, seen + reach)
+        low, high = np.maximum(low, published_numbers - reach), np.minimum(high, published_numbers + reach)
         best = (low + high) / 2
         best = np.rint(best / noise.step) * noise.step if noise.step else best
-        chance = np.where(low <= high, _compute_noise_density(seen - best, noise), 0.0)
+        chance = np.where(low <= high, _compute_noise_density(published_numbers - best, noise), 0.0)
     else:
-        best = np.clip(seen, low, high)
-        chance = _compute_noise_density(seen - best, noise)
+        best = np.clip(published_numbers, low, high)
+        chance = _compute_noise_density(published_numbers - best, noise)
     weight = prior.density * chance
     top = weight.argmax(axis=1)
-    here = np.arange(len(seen))
-    return np.where(weight[here, top] > 0, np.broadcast_to(best, weight.shape)[here, top], np.nan)
+    row_indices = np.arange(len(published_numbers))
+    return np.where(weight[row_indices, top] > 0, np.broadcast_to(best, weight.shape)[row_indices, top], np.nan)
 
 
-def _estimate_posterior_means(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
+def _estimate_posterior_means(published_numbers: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
     """∫ x p(x) f(y − x) dx / ∫ p(x) f(y − x) dx, exact for a prior that is uniform in every bin."""
     if noise.kind == "uniform":
         reach = noise.scale + noise.step / 2
-        ends = np.clip(prior.edges, seen - reach, seen + reach)
+        ends = np.clip(prior.edges, published_numbers - reach, published_numbers + reach)
         mass = np.diff(ends, axis=1)
         moment = mass * (ends[:, :-1] + ends[:, 1:]) / 2
     else:
-        apart = seen - prior.edges
+        differences = published_numbers - prior.edges
         # Far above its mean a distribution function is 1 to all digits: mirror it there.
-        mirrored = np.diff(noise.cumulate(-apart), axis=1)
-        mass = np.where(apart[:, 1:] > 0, mirrored, -np.diff(noise.cumulate(apart), axis=1))
-        moment = seen * mass - noise.variance * np.diff(noise.density(apart), axis=1)
+        mirrored_mass = np.diff(noise.cumulate(-differences), axis=1)
+        mass = np.where(differences[:, 1:] > 0, mirrored_mass, -np.diff(noise.cumulate(differences), axis=1))
+        moment = published_numbers * mass - noise.variance * np.diff(noise.density(differences), axis=1)
     total = mass @ prior.density
     # Far outside, the whole posterior is a rounding error of 0.
-    means = np.divide(moment @ prior.density, total, out=np.full(len(seen), np.nan), where=total > 1e-290)
+    means = np.divide(moment @ prior.density, total, out=np.full(len(published_numbers), np.nan), where=total > 1e-290)
     return np.asarray(np.clip(means, prior.low, prior.high))
 
 
-def _compute_noise_density(apart: Floats, noise: Noise) -> Floats:
+def _compute_noise_density(differences: Floats, noise: Noise) -> Floats:
     """The density of noise at this distance, or its probability where values are rounded."""
     if not noise.step:
-        return noise.density(apart)
-    return np.asarray(noise.cumulate(apart + noise.step / 2) - noise.cumulate(apart - noise.step / 2))
+        return noise.density(differences)
+    return np.asarray(noise.cumulate(differences + noise.step / 2) - noise.cumulate(differences - noise.step / 2))

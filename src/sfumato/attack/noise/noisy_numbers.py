@@ -67,11 +67,11 @@ class ValueAttack(NumberAttack):
         people = trace_people(release, truth)
         estimate, facts = self.estimate_with_facts(release)
         chance = (randomness or Randomness.seeded(0)).generator()
-        judged = [judge_estimate(release, people, estimate, name) for name in names]
+        judged_columns = [judge_estimate(release, people, estimate, name) for name in names]
         target = ValueTarget(
             people, self.attempts, self.tolerance, lambda *cells: self.guess_otherwise(release, *cells)
         )
-        return count_value_outcome(judged, target, control, chance, facts)
+        return count_value_outcome(judged_columns, target, control, chance, facts)
 
     def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
         """Other estimates of some cells of one column, by name, that the adversary may prefer."""
@@ -101,8 +101,8 @@ def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tup
         raise DataError(f"{source}: the release has no column of numbers or dates to estimate")
     absent = [name for name in columns if name not in frame.columns]
     # In a release read from a file, dates may be text.
-    known = {*absent, *list_noisy_columns(release)}
-    other = [name for name in columns if name not in known and not _is_number_type(frame.schema[name])]
+    exempt_names = {*absent, *list_noisy_columns(release)}
+    other = [name for name in columns if name not in exempt_names and not _is_number_type(frame.schema[name])]
     if absent or other:
         why = "is not in the release" if absent else "holds no numbers or dates"
         raise DataError(f'{source}: "{(absent or other)[0]}" {why}; name noisy columns of numbers or dates')
@@ -136,9 +136,9 @@ class ColumnPrior:
     @property
     def deviation(self) -> float:
         """The standard deviation of the true values."""
-        within, middles = np.diff(self.edges) ** 2 / 12, (self.edges[:-1] + self.edges[1:]) / 2
-        apart = (middles - self.probabilities @ middles) ** 2
-        return float(np.sqrt(self.probabilities @ (within + apart)))
+        bin_variances, middles = np.diff(self.edges) ** 2 / 12, (self.edges[:-1] + self.edges[1:]) / 2
+        squared_deviations = (middles - self.probabilities @ middles) ** 2
+        return float(np.sqrt(self.probabilities @ (bin_variances + squared_deviations)))
 
     @property
     def low(self) -> float:
@@ -244,8 +244,8 @@ class JudgedColumn:
         if self.privacy is None or not errors:
             return False
         more = self.confidence + 3 * np.sqrt(self.confidence * (1 - self.confidence) / errors)
-        left = self.measure_left_privacy(self.estimate, min(1.0, more))
-        return left is not None and left < self.privacy
+        remaining_privacy = self.measure_left_privacy(self.estimate, min(1.0, more))
+        return remaining_privacy is not None and remaining_privacy < self.privacy
 
 
 def judge_estimate(release: Release, people: Table, estimate: pl.DataFrame, name: str) -> JudgedColumn:
@@ -253,12 +253,12 @@ def judge_estimate(release: Release, people: Table, estimate: pl.DataFrame, name
     public_facts = release.public.get(name, {})
     true = _read_finite_floats(people.frame[name], people.source)
     low, high = public_facts.get("range") or (_find_minimum(true), -_find_minimum(-true))
-    published = _read_finite_floats(release.data.frame[name], release.data.source)
+    published_numbers = _read_finite_floats(release.data.frame[name], release.data.source)
     guess = _read_finite_floats(estimate[name], release.data.source)
     confidence = float(public_facts.get("confidence") or 0.95)
     step = float(public_facts.get("step") or 0.0)
     span = float(high) - float(low) + step
-    return JudgedColumn(name, true, published, guess, span, step, public_facts.get("privacy"), confidence)
+    return JudgedColumn(name, true, published_numbers, guess, span, step, public_facts.get("privacy"), confidence)
 
 
 def _find_minimum(values: Floats) -> float:
@@ -267,21 +267,21 @@ def _find_minimum(values: Floats) -> float:
 
 def measure_narrowest_errors(errors: Floats, share: float) -> float | None:
     """The width of the narrowest interval that holds a share of some errors; None without errors."""
-    known = np.sort(errors[np.isfinite(errors)])
-    if not len(known):
+    finite_errors = np.sort(errors[np.isfinite(errors)])
+    if not len(finite_errors):
         return None
-    held = min(len(known), max(1, int(np.ceil(share * len(known) - 1e-9))))
-    return float((known[held - 1 :] - known[: len(known) - held + 1]).min())
+    held_count = min(len(finite_errors), max(1, int(np.ceil(share * len(finite_errors) - 1e-9))))
+    return float((finite_errors[held_count - 1 :] - finite_errors[: len(finite_errors) - held_count + 1]).min())
 
 
 def compute_rmse(errors: Floats) -> float:
     """The root mean square of the errors that are not missing."""
-    known = errors[np.isfinite(errors)]
-    return float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
+    finite_errors = errors[np.isfinite(errors)]
+    return float(np.sqrt(np.mean(finite_errors**2))) if len(finite_errors) else 0.0
 
 
 def count_value_outcome(
-    judged: Sequence[JudgedColumn],
+    judged_columns: Sequence[JudgedColumn],
     target: ValueTarget,
     control: Table | None,
     chance: np.random.Generator,
@@ -294,26 +294,28 @@ def count_value_outcome(
     guess is the mean.
     """
     rows = np.sort(chance.choice(len(target.people), min(target.attempts, len(target.people)), replace=False))
-    which = chance.integers(0, len(judged), len(rows))
+    column_indices = chance.integers(0, len(judged_columns), len(rows))
     hits = {
-        column.name: _count_right_guesses(column, target, rows[which == position])
-        for position, column in enumerate(judged)
+        column.name: _count_right_guesses(column, target, rows[column_indices == position])
+        for position, column in enumerate(judged_columns)
     }
     simple = {name: {guess: counts[guess] for guess in _SIMPLE} for name, counts in hits.items()}
     right = sum(max(counts.values()) for counts in hits.values())
     strangers = None if control is None else sample_people(control, target.attempts, chance)
-    right_strangers = None if strangers is None else _count_right_strangers(judged, strangers, target.tolerance, chance)
+    right_strangers = (
+        None if strangers is None else _count_right_strangers(judged_columns, strangers, target.tolerance, chance)
+    )
     return Outcome(
         attempts=len(rows),
         successes=right,
         baseline=sum(max(counts.values()) for counts in simple.values()),
         control=right_strangers,
         facts={
-            "columns": [column.name for column in judged],
+            "columns": [column.name for column in judged_columns],
             "baseline_is": " or ".join(sorted({_name_best_guess(counts) for counts in simple.values()})),
             "best_guess": {name: _name_best_guess(counts) for name, counts in hits.items()},
             **compare_with_control(right, len(rows), right_strangers, 0 if strangers is None else len(strangers)),
-            **summarize_errors(judged),
+            **summarize_errors(judged_columns),
             **facts,
         },
     )
@@ -335,12 +337,12 @@ def _count_right_guesses(column: JudgedColumn, target: ValueTarget, rows: Ints) 
 
 
 def _count_right_strangers(
-    judged: Sequence[JudgedColumn], strangers: Table, tolerance: float, chance: np.random.Generator
+    judged_columns: Sequence[JudgedColumn], strangers: Table, tolerance: float, chance: np.random.Generator
 ) -> int:
-    which = chance.integers(0, len(judged), len(strangers))
+    column_indices = chance.integers(0, len(judged_columns), len(strangers))
     right = 0
-    for position, column in enumerate(judged):
-        true = _read_finite_floats(strangers.frame[column.name], strangers.source)[which == position]
+    for position, column in enumerate(judged_columns):
+        true = _read_finite_floats(strangers.frame[column.name], strangers.source)[column_indices == position]
         slack = 1e-9 * np.abs(true)
         right += int(
             (np.abs(average_present_cells(column.published) - true) <= tolerance * column.deviation + slack).sum()
@@ -353,24 +355,30 @@ def average_present_cells(values: Floats) -> float:
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
-def summarize_errors(judged: Sequence[JudgedColumn]) -> dict[str, Any]:
+def summarize_errors(judged_columns: Sequence[JudgedColumn]) -> dict[str, Any]:
     """Errors and privacy of every column, and errors overall, in true standard deviations."""
-    scaled = [column for column in judged if column.deviation > 0]
-    published = [compute_rmse(column.published - column.true) / column.deviation for column in scaled]
-    estimated = [compute_rmse(column.estimate - column.true) / column.deviation for column in scaled]
+    varying_columns = [column for column in judged_columns if column.deviation > 0]
+    published_errors = [compute_rmse(column.published - column.true) / column.deviation for column in varying_columns]
+    estimate_errors = [compute_rmse(column.estimate - column.true) / column.deviation for column in varying_columns]
     return {
         "rmse_over_deviation": {
-            "published": _compute_quadratic_mean(published),
-            "estimate": _compute_quadratic_mean(estimated),
+            "published": _compute_quadratic_mean(published_errors),
+            "estimate": _compute_quadratic_mean(estimate_errors),
         },
-        "rmse_published": {column.name: _round_fact(compute_rmse(column.published - column.true)) for column in judged},
-        "rmse_estimate": {column.name: _round_fact(compute_rmse(column.estimate - column.true)) for column in judged},
-        "privacy_promised": {column.name: column.privacy for column in judged},
+        "rmse_published": {
+            column.name: _round_fact(compute_rmse(column.published - column.true)) for column in judged_columns
+        },
+        "rmse_estimate": {
+            column.name: _round_fact(compute_rmse(column.estimate - column.true)) for column in judged_columns
+        },
+        "privacy_promised": {column.name: column.privacy for column in judged_columns},
         "privacy_published": {
-            column.name: _round_fact(column.measure_left_privacy(column.published)) for column in judged
+            column.name: _round_fact(column.measure_left_privacy(column.published)) for column in judged_columns
         },
-        "privacy_left": {column.name: _round_fact(column.measure_left_privacy(column.estimate)) for column in judged},
-        "broken": [column.name for column in judged if column.broken],
+        "privacy_left": {
+            column.name: _round_fact(column.measure_left_privacy(column.estimate)) for column in judged_columns
+        },
+        "broken": [column.name for column in judged_columns if column.broken],
     }
 
 

@@ -75,15 +75,21 @@ class RangeReveal(NumberAttack):
         names = choose_noisy_columns(release, self.columns)
         require_attacked_columns(names, release.data, truth, control)
         people, chance = trace_people(release, truth), (randomness or Randomness.seeded(0)).generator()
-        revealed = [self._reveal_column(release, people, name) for name in self._list_bounded_columns(release, names)]
+        revealed_columns = [
+            self._reveal_column(release, people, name) for name in self._list_bounded_columns(release, names)
+        ]
         rows = np.sort(chance.choice(len(people), min(self.attempts, len(people)), replace=False))
-        which = chance.integers(0, len(revealed), len(rows))
+        column_indices = chance.integers(0, len(revealed_columns), len(rows))
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        right_strangers = None if strangers is None else self._count_revealed_strangers(revealed, strangers, chance)
-        each = [(column, rows[which == position]) for position, column in enumerate(revealed)]
-        middles = self._build_middle_frame(release, revealed)
-        plain = [int(column.narrow(self.width, gaps=False)[mine].sum()) for column, mine in each]
-        gap_hits = [int(column.narrow(self.width)[mine].sum()) for column, mine in each]
+        right_strangers = (
+            None if strangers is None else self._count_revealed_strangers(revealed_columns, strangers, chance)
+        )
+        rows_by_column = [
+            (column, rows[column_indices == position]) for position, column in enumerate(revealed_columns)
+        ]
+        middles = self._build_middle_frame(release, revealed_columns)
+        plain = [int(column.narrow(self.width, gaps=False)[mine].sum()) for column, mine in rows_by_column]
+        gap_hits = [int(column.narrow(self.width)[mine].sum()) for column, mine in rows_by_column]
         right = sum(map(max, gap_hits, plain))
         return Outcome(
             attempts=len(rows),
@@ -91,12 +97,16 @@ class RangeReveal(NumberAttack):
             baseline=sum(plain),
             control=right_strangers,
             facts={
-                "columns": [column.name for column in revealed],
-                "components": {column.name: len(column.support.starts) for column in revealed},
-                "one_component": sum(int(column.narrow_in_one(self.width)[mine].sum()) for column, mine in each),
-                "width_left": {column.name: column.average_width() for column in revealed},
+                "columns": [column.name for column in revealed_columns],
+                "components": {column.name: len(column.support.starts) for column in revealed_columns},
+                "one_component": sum(
+                    int(column.narrow_in_one(self.width)[mine].sum()) for column, mine in rows_by_column
+                ),
+                "width_left": {column.name: column.average_width() for column in revealed_columns},
                 **compare_with_control(right, len(rows), right_strangers, 0 if strangers is None else len(strangers)),
-                **summarize_errors([judge_estimate(release, people, middles, column.name) for column in revealed]),
+                **summarize_errors(
+                    [judge_estimate(release, people, middles, column.name) for column in revealed_columns]
+                ),
             },
         )
 
@@ -107,53 +117,61 @@ class RangeReveal(NumberAttack):
             release, [self._reveal_column(release, release.data, name) for name in names]
         ), {}
 
-    def _build_middle_frame(self, release: Release, revealed: Sequence[RevealedColumn]) -> pl.DataFrame:
+    def _build_middle_frame(self, release: Release, revealed_columns: Sequence[RevealedColumn]) -> pl.DataFrame:
         frame: pl.DataFrame = release.data.frame
-        names = filter_noisy_columns(release, [column.name for column in revealed])
-        middles = [column.left.middle for column in revealed if column.name in names]
+        names = filter_noisy_columns(release, [column.name for column in revealed_columns])
+        middles = [column.left.middle for column in revealed_columns if column.name in names]
         return replace_estimated_columns(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
 
     def _list_bounded_columns(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
         """The columns that can be attacked: those with bounded noise or none."""
         endless = [name for name in filter_noisy_columns(release, names) if get_noise(release, name).kind == "gaussian"]
-        kept = tuple(name for name in names if name not in endless)
-        if not kept:
+        bounded_columns = tuple(name for name in names if name not in endless)
+        if not bounded_columns:
             raise DataError(
                 f'{release.data.source}: the noise in "{endless[0]}" has no bounds, so no value can be excluded; '
                 "attack it by a Bayes estimate or the likeliest value"
             )
-        return kept
+        return bounded_columns
 
     def _reveal_column(self, release: Release, people: Table, name: str) -> RevealedColumn:
         report_progress(f'{_STEP} of "{name}"', 0, len(release.data))
-        published, true = release.data, read_number_matrix(people.frame, (name,), people.source)[:, 0]
-        cells = read_number_matrix(published.frame, (name,), published.source)[:, 0]
-        there = np.isfinite(cells)
-        if not filter_noisy_columns(release, (name,)) or not there.any():
+        published_table, true = release.data, read_number_matrix(people.frame, (name,), people.source)[:, 0]
+        cells = read_number_matrix(published_table.frame, (name,), published_table.source)[:, 0]
+        present_mask = np.isfinite(cells)
+        if not filter_noisy_columns(release, (name,)) or not present_mask.any():
             return RevealedColumn.build_without_noise(name, cells, true)
         noise, value_range = get_noise(release, name), release.public[name].get("range")
-        low, high = (float(end) for end in value_range or (cells[there].min(), cells[there].max()))
-        below, above = bound_true_values(cells, noise)
+        low, high = (float(end) for end in value_range or (cells[present_mask].min(), cells[present_mask].max()))
+        lower_bounds, upper_bounds = bound_true_values(cells, noise)
         anywhere = ValueSupport.build_single(low - noise.step / 2, high + noise.step / 2)
         if noise.kind == "discretize" or low == high:  # an interval does not reveal where in it values lie
             support = anywhere
         else:
-            support = find_support(cells[there], noise, (low, high), self.bins, self.density)
+            support = find_support(cells[present_mask], noise, (low, high), self.bins, self.density)
         plain = (
-            anywhere if value_range else ValueSupport.build_single(float(below[there].min()), float(above[there].max()))
+            anywhere
+            if value_range
+            else ValueSupport.build_single(
+                float(lower_bounds[present_mask].min()), float(upper_bounds[present_mask].max())
+            )
         )
         return RevealedColumn(
-            name, true, support, support.intersect(below, above, cells), plain.intersect(below, above, cells)
+            name,
+            true,
+            support,
+            support.intersect(lower_bounds, upper_bounds, cells),
+            plain.intersect(lower_bounds, upper_bounds, cells),
         )
 
     def _count_revealed_strangers(
-        self, revealed: Sequence[RevealedColumn], strangers: Table, chance: np.random.Generator
+        self, revealed_columns: Sequence[RevealedColumn], strangers: Table, chance: np.random.Generator
     ) -> int:
         """A stranger has no row: only the support of all values is known."""
-        which = chance.integers(0, len(revealed), len(strangers))
+        column_indices = chance.integers(0, len(revealed_columns), len(strangers))
         right = 0
-        for position, column in enumerate(revealed):
-            true = read_number_matrix(strangers.frame, (column.name,), strangers.source)[which == position, 0]
+        for position, column in enumerate(revealed_columns):
+            true = read_number_matrix(strangers.frame, (column.name,), strangers.source)[column_indices == position, 0]
             span = float(np.nanmax(column.left.span, initial=0.0))
             narrow = span > 0 and column.support.length <= self.width * span
             right += int((column.support.holds(true) & narrow).sum())
@@ -196,22 +214,22 @@ class ValueSupport:
     def holds(self, values: Floats) -> Flags:
         """Which values lie in a piece, up to rounding errors; a missing value never does."""
         slack = 1e-9 * (self.ends[-1] - self.starts[0])
-        inside = (values[:, None] >= self.starts - slack) & (values[:, None] <= self.ends + slack)
-        return np.asarray(inside.any(axis=1))
+        inside_mask = (values[:, None] >= self.starts - slack) & (values[:, None] <= self.ends + slack)
+        return np.asarray(inside_mask.any(axis=1))
 
-    def intersect(self, low: Floats, high: Floats, published: Floats) -> RemainingInterval:
+    def intersect(self, low: Floats, high: Floats, published_numbers: Floats) -> RemainingInterval:
         """What remains of some intervals, from their lower to their upper ends."""
         width, moment = np.zeros(len(low)), np.zeros(len(low))
-        touched, spot = np.zeros(len(low), dtype=np.int64), published.copy()
+        touch_counts, spot = np.zeros(len(low), dtype=np.int64), published_numbers.copy()
         for start, end in zip(self.starts, self.ends, strict=True):
             low_end, other = np.maximum(low, start), np.minimum(high, end)
             overlap = np.maximum(other - low_end, 0.0)
             width += overlap
             moment += np.where(overlap > 0, overlap * (low_end + other) / 2, 0.0)
-            touched += other >= low_end
+            touch_counts += other >= low_end
             spot = np.where(other >= low_end, low_end, spot)
         middle = np.divide(moment, width, out=spot, where=width > 0)
-        return RemainingInterval(high - low, width, middle, low, high, touched)
+        return RemainingInterval(high - low, width, middle, low, high, touch_counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,16 +247,18 @@ class RevealedColumn:
     @classmethod
     def build_without_noise(cls, name: str, cells: Floats, true: Floats) -> RevealedColumn:
         """A column without noise: only the value itself remains."""
-        known = cells[np.isfinite(cells)]
-        support = ValueSupport.build_single(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
-        nothing = np.zeros(len(cells))
-        left = RemainingInterval(nothing, nothing, cells, cells, cells, np.ones(len(cells), dtype=np.int64))
-        return cls(name, true, support, left, left)
+        present_cells = cells[np.isfinite(cells)]
+        support = ValueSupport.build_single(
+            float(present_cells.min(initial=np.inf)), float(present_cells.max(initial=-np.inf))
+        )
+        zero_widths = np.zeros(len(cells))
+        interval = RemainingInterval(zero_widths, zero_widths, cells, cells, cells, np.ones(len(cells), dtype=np.int64))
+        return cls(name, true, support, interval, interval)
 
     def narrow(self, share: float, gaps: bool = True) -> Flags:
         """Which intervals are narrow enough and hold the truth."""
-        left = self.left if gaps else self.plain
-        return np.asarray((left.width <= share * left.span * (1 + 1e-9)) & self._flag_right(left, gaps))
+        interval = self.left if gaps else self.plain
+        return np.asarray((interval.width <= share * interval.span * (1 + 1e-9)) & self._flag_right(interval, gaps))
 
     def narrow_in_one(self, share: float) -> Flags:
         """Of those, which lie in one of several pieces."""
@@ -246,27 +266,33 @@ class RevealedColumn:
 
     def average_width(self) -> float | None:
         """The mean share that remains of the interval that the noise allows."""
-        there = np.isfinite(self.left.span) & (self.left.span > 0)
-        return float(f"{np.mean(self.left.width[there] / self.left.span[there]):.9g}") if there.any() else None
+        positive_mask = np.isfinite(self.left.span) & (self.left.span > 0)
+        return (
+            float(f"{np.mean(self.left.width[positive_mask] / self.left.span[positive_mask]):.9g}")
+            if positive_mask.any()
+            else None
+        )
 
-    def _flag_right(self, left: RemainingInterval, gaps: bool) -> Flags:
-        slack = 1e-9 * np.maximum(np.abs(self.true), left.span)
-        inside = (self.true >= left.low - slack) & (self.true <= left.high + slack)
-        return np.asarray(inside & (self.support.holds(self.true) | (not gaps)))
+    def _flag_right(self, interval: RemainingInterval, gaps: bool) -> Flags:
+        slack = 1e-9 * np.maximum(np.abs(self.true), interval.span)
+        inside_mask = (self.true >= interval.low - slack) & (self.true <= interval.high + slack)
+        return np.asarray(inside_mask & (self.support.holds(self.true) | (not gaps)))
 
 
-def bound_true_values(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
+def bound_true_values(published_numbers: Floats, noise: Noise) -> tuple[Floats, Floats]:
     """The smallest and largest original that could have become each published value. Where values were rounded, this
     includes half a step; where there is a grid, the rounding of both the original and the noise.
     """
     if noise.kind == "discretize":
-        low = noise.origin + np.floor((published - noise.origin) / noise.scale + 1e-9) * noise.scale
+        low = noise.origin + np.floor((published_numbers - noise.origin) / noise.scale + 1e-9) * noise.scale
         return low - noise.step / 2, low + noise.scale - noise.step / 2
     reach = noise.scale + (noise.step / 2 or noise.grid)
-    return published - reach, published + reach
+    return published_numbers - reach, published_numbers + reach
 
 
-def find_support(values: Floats, noise: Noise, within: tuple[float, float], bins: int, density: float) -> ValueSupport:
+def find_support(
+    values: Floats, noise: Noise, value_range: tuple[float, float], bins: int, density: float
+) -> ValueSupport:
     """Where true values can be: bins with some probability, one more bin on either side, and uncertain gaps."""
     from sfumato.mine.noise.reconstruction import (
         binned_em,
@@ -277,9 +303,9 @@ def find_support(values: Floats, noise: Noise, within: tuple[float, float], bins
         count_in_bins,
     )
 
-    edges = build_true_edges(*within, bins, noise.step)
-    seen = build_noisy_edges(noise, edges)
-    counts, channel = count_in_bins(values, seen), channel_of(noise, edges, seen)
+    edges = build_true_edges(*value_range, bins, noise.step)
+    noisy_edges = build_noisy_edges(noise, edges)
+    counts, channel = count_in_bins(values, noisy_edges), channel_of(noise, edges, noisy_edges)
     probabilities = binned_em(counts, channel, compute_even_shares(edges), stop=_STEPS)
     full = probabilities >= density * compute_even_shares(edges)
     full[1:], full[:-1] = full[1:] | full[:-1], full[:-1] | full[1:]
@@ -287,12 +313,12 @@ def find_support(values: Floats, noise: Noise, within: tuple[float, float], bins
 
     def doubt(start: int, end: int) -> float:
         """How much less likely the release would be with people in some bins."""
-        there = np.where(
+        fixed_shares = np.where(
             (np.arange(len(probabilities)) >= start) & (np.arange(len(probabilities)) < end),
             density * compute_even_shares(edges),
             0.0,
         )
-        return 2 * (likely - _maximize_likelihood(counts, channel, probabilities, there))
+        return 2 * (likely - _maximize_likelihood(counts, channel, probabilities, fixed_shares))
 
     for start, end in _list_true_runs(~full):
         if doubt(start, end) < _BELIEVED:
@@ -309,19 +335,19 @@ def _count_unsure_bins(doubt: Callable[[int, int], float], start: int, end: int,
     low, high = 0, end - start
     while low < high:
         middle = (low + high + 1) // 2
-        here = doubt(start, start + middle) if rising else doubt(end - middle, end)
-        low, high = (middle, high) if here < _EDGE else (low, middle - 1)
+        edge_doubt = doubt(start, start + middle) if rising else doubt(end - middle, end)
+        low, high = (middle, high) if edge_doubt < _EDGE else (low, middle - 1)
     return low
 
 
 def _maximize_likelihood(counts: Ints, channel: Floats, start: Floats, fixed_shares: Floats) -> float:
     """The log-likelihood of the best distribution that keeps the fixed shares, near another one."""
-    seen, rest, now = counts > 0, 1 - fixed_shares.sum(), start
-    rows, held = channel[seen], counts[seen]
+    seen_mask, rest, shares = counts > 0, 1 - fixed_shares.sum(), start
+    rows, bin_counts = channel[seen_mask], counts[seen_mask]
     for _ in range(_STEPS):
-        now = now * ((held / (rows @ (fixed_shares + rest * now))) @ rows)
-        now = now / now.sum()
-    return float(held @ np.log(rows @ (fixed_shares + rest * now)))
+        shares = shares * ((bin_counts / (rows @ (fixed_shares + rest * shares))) @ rows)
+        shares = shares / shares.sum()
+    return float(bin_counts @ np.log(rows @ (fixed_shares + rest * shares)))
 
 
 def _list_true_runs(flags: Flags) -> list[tuple[int, int]]:

@@ -56,47 +56,49 @@ class SpectralFilter(ValueAttack):
 
     def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Project the rows onto the directions that hold more than noise."""
-        published: Table = release.data
+        published_table: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
-        if not names or not len(published):
-            return published.frame, {"directions": 0, "directions_kept": 0}
-        noisy_moments = sum_moments(read_number_blocks(published.frame, names, _STEP, published.source), len(names))
+        if not names or not len(published_table):
+            return published_table.frame, {"directions": 0, "directions_kept": 0}
+        noisy_moments = sum_moments(
+            read_number_blocks(published_table.frame, names, _STEP, published_table.source), len(names)
+        )
         noise = compute_noise_covariance(release, names)
-        seen = compute_spectrum(noisy_moments, noise)
-        rows = read_number_blocks(published.frame, names, _STEP, published.source)
+        spectrum = compute_spectrum(noisy_moments, noise)
+        rows = read_number_blocks(published_table.frame, names, _STEP, published_table.source)
         frame = replace_estimated_columns(
-            published.frame,
+            published_table.frame,
             names,
-            _project_rows(rows, noisy_moments.mean, seen.build_projection(), np.sqrt(noise.diagonal())),
+            _project_rows(rows, noisy_moments.mean, spectrum.build_projection(), np.sqrt(noise.diagonal())),
         )
         return frame, {
-            "directions": len(seen.eigenvalues),
-            "directions_kept": seen.kept,
-            "eigenvalues_over_noise": [float(f"{value:.9g}") for value in seen.eigenvalues],
-            "noise_reaches": float(f"{seen.bounds.high:.9g}"),
+            "directions": len(spectrum.eigenvalues),
+            "directions_kept": spectrum.kept,
+            "eigenvalues_over_noise": [float(f"{value:.9g}") for value in spectrum.eigenvalues],
+            "noise_reaches": float(f"{spectrum.bounds.high:.9g}"),
         }
 
 
 def _project_rows(rows: Iterator[Floats], mean: Floats, projection: Floats, unit: Floats) -> Iterator[Floats]:
     """Centre the rows, project them, and add the mean back."""
     for block in rows:
-        apart = block - mean
-        gone = np.isnan(apart)
-        if gone.any():
-            holed = gone.any(axis=1)
-            apart[holed] = _fill_missing_cells(apart[holed], gone[holed], projection, unit)
-        projected = projection @ apart.T
-        projected += mean[:, None]
-        yield projected
+        deviations = block - mean
+        missing_mask = np.isnan(deviations)
+        if missing_mask.any():
+            row_mask = missing_mask.any(axis=1)
+            deviations[row_mask] = _fill_missing_cells(deviations[row_mask], missing_mask[row_mask], projection, unit)
+        estimates = projection @ deviations.T
+        estimates += mean[:, None]
+        yield estimates
 
 
-def _fill_missing_cells(apart: Floats, gone: Flags, projection: Floats, unit: Floats) -> Floats:
+def _fill_missing_cells(deviations: Floats, missing_mask: Flags, projection: Floats, unit: Floats) -> Floats:
     """Fill missing cells from the other cells of the row: first with zero, then with the filter's output."""
-    now = np.where(gone, 0.0, apart)
+    current_rows = np.where(missing_mask, 0.0, deviations)
     for _ in range(_REFILLS):
-        filled = np.where(gone, now @ projection.T, now)
-        moved = float((np.abs(filled - now) / unit).max())
-        now = filled
-        if moved < _STILL:
+        refilled_rows = np.where(missing_mask, current_rows @ projection.T, current_rows)
+        largest_change = float((np.abs(refilled_rows - current_rows) / unit).max())
+        current_rows = refilled_rows
+        if largest_change < _STILL:
             break
-    return now
+    return current_rows

@@ -37,9 +37,9 @@ class RecoveredVector:
 
     def score(self, truth: Flags) -> Outcome:
         """How many entries are right, beside guessing all to be 0 or all to be 1."""
-        ones = int(truth.sum())
+        one_count = int(truth.sum())
         right = int((self.vector == truth).sum())
-        return Outcome(truth.size, right, max(ones, truth.size - ones), facts={"proven": self.is_proven})
+        return Outcome(truth.size, right, max(one_count, truth.size - one_count), facts={"proven": self.is_proven})
 
 
 def recover_vector(coefficients: Ints, values: Ints) -> RecoveredVector:
@@ -53,17 +53,19 @@ def recover_vector(coefficients: Ints, values: Ints) -> RecoveredVector:
     return _search(coefficients.T.astype(np.float64), values.astype(np.float64), satisfies)
 
 
-def recover_disguised_vector(coefficients: Ints, disguised: Ints) -> RecoveredVector:
+def recover_disguised_vector(coefficients: Ints, disguised_values: Ints) -> RecoveredVector:
     """The vector x of the site that sent ``disguised = x + coefficients @ randoms``, with unknown whole randoms."""
-    if coefficients.ndim != 2 or disguised.shape != (coefficients.shape[0],):
+    if coefficients.ndim != 2 or disguised_values.shape != (coefficients.shape[0],):
         raise DataError("the equations need a matrix with a row for each entry, and a value for each")
     from scipy.linalg import null_space
 
-    small = disguised - coefficients @ _fit_randoms(coefficients, disguised)  # exact, and small enough for floats
+    small = disguised_values - coefficients @ _fit_randoms(
+        coefficients, disguised_values
+    )  # exact, and small enough for floats
     cancelling: Floats = null_space(coefficients.T.astype(np.float64))
 
     def satisfies(guess: Flags) -> bool:
-        rest = disguised - guess
+        rest = disguised_values - guess
         return bool((rest == coefficients @ _fit_randoms(coefficients, rest)).all())
 
     return _search(cancelling.T, cancelling.T @ small, satisfies)
@@ -76,17 +78,17 @@ def _search(matrix: Floats, values: Floats, satisfies: Callable[[Flags], bool]) 
     guesses = []
     for sign in (1.0, -1.0):
         objective = np.full(matrix.shape[1], sign)
-        solved = linprog(objective, A_eq=matrix, b_eq=values, bounds=(0, 1), method="highs")
-        if solved.x is None:
+        solution = linprog(objective, A_eq=matrix, b_eq=values, bounds=(0, 1), method="highs")
+        if solution.x is None:
             continue
-        guesses.append(np.asarray(solved.x) > 0.5)
+        guesses.append(np.asarray(solution.x) > 0.5)
         if satisfies(guesses[-1]):
             return RecoveredVector(guesses[-1], True, values.size)
-    nothing = np.zeros(matrix.shape[1], dtype=np.bool_)
-    return RecoveredVector(guesses[0] if guesses else nothing, False, values.size)
+    zero_vector = np.zeros(matrix.shape[1], dtype=np.bool_)
+    return RecoveredVector(guesses[0] if guesses else zero_vector, False, values.size)
 
 
 def _fit_randoms(coefficients: Ints, values: Ints) -> Ints:
     """The whole numbers by which the columns come closest to the values."""
-    fitted, *_ = np.linalg.lstsq(coefficients.astype(np.float64), values.astype(np.float64), rcond=None)
-    return np.rint(fitted).astype(np.int64)
+    solution, *_ = np.linalg.lstsq(coefficients.astype(np.float64), values.astype(np.float64), rcond=None)
+    return np.rint(solution).astype(np.int64)

@@ -57,10 +57,10 @@ class SupportInference(Attack):
         """Derive small patterns, and check them against the originals."""
         truth, control = _list_baskets(release, truth), _list_baskets(release, control)
         k, least = self._find_thresholds(release, truth)
-        published = _list_patterns(release.data, least)
+        published_patterns = _list_patterns(release.data, least)
         report_progress("deriving from published supports")
         try:
-            claims = forced_patterns(published, k)
+            claims = forced_patterns(published_patterns, k)
         except DataError:  # Supports that no database has imply nothing for certain.
             claims = []
         single = {claim.either[0]: claim for claim in claims if len(claim.either) == 1}
@@ -78,7 +78,7 @@ class SupportInference(Attack):
                 "found_together": len(claims) - len(single),
                 "exactly": sum(claim.least == claim.most for claim in claims),
                 "of_one_person": sum(claim.most == 1 for claim in claims),
-                "itemsets": len(published),
+                "itemsets": len(published_patterns),
             },
         )
 
@@ -114,8 +114,10 @@ def _list_true_small_patterns(truth: Baskets, least: int, k: int) -> set[Conjunc
 
 
 def _count_pattern_hits(claims: Mapping[Conjunction, ForcedPattern], truth: _TruePatternCounts, k: int) -> int:
-    counts = [(forced, truth.count(pattern)) for pattern, forced in claims.items()]
-    return sum(0 < count < k and forced.least <= count <= forced.most for forced, count in counts)
+    counts = [(forced_pattern, truth.count(pattern)) for pattern, forced_pattern in claims.items()]
+    return sum(
+        0 < count < k and forced_pattern.least <= count <= forced_pattern.most for forced_pattern, count in counts
+    )
 
 
 def _count_blind_hits(truth: Baskets, least: int, guesses: int, targets: int) -> int:
@@ -144,7 +146,7 @@ class _TruePatternCounts:
 
     def _find_holding_baskets(self, name: str) -> Flags:
         if name not in self._held:
-            held = np.zeros(len(self._baskets), dtype=bool)
-            held[self._rows[self._baskets.codes == self._code_of.get(name, -1)]] = True
-            self._held[name] = held
+            holder_mask = np.zeros(len(self._baskets), dtype=bool)
+            holder_mask[self._rows[self._baskets.codes == self._code_of.get(name, -1)]] = True
+            self._held[name] = holder_mask
         return self._held[name]

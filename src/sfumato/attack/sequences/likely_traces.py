@@ -53,7 +53,7 @@ class LikelyTraces:
         weights, chances = distinct.count_each(), counts / counts.sum()
         return cls(distinct.arrays, distinct.places, weights, index.sketches, code_of, mark, chances)
 
-    def guess(self, known: list[list[str]], own: Ints, ordered: bool, luck: Floats) -> Flags:
+    def guess(self, known_points: list[list[str]], own_rows: Ints, is_ordered: bool, luck: Floats) -> Flags:
         """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck.
 
         Where none can give all points, those are taken that hold most of them, and of these the shortest.
@@ -61,13 +61,13 @@ class LikelyTraces:
         from sfumato.kernels.sequences.known_points import BestRows, KnownTraces
         from sfumato.kernels.sequences.likely_rows import MarkedItems, find_likeliest_rows
 
-        codes = np.array([self.code_of.get(point, -1) for points in known for point in points], dtype=np.int32)
-        offsets = np.concatenate(([0], np.cumsum([len(points) for points in known], dtype=np.int64)))
-        places = np.where(own >= 0, self.places[own], -1) if len(self.places) else np.full_like(own, -1)
-        traces, marked = KnownTraces(codes, offsets, places), MarkedItems(self.mark, self.chances)
+        codes = np.array([self.code_of.get(point, -1) for points in known_points for point in points], dtype=np.int32)
+        offsets = np.concatenate(([0], np.cumsum([len(points) for points in known_points], dtype=np.int64)))
+        places = np.where(own_rows >= 0, self.places[own_rows], -1) if len(self.places) else np.full_like(own_rows, -1)
+        traces, marked_items = KnownTraces(codes, offsets, places), MarkedItems(self.mark, self.chances)
         masks = np.zeros(max(len(self.chances), 1), dtype=np.uint64)
         if self.mark >= 0:
             masks[self.mark] = ~np.uint64(0)
-        best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in BestRows._fields))
-        find_likeliest_rows(*self.arrays, self.weights, self.sketches, traces, marked, ordered, masks, best)
+        best = BestRows(*(np.zeros(own_rows.size, dtype=np.int64) for _ in BestRows._fields))
+        find_likeliest_rows(*self.arrays, self.weights, self.sketches, traces, marked_items, is_ordered, masks, best)
         return np.asarray((best.holds_own > 0) & (luck * best.rows < 1))

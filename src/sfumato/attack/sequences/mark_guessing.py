@@ -69,32 +69,39 @@ class MarkGuessing(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Guess every item that was taken out."""
-        published: Sequences = release.data
+        published_sequences: Sequences = release.data
         rows = release.details.get("rows")
-        owners = list(range(len(published))) if rows is None else [int(row) for row in rows]
-        if rows is None and len(published) != len(truth):
-            raise DataError(f"{len(published)} published sequences cannot be compared with {len(truth)} originals")
+        owners = list(range(len(published_sequences))) if rows is None else [int(row) for row in rows]
+        if rows is None and len(published_sequences) != len(truth):
+            raise DataError(
+                f"{len(published_sequences)} published sequences cannot be compared with {len(truth)} originals"
+            )
         report_progress("guessing marks")
-        true_rows, published_rows = _list_rows(truth), _list_rows(published)
+        true_rows, published_rows = _list_rows(truth), _list_rows(published_sequences)
         targets, is_told = self._list_targets(release, true_rows), release.details.get("marks") is not None
         contexts = _Contexts.of(published_rows)
-        suspected = _guess_secrets(release) if is_told else []
-        hits = [0] * (1 + len(suspected))
+        suspected_secrets = _guess_secrets(release) if is_told else []
+        hits = [0] * (1 + len(suspected_secrets))
         places = {owner: index for index, owner in enumerate(owners)}
         by_row: dict[int, list[_Target]] = {}
         for target in targets:
             by_row.setdefault(target.row, []).append(target)
         for row, missing in by_row.items():
-            seen = published_rows[places[row]] if row in places else []
-            without = [element - {MARK} for element in seen]
-            openings = [(_Openings.of(without, secrets), _Openings.of(seen, secrets)) for secrets in suspected]
-            for target, neighbours in _align(true_rows[row], seen, missing, is_told=is_told):
+            published_row = published_rows[places[row]] if row in places else []
+            unmarked_row = [element - {MARK} for element in published_row]
+            openings = [
+                (_Openings.of(unmarked_row, secrets), _Openings.of(published_row, secrets))
+                for secrets in suspected_secrets
+            ]
+            for target, neighbours in _align(true_rows[row], published_row, missing, is_told=is_told):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
                 if not is_told and len(neighbours.here) == len(true_rows[row][target.position]):
                     guesses = [target.item in neighbours.here] * len(hits)
                 else:
-                    choices = [None, *(_list_completing(both, neighbours) for both in openings)]
-                    guesses = [contexts.guess(neighbours, only) == target.item for only in choices]
+                    choices = [None, *(_list_completing(opening_pair, neighbours) for opening_pair in openings)]
+                    guesses = [
+                        contexts.guess(neighbours, candidate_items) == target.item for candidate_items in choices
+                    ]
                 hits = [count + is_right for count, is_right in zip(hits, guesses, strict=True)]
         blind = contexts.count_blind_hits([target.item for target in targets])
         return Outcome(
@@ -105,18 +112,18 @@ class MarkGuessing(Attack):
             facts={"marks": len(targets)},
         )
 
-    def _list_targets(self, release: Release, before: list[Row]) -> list[_Target]:
+    def _list_targets(self, release: Release, true_rows: list[Row]) -> list[_Target]:
         marks = release.details.get("marks")
         if marks is not None:
             return [_Target(int(row), int(position), str(item)) for row, position, item in marks]
         if not self.items:
             raise PolicyError("give the items to guess: the release does not state what was taken out")
-        wanted = {str(item) for item in self.items}
+        wanted_items = {str(item) for item in self.items}
         return [
             _Target(row, position, item)
-            for row, elements in enumerate(before)
+            for row, elements in enumerate(true_rows)
             for position, element in enumerate(elements)
-            for item in sorted(element & wanted)
+            for item in sorted(element & wanted_items)
         ]
 
 
@@ -170,7 +177,7 @@ class _Contexts(NamedTuple):
         commonest, size = _choose(self.total), max(self.total.total(), 1)
         return max(sum(item == commonest for item in items), round(sum(self.total[item] for item in items) / size))
 
-    def guess(self, neighbours: _Neighbours, only: set[str] | None = None) -> str | None:
+    def guess(self, neighbours: _Neighbours, candidate_items: set[str] | None = None) -> str | None:
         """The item that most often stands between the neighbours, or next to one of them, or at all; of some, if any.
 
         One of several that never stand there is chosen by how common it is.
@@ -187,8 +194,8 @@ class _Contexts(NamedTuple):
                 votes.update(self.ahead.get(other, {}))
         for item in neighbours.here:  # what stands there was not taken out
             votes.pop(item, None)
-        if only:
-            return min(only, key=lambda item: (-votes[item], -self.total[item], item))
+        if candidate_items:
+            return min(candidate_items, key=lambda item: (-votes[item], -self.total[item], item))
         return _choose(votes) or _choose(
             Counter({item: self.total[item] for item in self.total.keys() - neighbours.here})
         )
@@ -206,8 +213,8 @@ class _Openings(NamedTuple):
     @classmethod
     def of(cls, row: Row, secrets: list[NamedPattern]) -> _Openings:
         ends = [_match_first(row, secret) for secret in secrets]
-        behind = [_match_first(row[::-1], secret[::-1])[::-1] for secret in secrets]
-        return cls(secrets, ends, [[len(row) - size for size in sizes] for sizes in behind])
+        tail_sizes = [_match_first(row[::-1], secret[::-1])[::-1] for secret in secrets]
+        return cls(secrets, ends, [[len(row) - size for size in sizes] for sizes in tail_sizes])
 
     def list_items(self, neighbours: _Neighbours) -> set[str]:
         """The items that would complete a suspected pattern at a place."""
@@ -221,9 +228,9 @@ class _Openings(NamedTuple):
         }
 
 
-def _list_completing(both: tuple[_Openings, _Openings], neighbours: _Neighbours) -> set[str]:
+def _list_completing(opening_pair: tuple[_Openings, _Openings], neighbours: _Neighbours) -> set[str]:
     """The items that complete a pattern with what is left alone, or else with other marks that may be anything."""
-    left_alone, with_marks = both
+    left_alone, with_marks = opening_pair
     return left_alone.list_items(neighbours) or with_marks.list_items(neighbours)
 
 
@@ -243,23 +250,33 @@ def _guess_secrets(release: Release) -> list[list[NamedPattern]]:
 
     Once by what marks would explain, and once by what is rarer than its items.
     """
-    stated = [(name_pattern(pattern), int(limit)) for pattern, limit in release.details.get("sensitive") or ()]
-    if not stated:
+    stated_patterns = [(name_pattern(pattern), int(limit)) for pattern, limit in release.details.get("sensitive") or ()]
+    if not stated_patterns:
         return []
-    published: Sequences = release.data
+    published_sequences: Sequences = release.data
     gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
-    longest = max(measure_length(pattern) for pattern, _ in stated)
-    thresholds = sorted({limit for _, limit in stated if limit})
-    gone: list[list[NamedPattern]] = []
-    if any(not limit for _, limit in stated):
-        gone = [explain_marks(published, vanished, len(stated)) for vanished in find_vanished(published, longest)]
-        gone += [names[: len(stated)] for names in rank_absent(published, longest, gap, window)]
+    longest = max(measure_length(pattern) for pattern, _ in stated_patterns)
+    thresholds = sorted({limit for _, limit in stated_patterns if limit})
+    vanished_rankings: list[list[NamedPattern]] = []
+    if any(not limit for _, limit in stated_patterns):
+        vanished_rankings = [
+            explain_marks(published_sequences, vanished_patterns, len(stated_patterns))
+            for vanished_patterns in find_vanished(published_sequences, longest)
+        ]
+        vanished_rankings += [
+            names[: len(stated_patterns)] for names in rank_absent(published_sequences, longest, gap, window)
+        ]
     if not thresholds:
-        return gone
-    supports = mine_named(published, max(1, thresholds[0] // 2), longest, gap, window)
-    mined = MinedPatterns(supports, find_near(supports, thresholds, 0.5), len(published), gap, window)
-    near = [names[: len(stated)] for names in rank_patterns(published, mined, len(stated))]
-    return [*near, *gone]
+        return vanished_rankings
+    supports = mine_named(published_sequences, max(1, thresholds[0] // 2), longest, gap, window)
+    mined_patterns = MinedPatterns(
+        supports, find_near(supports, thresholds, 0.5), len(published_sequences), gap, window
+    )
+    near_rankings = [
+        names[: len(stated_patterns)]
+        for names in rank_patterns(published_sequences, mined_patterns, len(stated_patterns))
+    ]
+    return [*near_rankings, *vanished_rankings]
 
 
 def _choose(votes: Counter[str]) -> str | None:
@@ -274,68 +291,77 @@ def _list_rows(sequences: Sequences) -> list[Row]:
 
 
 def _align(
-    original: Row, published: Row, missing: list[_Target], *, is_told: bool
+    original: Row, published_row: Row, missing: list[_Target], *, is_told: bool
 ) -> Iterator[tuple[_Target, _Neighbours]]:
     """Each missing item with what is published around it; who is not told where it was reads what stands there now."""
-    taken: dict[int, set[str]] = {}
+    taken_items: dict[int, set[str]] = {}
     for target in missing:
-        taken.setdefault(target.position, set()).add(target.item)
-    rest = [element - taken.get(position, set()) for position, element in enumerate(original)]
-    is_in_place = is_told and len(published) == len(original)
-    place_of = {index: index for index in range(len(original))} if is_in_place else find_common_places(rest, published)
+        taken_items.setdefault(target.position, set()).add(target.item)
+    rest = [element - taken_items.get(position, set()) for position, element in enumerate(original)]
+    is_in_place = is_told and len(published_row) == len(original)
+    place_of = (
+        {index: index for index in range(len(original))} if is_in_place else find_common_places(rest, published_row)
+    )
     for target in missing:
         left = max((index for position, index in place_of.items() if position < target.position), default=None)
         right = min((index for position, index in place_of.items() if position > target.position), default=None)
-        here = place_of.get(target.position)
-        if here is None and not is_told:
-            first, stop = 0 if left is None else left + 1, len(published) if right is None else right
-            here = first if first < stop else None
+        mark_index = place_of.get(target.position)
+        if mark_index is None and not is_told:
+            first, stop = 0 if left is None else left + 1, len(published_row) if right is None else right
+            mark_index = first if first < stop else None
         yield (
             target,
             _Neighbours(
-                None if left is None else published[left],
-                frozenset() if here is None else published[here] - {MARK},
-                None if right is None else published[right],
+                None if left is None else published_row[left],
+                frozenset() if mark_index is None else published_row[mark_index] - {MARK},
+                None if right is None else published_row[right],
                 left_end=0 if left is None else left + 1,
-                right_start=len(published) if right is None else right,
+                right_start=len(published_row) if right is None else right,
             ),
         )
 
 
-def find_common_places(original: Row, published: Row) -> dict[int, int]:
+def find_common_places(original: Row, published_row: Row) -> dict[int, int]:
     """Where the elements of a sequence are published, as many as possible, in order; empty ones nowhere."""
-    if len(original) * len(published) > _COMPARED:
-        return _find_first_places(original, published)
-    kept = [[0] * (len(published) + 1) for _ in range(len(original) + 1)]
+    if len(original) * len(published_row) > _COMPARED:
+        return _find_first_places(original, published_row)
+    common_lengths = [[0] * (len(published_row) + 1) for _ in range(len(original) + 1)]
     for position in range(len(original) - 1, -1, -1):
-        element, below, here = original[position], kept[position + 1], kept[position]
-        for index in range(len(published) - 1, -1, -1):
-            is_same = element and element <= published[index]
-            here[index] = max(below[index + 1] + 1 if is_same else 0, below[index], here[index + 1])
+        element, next_lengths, current_lengths = (
+            original[position],
+            common_lengths[position + 1],
+            common_lengths[position],
+        )
+        for index in range(len(published_row) - 1, -1, -1):
+            is_same = element and element <= published_row[index]
+            current_lengths[index] = max(
+                next_lengths[index + 1] + 1 if is_same else 0, next_lengths[index], current_lengths[index + 1]
+            )
     places: dict[int, int] = {}
     position = index = 0
-    while position < len(original) and index < len(published):
+    while position < len(original) and index < len(published_row):
         if (
             original[position]
-            and original[position] <= published[index]
-            and kept[position][index] == kept[position + 1][index + 1] + 1
+            and original[position] <= published_row[index]
+            and common_lengths[position][index] == common_lengths[position + 1][index + 1] + 1
         ):
             places[position] = index
             position, index = position + 1, index + 1
-        elif kept[position][index] == kept[position + 1][index]:
+        elif common_lengths[position][index] == common_lengths[position + 1][index]:
             position += 1
         else:
             index += 1
     return places
 
 
-def _find_first_places(original: Row, published: Row) -> dict[int, int]:
+def _find_first_places(original: Row, published_row: Row) -> dict[int, int]:
     """The same for long sequences: each element where it first stands behind the one before, if anywhere."""
     places: dict[int, int] = {}
     start = 0
     for position, element in enumerate(original):
         index = next(
-            (number for number in range(start, len(published)) if element and element <= published[number]), None
+            (number for number in range(start, len(published_row)) if element and element <= published_row[number]),
+            None,
         )
         if index is not None:
             places[position] = index
@@ -345,12 +371,12 @@ def _find_first_places(original: Row, published: Row) -> dict[int, int]:
 
 def _count_in_strangers(control: Sequences, contexts: _Contexts, attempts: int) -> int:
     """How many items of other people are guessed as well: knowledge about the population."""
-    hits = tried = 0
+    hits = tried_count = 0
     for row in _list_rows(control):
         for position, element in enumerate(row):
-            if tried == attempts:
+            if tried_count == attempts:
                 return hits
-            tried += 1
+            tried_count += 1
             left = row[position - 1] if position else None
             right = row[position + 1] if position + 1 < len(row) else None
             hits += contexts.guess(_Neighbours(left, frozenset(), right)) in element

@@ -61,67 +61,79 @@ def mine_named(
     return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
 
 
-def find_near(mined: dict[NamedPattern, int], thresholds: list[int], reach: float) -> dict[NamedPattern, NearThreshold]:
+def find_near(
+    supports: dict[NamedPattern, int], thresholds: list[int], reach: float
+) -> dict[NamedPattern, NearThreshold]:
     """Patterns that do not exceed one of the thresholds, and are within reach of it."""
-    near: dict[NamedPattern, NearThreshold] = {}
-    for pattern, count in mined.items():
+    near_patterns: dict[NamedPattern, NearThreshold] = {}
+    for pattern, count in supports.items():
         threshold = next((limit for limit in thresholds if limit >= count), None)
         if threshold is not None and count >= int(threshold * (1 - reach)):
-            near[pattern] = NearThreshold(threshold, threshold - count)
-    return near
+            near_patterns[pattern] = NearThreshold(threshold, threshold - count)
+    return near_patterns
 
 
-def rank_patterns(published: Sequences, mined: MinedPatterns, many: int) -> Iterator[list[NamedPattern]]:
+def rank_patterns(
+    published_sequences: Sequences, mined_patterns: MinedPatterns, many: int
+) -> Iterator[list[NamedPattern]]:
     """Rankings of what does not exceed a threshold, of which `many` are named; ties go to the longer, then by name."""
-    below = mined.below
+    near_patterns = mined_patterns.below
 
     def has_rare_part(pattern: NamedPattern) -> bool:
-        return any(mined.supports.get(part, 0) <= below[pattern].threshold for part in _list_parts(pattern))
+        return any(
+            mined_patterns.supports.get(part, 0) <= near_patterns[pattern].threshold for part in _list_parts(pattern)
+        )
 
-    nearest = sorted(below, key=lambda pattern: (below[pattern].distance, -measure_length(pattern), pattern))
+    nearest = sorted(
+        near_patterns, key=lambda pattern: (near_patterns[pattern].distance, -measure_length(pattern), pattern)
+    )
     yield nearest
     yield sorted(nearest, key=has_rare_part)
     yield sorted(nearest, key=lambda pattern: -measure_length(pattern))
-    yield rank_by_absence(mined)
-    yield sorted(nearest, key=lambda pattern: -_expect(mined, pattern))
-    yield sorted(nearest, key=lambda pattern: below[pattern].distance - mined.supports.get(pattern[::-1], 0))
-    yield explain_marks(published, mined, many)
+    yield rank_by_absence(mined_patterns)
+    yield sorted(nearest, key=lambda pattern: -_expect(mined_patterns, pattern))
+    yield sorted(
+        nearest, key=lambda pattern: near_patterns[pattern].distance - mined_patterns.supports.get(pattern[::-1], 0)
+    )
+    yield explain_marks(published_sequences, mined_patterns, many)
 
 
-def rank_by_absence(mined: MinedPatterns) -> list[NamedPattern]:
+def rank_by_absence(mined_patterns: MinedPatterns) -> list[NamedPattern]:
     """The nearest first; of those, what chance would make most frequent."""
-    below = mined.below
-    return sorted(below, key=lambda pattern: (below[pattern].distance, -_expect(mined, pattern), pattern))
+    near_patterns = mined_patterns.below
+    return sorted(
+        near_patterns, key=lambda pattern: (near_patterns[pattern].distance, -_expect(mined_patterns, pattern), pattern)
+    )
 
 
-def explain_marks(published: Sequences, mined: MinedPatterns, many: int) -> list[NamedPattern]:
+def explain_marks(published_sequences: Sequences, mined_patterns: MinedPatterns, many: int) -> list[NamedPattern]:
     """Patterns of which one after another would be in most marked sequences that no earlier one would be in.
 
     Nothing if no mark shows.
     """
-    suspects = rank_by_absence(mined)[:_MOST_EXPLAINED]
-    filled = fill_marks(published, suspects)
-    if filled is None or not suspects:
+    suspects = rank_by_absence(mined_patterns)[:_MOST_EXPLAINED]
+    filled_sequences = fill_marks(published_sequences, suspects)
+    if filled_sequences is None or not suspects:
         return []
-    limits = check_limits(mined.max_gap, mined.window)
-    held = np.array([flag_holders(filled, pattern, limits) for pattern in suspects])
-    open_rows, chosen = np.ones(len(filled), dtype=bool), list[int]()
+    limits = check_limits(mined_patterns.max_gap, mined_patterns.window)
+    holder_masks = np.array([flag_holders(filled_sequences, pattern, limits) for pattern in suspects])
+    open_rows, chosen_indices = np.ones(len(filled_sequences), dtype=bool), list[int]()
     rest = list(range(len(suspects)))
-    while rest and len(chosen) < many:
-        gains = (held[rest] & open_rows).sum(axis=1).tolist()
+    while rest and len(chosen_indices) < many:
+        gains = (holder_masks[rest] & open_rows).sum(axis=1).tolist()
         # Of those that explain as many, one at its threshold, then the longer one, then the more suspect one.
         best = max(
             range(len(rest)),
             key=lambda index: (
                 gains[index],
-                mined.below[suspects[rest[index]]].distance == 0,
+                mined_patterns.below[suspects[rest[index]]].distance == 0,
                 measure_length(suspects[rest[index]]),
                 -rest[index],
             ),
         )
-        chosen.append(rest.pop(best))
-        open_rows &= ~held[chosen[-1]]
-    return [suspects[index] for index in chosen]
+        chosen_indices.append(rest.pop(best))
+        open_rows &= ~holder_masks[chosen_indices[-1]]
+    return [suspects[index] for index in chosen_indices]
 
 
 def measure_length(pattern: NamedPattern) -> int:
@@ -129,20 +141,25 @@ def measure_length(pattern: NamedPattern) -> int:
     return sum(map(len, pattern))
 
 
-def fill_marks(published: Sequences, suspects: list[NamedPattern]) -> Sequences | None:
+def fill_marks(published_sequences: Sequences, suspects: list[NamedPattern]) -> Sequences | None:
     """The sequences with marks, each of which is every item of the suspects at once; None if there are none."""
-    everything = sorted({name for pattern in suspects for element in pattern for name in element})
-    is_mark = np.array([str(item) == MARK for item in published.items], dtype=np.bool_)
-    if not is_mark.any() or not everything:
+    all_names = sorted({name for pattern in suspects for element in pattern for name in element})
+    is_mark = np.array([str(item) == MARK for item in published_sequences.items], dtype=np.bool_)
+    if not is_mark.any() or not all_names:
         return None
-    elements = np.searchsorted(published.element_offsets, np.flatnonzero(is_mark[published.codes]), side="right") - 1
-    owners = np.unique(np.searchsorted(published.offsets, elements, side="right") - 1)
+    elements = (
+        np.searchsorted(
+            published_sequences.element_offsets, np.flatnonzero(is_mark[published_sequences.codes]), side="right"
+        )
+        - 1
+    )
+    owners = np.unique(np.searchsorted(published_sequences.offsets, elements, side="right") - 1)
     rows = [
         [[str(item) for item in (element if isinstance(element, list) else [element])] for element in row]
-        for row in published.take(owners).to_lists()
+        for row in published_sequences.take(owners).to_lists()
     ]
-    marked = [[everything if MARK in element else element for element in row] for row in rows]
-    return Sequences.of(marked) if marked else None
+    filled_rows = [[all_names if MARK in element else element for element in row] for row in rows]
+    return Sequences.of(filled_rows) if filled_rows else None
 
 
 def flag_holders(sequences: Sequences, pattern: NamedPattern, limits: MatchLimits | None = None) -> Flags:
@@ -152,9 +169,11 @@ def flag_holders(sequences: Sequences, pattern: NamedPattern, limits: MatchLimit
     return flag_code_rows(sequences, codes, limits or MatchLimits())
 
 
-def _expect(mined: MinedPatterns, pattern: NamedPattern) -> float:
+def _expect(mined_patterns: MinedPatterns, pattern: NamedPattern) -> float:
     """The logarithm of the share of sequences that would hold all items of a pattern by chance."""
-    return sum(log(mined.supports.get(((name,),), 1) / mined.rows) for element in pattern for name in element)
+    return sum(
+        log(mined_patterns.supports.get(((name,),), 1) / mined_patterns.rows) for element in pattern for name in element
+    )
 
 
 def _list_parts(pattern: NamedPattern) -> Iterator[NamedPattern]:

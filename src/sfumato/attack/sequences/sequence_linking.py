@@ -54,8 +54,8 @@ class SequenceLinking(Attack):
 
     @field_validator("points", mode="before")
     @classmethod
-    def _check_points(cls, given: Any) -> Any:
-        numbers = (given,) if isinstance(given, int) else tuple(given)
+    def _check_points(cls, raw_points: Any) -> Any:
+        numbers = (raw_points,) if isinstance(raw_points, int) else tuple(raw_points)
         if not numbers or not all(isinstance(number, int) and 1 <= number <= 64 for number in numbers):
             raise ValueError("give numbers of points from 1 to 64")
         return tuple(sorted(set(numbers)))
@@ -68,10 +68,10 @@ class SequenceLinking(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
-        published, originals = (_Searched.of(data, self.order) for data in (release.data, truth))
+        published_traces, originals = (_Searched.of(data, self.order) for data in (release.data, truth))
         marks_stand = MARK not in map(str, truth.items)  # else it is an item like any other
         if marks_stand:
-            published = published.count_marks()
+            published_traces = published_traces.count_marks()
         chance = (randomness or Randomness.seeded(0)).generator()
         people = _draw_people(release, truth, self.attempts, chance)
         strangers = None if control is None else _draw_strangers(control, people.rows.size, chance)
@@ -83,10 +83,10 @@ class SequenceLinking(Attack):
         )
         for count in self.points:
             report_progress("looking for traces", count, self.points[-1])
-            known = known_points.take(count)
-            published_candidates = _look_up(published, truth, known, people.published_rows)
+            taken_points = known_points.take(count)
+            published_candidates = _look_up(published_traces, truth, taken_points, people.published_rows)
             # Whether one is alone is all that is asked of the originals.
-            original_candidates = _look_up(originals, truth, known, people.rows, enough=2)
+            original_candidates = _look_up(originals, truth, taken_points, people.rows, count_limit=2)
             curve["unique_before"].append(_compute_share(original_candidates.flag_found()))
             curve["unique_after"].append(_compute_share(published_candidates.flag_found()))
             hits = int(
@@ -96,9 +96,9 @@ class SequenceLinking(Attack):
                 ).sum()
             )
             if control is not None and strangers is not None and control_points is not None:
-                nobody = np.full(strangers.size, -1, dtype=np.int64)
-                others = _look_up(published, control, control_points.take(count), nobody)
-                strangers_found = int(((others.rows == 1) & others.holds_all).sum())
+                no_rows = np.full(strangers.size, -1, dtype=np.int64)
+                stranger_candidates = _look_up(published_traces, control, control_points.take(count), no_rows)
+                strangers_found = int(((stranger_candidates.rows == 1) & stranger_candidates.holds_all).sum())
         likely = LikelyTraces.of(release.data, marks_stand).guess(
             known_points.take(self.points[-1]).name(truth),
             people.published_rows,
@@ -150,18 +150,18 @@ class _Candidates:
 
 def _draw_people(release: Release, truth: Sequences, attempts: int, chance: np.random.Generator) -> _People:
     """People with a trace, and where each is in the release; whoever was dropped is looked for in vain."""
-    published = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
+    row_origins = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
     published_rows = np.full(len(truth), -1, dtype=np.int64)
-    inside = published < len(truth)
-    published_rows[published[inside]] = np.flatnonzero(inside)
+    inside_mask = row_origins < len(truth)
+    published_rows[row_origins[inside_mask]] = np.flatnonzero(inside_mask)
     rows = _draw_strangers(truth, attempts, chance)
     return _People(rows, published_rows[rows])
 
 
 def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Generator) -> Ints:
     """Some sequences that are not empty."""
-    held = np.flatnonzero(np.diff(sequences.offsets) > 0)
-    return np.sort(chance.permutation(held)[:attempts])
+    nonempty_rows = np.flatnonzero(np.diff(sequences.offsets) > 0)
+    return np.sort(chance.permutation(nonempty_rows)[:attempts])
 
 
 @dataclass(frozen=True)
@@ -258,86 +258,107 @@ class _Searched:
         if not codes:
             return self
         offsets, element_offsets, items = self.arrays
-        before = np.concatenate(([0], np.cumsum(np.isin(items, codes))))
-        return replace(self, marks=np.diff(before[element_offsets[offsets]]))
+        mark_sums = np.concatenate(([0], np.cumsum(np.isin(items, codes))))
+        return replace(self, marks=np.diff(mark_sums[element_offsets[offsets]]))
 
-    def find_codes(self, owner: Sequences, known: _KnownPoints) -> Codes:
+    def find_codes(self, owner: Sequences, known_points: _KnownPoints) -> Codes:
         """The codes of known points; -1 for what no sequence has."""
-        no_repeats = np.zeros(known.codes.size, dtype=np.int64)
-        repeats = no_repeats if self.ordered else _number_repeats(known.codes, np.diff(known.offsets))
-        kinds, numbers = np.unique(repeats * len(owner.items) + known.codes, return_inverse=True)
+        no_repeats = np.zeros(known_points.codes.size, dtype=np.int64)
+        repeats = no_repeats if self.ordered else _number_repeats(known_points.codes, np.diff(known_points.offsets))
+        kinds, numbers = np.unique(repeats * len(owner.items) + known_points.codes, return_inverse=True)
         pairs = (divmod(kind, len(owner.items)) for kind in kinds.tolist())
         codes = [self.code_of.get((str(owner.items[code]), repeat), -1) for repeat, code in pairs]
         return np.array(codes, dtype=np.int32)[numbers]
 
 
 def _look_up(
-    searched: _Searched, owner: Sequences, known: _KnownPoints, own: Ints, enough: int = 1 << 62
+    searched_traces: _Searched, owner: Sequences, known_points: _KnownPoints, own_rows: Ints, count_limit: int = 1 << 62
 ) -> _Candidates:
-    """The published sequences that hold most of what is known of each person, counted up to `enough`."""
+    """The published sequences that hold most of what is known of each person, counted up to `count_limit`."""
     from sfumato.kernels.sequences.known_points import BestRows, KnownTraces, find_best_rows
 
-    own_places = np.where(own >= 0, searched.places[own], -1) if len(searched.places) else np.full_like(own, -1)
-    traces = KnownTraces(searched.find_codes(owner, known), known.offsets, own_places)
-    best = BestRows(*(np.zeros(own.size, dtype=np.int64) for _ in range(3)))
-    masks = np.zeros(max(len(searched.code_of), 1), dtype=np.uint64)
-    if searched.marks is None:
-        ordered = searched.ordered
-        find_best_rows(*searched.arrays, searched.weights, searched.index, traces, ordered, enough, masks, best)
-    elif searched.ordered:
-        _look_up_in_order(searched, traces, masks, best)
+    own_places = (
+        np.where(own_rows >= 0, searched_traces.places[own_rows], -1)
+        if len(searched_traces.places)
+        else np.full_like(own_rows, -1)
+    )
+    traces = KnownTraces(searched_traces.find_codes(owner, known_points), known_points.offsets, own_places)
+    best = BestRows(*(np.zeros(own_rows.size, dtype=np.int64) for _ in range(3)))
+    masks = np.zeros(max(len(searched_traces.code_of), 1), dtype=np.uint64)
+    if searched_traces.marks is None:
+        is_ordered = searched_traces.ordered
+        find_best_rows(
+            *searched_traces.arrays,
+            searched_traces.weights,
+            searched_traces.index,
+            traces,
+            is_ordered,
+            count_limit,
+            masks,
+            best,
+        )
+    elif searched_traces.ordered:
+        _look_up_in_order(searched_traces, traces, masks, best)
     else:
-        _look_up_in_any_order(searched, traces, best)
-    return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known.offsets))
+        _look_up_in_any_order(searched_traces, traces, best)
+    return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known_points.offsets))
 
 
-def _look_up_in_order(searched: _Searched, traces: KnownTraces, masks: Words, best: BestRows) -> None:
+def _look_up_in_order(searched_traces: _Searched, traces: KnownTraces, masks: Words, best: BestRows) -> None:
     """The same where marks stand for any item: they match every point, and no sequence that has one can be passed over.
 
     One's own sequence is compared apart: the search would look for others only where the points are.
     """
     from sfumato.kernels.sequences.known_points import find_best_rows
 
-    assert searched.marks is not None
-    masks[searched.list_marks()] = ~np.uint64(0)
-    index = searched.index._replace(
-        sketches=np.where(searched.marks > 0, ~np.uint64(0), searched.index.sketches)  # may hold any item
+    assert searched_traces.marks is not None
+    masks[searched_traces.list_marks()] = ~np.uint64(0)
+    index = searched_traces.index._replace(
+        sketches=np.where(searched_traces.marks > 0, ~np.uint64(0), searched_traces.index.sketches)  # may hold any item
     )
-    nobody = traces._replace(own=np.full_like(traces.own, -1))
-    find_best_rows(*searched.arrays, searched.weights, index, nobody, True, 1 << 62, masks, best)
-    for person, own in enumerate(traces.own.tolist()):
+    ownerless_traces = traces._replace(own=np.full_like(traces.own, -1))
+    find_best_rows(
+        *searched_traces.arrays, searched_traces.weights, index, ownerless_traces, True, 1 << 62, masks, best
+    )
+    for person, own_row in enumerate(traces.own.tolist()):
         points = traces.points[traces.offsets[person] : traces.offsets[person + 1]].tolist()
-        best.holds_own[person] = own >= 0 and 0 < best.most[person] == _count_own_points(searched, own, points)
+        best.holds_own[person] = own_row >= 0 and 0 < best.most[person] == _count_own_points(
+            searched_traces, own_row, points
+        )
 
 
-def _count_own_points(searched: _Searched, row: int, points: list[int]) -> int:
+def _count_own_points(searched_traces: _Searched, row: int, points: list[int]) -> int:
     """The longest subsequence that a sequence and some points have in common; a mark is any of them."""
-    offsets, element_offsets, codes = searched.arrays
-    marks = set(searched.list_marks())
+    offsets, element_offsets, codes = searched_traces.arrays
+    marks = set(searched_traces.list_marks())
     lengths = [0] * (len(points) + 1)
     for element in range(int(offsets[row]), int(offsets[row + 1])):
-        held = set(codes[element_offsets[element] : element_offsets[element + 1]].tolist())
-        is_any, diagonal = not held.isdisjoint(marks), 0
+        element_codes = set(codes[element_offsets[element] : element_offsets[element + 1]].tolist())
+        is_any, diagonal = not element_codes.isdisjoint(marks), 0
         for number, point in enumerate(points, 1):
-            grown = diagonal + (is_any or point in held)
+            extended_length = diagonal + (is_any or point in element_codes)
             diagonal = lengths[number]
-            lengths[number] = max(diagonal, lengths[number - 1], grown)
+            lengths[number] = max(diagonal, lengths[number - 1], extended_length)
     return lengths[-1]
 
 
-def _look_up_in_any_order(searched: _Searched, traces: KnownTraces, best: BestRows) -> None:
+def _look_up_in_any_order(searched_traces: _Searched, traces: KnownTraces, best: BestRows) -> None:
     """The same in any order: a mark holds one of the points that are not there."""
-    assert searched.marks is not None
-    for person, own in enumerate(traces.own.tolist()):
+    assert searched_traces.marks is not None
+    for person, own_row in enumerate(traces.own.tolist()):
         points = traces.points[traces.offsets[person] : traces.offsets[person + 1]]
-        held = searched.marks.copy()
+        held_counts = searched_traces.marks.copy()
         for point in points[points >= 0].tolist():
-            held[searched.index.rows[searched.index.offsets[point] : searched.index.offsets[point + 1]]] += 1
-        held = np.minimum(held, points.size)
-        most = int(held.max(initial=0))
-        is_best = held == max(most, 1)
-        best.most[person], best.rows[person] = most, searched.weights[is_best].sum()
-        best.holds_own[person] = own >= 0 and is_best[own]
+            held_counts[
+                searched_traces.index.rows[
+                    searched_traces.index.offsets[point] : searched_traces.index.offsets[point + 1]
+                ]
+            ] += 1
+        held_counts = np.minimum(held_counts, points.size)
+        most = int(held_counts.max(initial=0))
+        is_best = held_counts == max(most, 1)
+        best.most[person], best.rows[person] = most, searched_traces.weights[is_best].sum()
+        best.holds_own[person] = own_row >= 0 and is_best[own_row]
 
 
 def _compute_share(flags: Any) -> float:

@@ -72,63 +72,73 @@ class SequenceRemining(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Count the secret patterns in the originals, and mine the release for where they are now."""
-        published: Sequences = release.data
+        published_sequences: Sequences = release.data
         limits = self._list_limits(release, len(truth))
         gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
         targets = {secret for secret, limit in limits.items() if _count(truth, secret, gap, window) > limit}
-        shown = {secret for secret in targets if _count(published, secret, gap, window) > limits[secret]}
-        hidden = targets - shown
-        thresholds = sorted({limits[secret] for secret in hidden if limits[secret]})
+        shown_secrets = {
+            secret for secret in targets if _count(published_sequences, secret, gap, window) > limits[secret]
+        }
+        hidden_secrets = targets - shown_secrets
+        thresholds = sorted({limits[secret] for secret in hidden_secrets if limits[secret]})
         report_progress("mining below the threshold")
-        mined: dict[NamedPattern, int] = {}
+        supports: dict[NamedPattern, int] = {}
         if thresholds:
             least = max(1, int(thresholds[0] * (1 - self.reach)))
-            longest = max(map(measure_length, hidden))
-            mined = mine_named(published, least, longest, gap, window, most=thresholds[-1])
-        below = find_near(mined, thresholds, self.reach)
-        rankings = [*rank_patterns(published, MinedPatterns(mined, below, len(published), gap, window), len(hidden))]
-        if any(not limits[secret] for secret in hidden):
-            longest = max(map(measure_length, hidden))
-            for vanished in find_vanished(published, longest):
-                below |= vanished.below
-                rankings.append(explain_marks(published, vanished, len(hidden)))
-            absent = rank_absent(published, longest, gap, window)
-            below |= {pattern: NearThreshold(0, 0) for names in absent for pattern in names}
+            longest = max(map(measure_length, hidden_secrets))
+            supports = mine_named(published_sequences, least, longest, gap, window, most=thresholds[-1])
+        near_patterns = find_near(supports, thresholds, self.reach)
+        rankings = [
+            *rank_patterns(
+                published_sequences,
+                MinedPatterns(supports, near_patterns, len(published_sequences), gap, window),
+                len(hidden_secrets),
+            )
+        ]
+        if any(not limits[secret] for secret in hidden_secrets):
+            longest = max(map(measure_length, hidden_secrets))
+            for vanished_patterns in find_vanished(published_sequences, longest):
+                near_patterns |= vanished_patterns.below
+                rankings.append(explain_marks(published_sequences, vanished_patterns, len(hidden_secrets)))
+            absent = rank_absent(published_sequences, longest, gap, window)
+            near_patterns |= {pattern: NearThreshold(0, 0) for names in absent for pattern in names}
             rankings += absent
-        guessed = max((hidden & set(names[: len(hidden)]) for names in rankings), key=len)
-        draws = min(len(hidden), len(below))
-        seen = hidden & below.keys()
+        guessed_secrets = max((hidden_secrets & set(names[: len(hidden_secrets)]) for names in rankings), key=len)
+        draws = min(len(hidden_secrets), len(near_patterns))
+        seen_secrets = hidden_secrets & near_patterns.keys()
         return Outcome(
             attempts=len(targets),
-            successes=len(shown) + len(guessed),
-            baseline=round(draws * len(seen) / len(below)) if below else 0,
+            successes=len(shown_secrets) + len(guessed_secrets),
+            baseline=round(draws * len(seen_secrets) / len(near_patterns)) if near_patterns else 0,
             control=None
             if control is None
             else sum(
                 _count(control, secret, gap, window) * len(truth) > limits[secret] * len(control) for secret in targets
             ),
             facts={
-                "visible": len(shown),
-                "seen_below": len(seen),
-                "guessed": len(guessed),
-                "candidates": len(below),
-                "at_threshold": sum(near.distance == 0 for near in below.values()),
+                "visible": len(shown_secrets),
+                "seen_below": len(seen_secrets),
+                "guessed": len(guessed_secrets),
+                "candidates": len(near_patterns),
+                "at_threshold": sum(near_threshold.distance == 0 for near_threshold in near_patterns.values()),
             },
         )
 
     def _list_limits(self, release: Release, rows: int) -> dict[NamedPattern, int]:
         """The secret patterns, each with the largest support that it may have."""
-        stated = {name_pattern(pattern): int(limit) for pattern, limit in release.details.get("sensitive") or ()}
-        secrets = [name_pattern(pattern) for pattern in self.patterns] or list(stated)
+        stated_limits = {name_pattern(pattern): int(limit) for pattern, limit in release.details.get("sensitive") or ()}
+        secrets = [name_pattern(pattern) for pattern in self.patterns] or list(stated_limits)
         if not secrets:
             raise PolicyError("give the patterns that were hidden: the release does not state them")
         if self.threshold is not None:
-            given = self.threshold
-            return dict.fromkeys(secrets, given if isinstance(given, int) else floor(Fraction(repr(given)) * rows))
-        if not stated:
+            threshold = self.threshold
+            return dict.fromkeys(
+                secrets, threshold if isinstance(threshold, int) else floor(Fraction(repr(threshold)) * rows)
+            )
+        if not stated_limits:
             raise PolicyError("give the threshold: the release's method does not state it")
-        largest = max(stated.values())
-        return {secret: stated.get(secret, largest) for secret in secrets}
+        largest = max(stated_limits.values())
+        return {secret: stated_limits.get(secret, largest) for secret in secrets}
 
 
 def _count(sequences: Sequences, pattern: NamedPattern, max_gap: int | None, window: int | None) -> int:

@@ -29,25 +29,31 @@ _MARKED_ROWS, _PAIRED_ITEMS, _ENDING_ITEMS, _GROWN, _SUSPECTS = 500, 400, 40, 20
 many are suspected."""
 
 
-def find_vanished(published: Sequences, longest: int) -> list[MinedPatterns]:
+def find_vanished(published_sequences: Sequences, longest: int) -> list[MinedPatterns]:
     """Patterns of two elements, of three, and of both, those first that would be in most marked sequences.
 
     Nothing if no mark shows, or if elements have several items; how long secrets are is known of the longest only.
     """
-    supports = mine_named(published, 1, 1, None, None)
+    supports = mine_named(published_sequences, 1, 1, None, None)
     names = sorted(supports, key=lambda pattern: (-supports[pattern], pattern))
-    filled = fill_marks(published, names[:_ENDING_ITEMS]) if published.flat else None
-    if filled is None or longest < 2:
+    filled_sequences = fill_marks(published_sequences, names[:_ENDING_ITEMS]) if published_sequences.flat else None
+    if filled_sequences is None or longest < 2:
         return []
-    marked = _MarkedRows.of(published, [name for ((name,),) in names[:_PAIRED_ITEMS]])
-    explained = marked.count_pairs()
-    pairs = marked.list_pairs(np.where(_flag_pairs(published, marked.names), -1, explained))[:_SUSPECTS]
+    marked_rows = _MarkedRows.of(published_sequences, [name for ((name,),) in names[:_PAIRED_ITEMS]])
+    pair_counts = marked_rows.count_pairs()
+    pairs = marked_rows.list_pairs(np.where(_flag_pairs(published_sequences, marked_rows.names), -1, pair_counts))[
+        :_SUSPECTS
+    ]
     several = [pairs]
     if longest > 2:
-        grown = _grow_pairs(published, filled, marked.list_pairs(explained)[:_GROWN], names[:_ENDING_ITEMS])
-        several += [grown, pairs + grown]
+        triples = _grow_pairs(
+            published_sequences, filled_sequences, marked_rows.list_pairs(pair_counts)[:_GROWN], names[:_ENDING_ITEMS]
+        )
+        several += [triples, pairs + triples]
     return [
-        MinedPatterns(supports, dict.fromkeys(gone, NearThreshold(0, 0)), len(published)) for gone in several if gone
+        MinedPatterns(supports, dict.fromkeys(patterns, NearThreshold(0, 0)), len(published_sequences))
+        for patterns in several
+        if patterns
     ]
 
 
@@ -61,9 +67,9 @@ class _MarkedRows(NamedTuple):
     """Whether it stands behind the first mark, so that the mark may begin a pair with it."""
 
     @classmethod
-    def of(cls, published: Sequences, names: list[str]) -> _MarkedRows:
+    def of(cls, published_sequences: Sequences, names: list[str]) -> _MarkedRows:
         number = {name: index for index, name in enumerate(names)}
-        rows = [row for row in published.to_lists() if MARK in map(str, row)][:_MARKED_ROWS]
+        rows = [row for row in published_sequences.to_lists() if MARK in map(str, row)][:_MARKED_ROWS]
         precedes, follows = (np.zeros((len(rows), len(names)), dtype=np.bool_) for _ in range(2))
         for position, row in enumerate(rows):
             items = [str(item) for item in row]
@@ -84,37 +90,39 @@ class _MarkedRows(NamedTuple):
         return [((self.names[i],), (self.names[j],)) for i, j in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
-def _flag_pairs(published: Sequences, names: list[str]) -> Flags:
+def _flag_pairs(published_sequences: Sequences, names: list[str]) -> Flags:
     """Whether each pair of some items is in a published sequence: items × items."""
     number = {name: index for index, name in enumerate(names)}
     flags = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for pattern in mine_named(_keep_items(published, set(names)), 1, 2, None, None):
+    for pattern in mine_named(_keep_items(published_sequences, set(names)), 1, 2, None, None):
         if len(pattern) == 2:
             flags[number[pattern[0][0]], number[pattern[1][0]]] = True
     return flags
 
 
-def _keep_items(published: Sequences, names: set[str]) -> Sequences:
+def _keep_items(published_sequences: Sequences, names: set[str]) -> Sequences:
     """Sequences of single items with some items only."""
-    is_kept = np.array([str(item) in names for item in published.items], dtype=np.bool_)[published.codes]
-    offsets = np.concatenate(([0], np.cumsum(is_kept)))[published.offsets]
-    codes = published.codes[is_kept]
-    return Sequences(published.items, offsets, np.arange(codes.size + 1), codes)
+    is_kept = np.array([str(item) in names for item in published_sequences.items], dtype=np.bool_)[
+        published_sequences.codes
+    ]
+    offsets = np.concatenate(([0], np.cumsum(is_kept)))[published_sequences.offsets]
+    codes = published_sequences.codes[is_kept]
+    return Sequences(published_sequences.items, offsets, np.arange(codes.size + 1), codes)
 
 
 def _grow_pairs(
-    published: Sequences, filled: Sequences, pairs: list[NamedPattern], names: list[NamedPattern]
+    published_sequences: Sequences, filled_sequences: Sequences, pairs: list[NamedPattern], names: list[NamedPattern]
 ) -> list[NamedPattern]:
     """The patterns of three that begin with some pairs and occur nowhere, those in most marked sequences first."""
-    some = filled.take(np.arange(min(len(filled), _MARKED_ROWS)))
-    known = {str(item) for item in some.items}
-    grown = [(*pair, *name) for pair in pairs for name in names if all(item in known for (item,) in pair)]
-    held = {pattern: int(flag_holders(some, pattern).sum()) for pattern in grown}
-    likely = sorted(held, key=lambda pattern: (-held[pattern], pattern))
-    gone: list[NamedPattern] = []
+    sample_sequences = filled_sequences.take(np.arange(min(len(filled_sequences), _MARKED_ROWS)))
+    known_names = {str(item) for item in sample_sequences.items}
+    triples = [(*pair, *name) for pair in pairs for name in names if all(item in known_names for (item,) in pair)]
+    holder_counts = {pattern: int(flag_holders(sample_sequences, pattern).sum()) for pattern in triples}
+    likely = sorted(holder_counts, key=lambda pattern: (-holder_counts[pattern], pattern))
+    absent_triples: list[NamedPattern] = []
     for pattern in likely[: 10 * _SUSPECTS]:
-        if len(gone) == _SUSPECTS:
+        if len(absent_triples) == _SUSPECTS:
             break
-        if not flag_holders(published, pattern).any():
-            gone.append(pattern)
-    return gone
+        if not flag_holders(published_sequences, pattern).any():
+            absent_triples.append(pattern)
+    return absent_triples

@@ -78,35 +78,35 @@ class SwapLinkage(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; count those whose value is learned."""
-        published: Table = release.data
+        published_table: Table = release.data
         names = self._choose_columns(release)
         report_progress("linkage of swapped records")
-        known = self._choose_known_columns(published, names)
-        people, control = draw_tried_people(release, truth, control, known)
-        believed = replace(published, frame=self.estimate(release))
+        known_columns = self._choose_known_columns(published_table, names)
+        people, control = draw_tried_people(release, truth, control, known_columns)
+        believed_table = replace(published_table, frame=self.estimate(release))
 
         def count_learnt(links: Links) -> float:
-            return float(self._flag_learned(CandidateSets.of(links), believed, people, names).hit.sum())
+            return float(self._flag_learned(CandidateSets.of(links), believed_table, people, names).hit.sum())
 
-        links, look_up = choose_candidates(release, people, known, count_learnt)
+        links, look_up = choose_candidates(release, people, known_columns, count_learnt)
         sets = CandidateSets.of(links)
-        hit, blind, alone = self._flag_learned(sets, believed, people, names)
+        hit, blind, unique_mask = self._flag_learned(sets, believed_table, people, names)
         if (
             self.knows == "method"
-            and (read := self._flag_learned(sets, published, people, names)).hit.sum() > hit.sum()
+            and (read := self._flag_learned(sets, published_table, people, names)).hit.sum() > hit.sum()
         ):
-            believed, hit = published, read.hit
-        facts = {"alone": int(alone.sum()), "alone_right": int((hit & alone).sum()), "columns": list(names)}
+            believed_table, hit = published_table, read.hit
+        facts = {"alone": int(unique_mask.sum()), "alone_right": int((hit & unique_mask).sum()), "columns": list(names)}
         return Outcome(
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
             control=None
             if control is None
-            else int(self._flag_learned(CandidateSets.of(look_up(control)), believed, control, names).hit.sum()),
+            else int(self._flag_learned(CandidateSets.of(look_up(control)), believed_table, control, names).hit.sum()),
             facts=facts
             if self.knows == "release"
-            else facts | self._count_doubts(sets, published, believed, people, names),
+            else facts | self._count_doubts(sets, published_table, believed_table, people, names),
         )
 
     def _choose_columns(self, release: Release) -> tuple[str, ...]:
@@ -114,47 +114,53 @@ class SwapLinkage(Attack):
         claimed_columns = (
             claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share"
         )
-        swapped = tuple(dict.fromkeys(name for name in claimed_columns if isinstance(name, str)))
-        return swapped if self.column is None and swapped else choose_sensitive_columns(release.data, self.column)
+        swapped_columns = tuple(dict.fromkeys(name for name in claimed_columns if isinstance(name, str)))
+        return (
+            swapped_columns
+            if self.column is None and swapped_columns
+            else choose_sensitive_columns(release.data, self.column)
+        )
 
     def _count_doubts(
-        self, sets: CandidateSets, published: Table, believed: Table, people: Table, names: tuple[str, ...]
+        self, sets: CandidateSets, published_table: Table, believed_table: Table, people: Table, names: tuple[str, ...]
     ) -> dict[str, int]:
         """How many cells were reverted, and for how many unique people the estimate alone predicts the value."""
-        known = self._choose_known_columns(published, names)
-        columns = [undo_likeliest_swaps(published.frame, name, known, None) for name in names]
-        foretold = replace(published, frame=published.frame.with_columns(columns))
-        hit, _, alone = self._flag_learned(sets, foretold, people, names)
-        put_back = sum(int(believed.frame[name].ne_missing(published.frame[name]).sum()) for name in names)
-        return {"undone": put_back, "alone_foretold": int((hit & alone).sum())}
+        known_columns = self._choose_known_columns(published_table, names)
+        columns = [undo_likeliest_swaps(published_table.frame, name, known_columns, None) for name in names]
+        foretold = replace(published_table, frame=published_table.frame.with_columns(columns))
+        hit, _, unique_mask = self._flag_learned(sets, foretold, people, names)
+        put_back = sum(int(believed_table.frame[name].ne_missing(published_table.frame[name]).sum()) for name in names)
+        return {"undone": put_back, "alone_foretold": int((hit & unique_mask).sum())}
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before swapping."""
-        published: Table = release.data
+        published_table: Table = release.data
         if self.knows == "release":
-            return published.frame
+            return published_table.frame
         share = self._choose_share(release)
         names = self._choose_columns(release)
-        known = self._choose_known_columns(published, names)
-        return published.frame.with_columns(undo_likeliest_swaps(published.frame, name, known, share) for name in names)
+        known_columns = self._choose_known_columns(published_table, names)
+        return published_table.frame.with_columns(
+            undo_likeliest_swaps(published_table.frame, name, known_columns, share) for name in names
+        )
 
     def _flag_learned(
-        self, sets: CandidateSets, believed: Table, people: Table, names: tuple[str, ...]
+        self, sets: CandidateSets, believed_table: Table, people: Table, names: tuple[str, ...]
     ) -> _LearntValues:
         """For whom the value is learned, for whom it is guessed blindly, and who links to a single row."""
         hit, blind = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         for name in names:
-            tally: ValueTally = sets.tally(believed, people, name)
+            tally: ValueTally = sets.tally(believed_table, people, name)
             hit |= sets.spread_to_people(tally.commonest, -2) == tally.truth
             blind |= tally.truth == 0
         return _LearntValues(hit, blind, sets.spread_to_people(sets.sizes == 1))
 
-    def _choose_known_columns(self, published: Table, names: tuple[str, ...]) -> tuple[str, ...]:
-        wanted = published.quasi_identifying if self.knowledge is None else self.knowledge
-        known = tuple(name for name in wanted if name not in names)
-        if not known:
-            raise DataError(f"{published.source}: no column is known to find people by; name some")
-        return known
+    def _choose_known_columns(self, published_table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+        candidate_columns = published_table.quasi_identifying if self.knowledge is None else self.knowledge
+        known_columns = tuple(name for name in candidate_columns if name not in names)
+        if not known_columns:
+            raise DataError(f"{published_table.source}: no column is known to find people by; name some")
+        return known_columns
 
     def _choose_share(self, release: Release) -> float:
         share = getattr(release.method, "share", None) if self.share is None else self.share
@@ -163,44 +169,48 @@ class SwapLinkage(Attack):
         return float(share)
 
 
-def undo_likeliest_swaps(frame: pl.DataFrame, column: str, known: tuple[str, ...], share: float | None) -> pl.Series:
+def undo_likeliest_swaps(
+    frame: pl.DataFrame, column: str, known_columns: tuple[str, ...], share: float | None
+) -> pl.Series:
     """A column with the likeliest swaps reverted, among rows that are unique in the known columns.
 
     Without a share, the published values in those rows are ignored: they get the likeliest value.
     """
     values = frame[column].drop_nulls().unique().sort()
     codes = frame[column].rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64) - 1
-    key, _ = pack_row_keys(frame, known)
+    key, _ = pack_row_keys(frame, known_columns)
     _, number, sizes = np.unique(key, return_inverse=True, return_counts=True)
-    alone = np.flatnonzero((sizes[number.reshape(-1)] == 1) & (codes >= 0))
-    if not len(alone) or len(values) < 2:
+    unique_rows = np.flatnonzero((sizes[number.reshape(-1)] == 1) & (codes >= 0))
+    if not len(unique_rows) or len(values) < 2:
         return frame[column]
-    chances = _estimate_value_chances([_rank_values(frame[name]) for name in known], codes, len(values), alone)
-    guessed = codes.copy()
+    chances = _estimate_value_chances(
+        [_rank_values(frame[name]) for name in known_columns], codes, len(values), unique_rows
+    )
+    guessed_codes = codes.copy()
     if share is None:
-        guessed[alone] = chances.argmax(axis=1)
+        guessed_codes[unique_rows] = chances.argmax(axis=1)
     else:
-        everyone, shown = np.arange(len(alone)), codes[alone]
-        believed = chances[everyone, shown].copy()
-        chances[everyone, shown] = -1.0
+        positions, shown_codes = np.arange(len(unique_rows)), codes[unique_rows]
+        shown_chances = chances[positions, shown_codes].copy()
+        chances[positions, shown_codes] = -1.0
         other = chances.argmax(axis=1)
-        order = np.argsort(believed - chances[everyone, other], kind="stable")[: round(share * len(alone))]
-        guessed[alone[order]] = other[order]
-    return values.gather(pl.Series(guessed).set(pl.Series(guessed < 0), None)).alias(column)
+        order = np.argsort(shown_chances - chances[positions, other], kind="stable")[: round(share * len(unique_rows))]
+        guessed_codes[unique_rows[order]] = other[order]
+    return values.gather(pl.Series(guessed_codes).set(pl.Series(guessed_codes < 0), None)).alias(column)
 
 
 def _rank_values(column: pl.Series) -> Ints:
     return column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
 
 
-def _estimate_value_chances(known: list[Ints], codes: Ints, categories: int, rows: Ints) -> Floats:
+def _estimate_value_chances(known_codes: list[Ints], codes: Ints, categories: int, rows: Ints) -> Floats:
     """The naive Bayes estimate of every value's probability from the release, with add-one smoothing."""
-    seen = codes >= 0
-    totals = np.bincount(codes[seen], minlength=categories)
+    present_mask = codes >= 0
+    totals = np.bincount(codes[present_mask], minlength=categories)
     logs = np.broadcast_to(np.log(totals / totals.sum()), (len(rows), categories)).copy()
-    for column in known:
+    for column in known_codes:
         width = int(column.max()) + 1
-        counts = np.bincount(column[seen] * categories + codes[seen], minlength=width * categories)
+        counts = np.bincount(column[present_mask] * categories + codes[present_mask], minlength=width * categories)
         logs += np.log((counts.reshape(width, categories) + 1) / (totals + width))[column[rows]]
     chances: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)

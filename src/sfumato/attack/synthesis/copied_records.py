@@ -71,26 +71,28 @@ class CopiedRecords(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up people; count those whose record was believed to be found and was."""
-        published: Table = release.data
-        known, secrets = self._choose_columns(published)
-        require_attacked_columns((*known, *secrets), published, truth, control)
+        published_table: Table = release.data
+        known_columns, secrets = self._choose_columns(published_table)
+        require_attacked_columns((*known_columns, *secrets), published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("copied records")
         people = sample_published_people(release, truth, self.attempts, chance)
-        if not len(published):
+        if not len(published_table):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
-        nearest = RowSearch.search_by_distance(published, known)
-        counts = self._count_copies(nearest, published, people, secrets, chance)
-        blind = self._flag_right(published, chance.integers(0, len(published), len(people)), people, secrets)
+        nearest = RowSearch.search_by_distance(published_table, known_columns)
+        counts = self._count_copies(nearest, published_table, people, secrets, chance)
+        blind = self._flag_right(
+            published_table, chance.integers(0, len(published_table), len(people)), people, secrets
+        )
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        theirs = None if strangers is None else self._count_copies(nearest, published, strangers, secrets, chance)
+        theirs = None if strangers is None else self._count_copies(nearest, published_table, strangers, secrets, chance)
         return Outcome(
             attempts=len(people),
             successes=counts.right,
             baseline=int(blind.sum()),
             control=None if theirs is None else theirs.right,
             facts={
-                "known": list(known),
+                "known": list(known_columns),
                 "columns": list(secrets),
                 "believed": counts.believed,
                 **({} if theirs is None else {"control_believed": theirs.believed}),
@@ -103,38 +105,49 @@ class CopiedRecords(Attack):
             },
         )
 
-    def _choose_columns(self, published: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        known = self.known or published.quasi_identifying
-        if not known:
-            raise DataError(f"{published.source}: no column is known to the adversary; name some as `known`")
-        column_names = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
-        secrets = self.columns or tuple(name for name in column_names if name not in known)
-        both = [name for name in secrets if name in known]
-        if both or not secrets:
-            reason = f"{quote_names(both)} cannot be both known and read" if both else "all columns are known"
-            raise DataError(f"{published.source}: {reason}; name other columns as `known` or `columns`")
-        return known, secrets
+    def _choose_columns(self, published_table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        known_columns = self.known or published_table.quasi_identifying
+        if not known_columns:
+            raise DataError(f"{published_table.source}: no column is known to the adversary; name some as `known`")
+        column_names = [
+            name for name in published_table.frame.columns if published_table.roles.get(name) is not Role.IDENTIFYING
+        ]
+        secrets = self.columns or tuple(name for name in column_names if name not in known_columns)
+        common_columns = [name for name in secrets if name in known_columns]
+        if common_columns or not secrets:
+            reason = (
+                f"{quote_names(common_columns)} cannot be both known and read"
+                if common_columns
+                else "all columns are known"
+            )
+            raise DataError(f"{published_table.source}: {reason}; name other columns as `known` or `columns`")
+        return known_columns, secrets
 
     def _count_copies(
-        self, nearest: RowSearch, published: Table, people: Table, secrets: Sequence[str], chance: np.random.Generator
+        self,
+        nearest: RowSearch,
+        published_table: Table,
+        people: Table,
+        secrets: Sequence[str],
+        chance: np.random.Generator,
     ) -> _CopyCounts:
         rows = nearest.draw_rows(people, 1, chance)[:, 0]
-        believed = nearest.measure_costs(people, rows) <= self.within * len(nearest.pricing) + _ROUNDING
-        right = believed & self._flag_right(published, rows, people, secrets)
-        return _CopyCounts(int(believed.sum()), int(right.sum()))
+        believed_mask = nearest.measure_costs(people, rows) <= self.within * len(nearest.pricing) + _ROUNDING
+        right = believed_mask & self._flag_right(published_table, rows, people, secrets)
+        return _CopyCounts(int(believed_mask.sum()), int(right.sum()))
 
-    def _flag_right(self, published: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
+    def _flag_right(self, published_table: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
         """For whom the row holds all secrets; a person without known secrets does not count."""
         right, is_told = np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
         for name in secrets:
-            read, own = published.frame[name].gather(rows), people.frame[name]
-            same = spell_cells(read).eq_missing(spell_cells(own)).to_numpy()
-            if self.tolerance and own.dtype.is_numeric() and read.dtype.is_numeric():
-                gap = (read.cast(pl.Float64) - own.cast(pl.Float64)).abs()
-                close = gap <= self.tolerance * own.cast(pl.Float64).abs()
+            read, own_cells = published_table.frame[name].gather(rows), people.frame[name]
+            same = spell_cells(read).eq_missing(spell_cells(own_cells)).to_numpy()
+            if self.tolerance and own_cells.dtype.is_numeric() and read.dtype.is_numeric():
+                gap = (read.cast(pl.Float64) - own_cells.cast(pl.Float64)).abs()
+                close = gap <= self.tolerance * own_cells.cast(pl.Float64).abs()
                 same = same | close.fill_null(value=False).to_numpy()
             right &= same
-            is_told |= own.is_not_null().to_numpy()
+            is_told |= own_cells.is_not_null().to_numpy()
         return right & is_told
 
 

@@ -9,15 +9,15 @@ from sfumato.kernels.compilation import compile_cached
 @compile_cached("int64(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], int64[::1])")
 def keep_agreeing_rows(rows, groups, values, width, table, kept_rows, kept_groups):  # type: ignore[no-untyped-def]
     """Keep the rows whose group and value have a number in `table`, with that number; returns how many."""
-    kept = 0
+    kept_count = 0
     for position in range(rows.size):
         row = rows[position]
         number = table[groups[position] * width + values[row]]
         if number >= 0:
-            kept_rows[kept] = row
-            kept_groups[kept] = number
-            kept += 1
-    return kept
+            kept_rows[kept_count] = row
+            kept_groups[kept_count] = number
+            kept_count += 1
+    return kept_count
 
 
 @compile_cached("void(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1])")

@@ -32,12 +32,12 @@ def _widen_plain(values, costs, rows, is_range, unit, first, low, high, value): 
             costs[row] += unit * abs(np.int64(values[row]) - value)
     elif value < low:
         for row in range(rows):
-            here = np.int64(values[row])
-            costs[row] -= unit * (max(low - here, 0) - max(value - here, 0))
+            row_value = np.int64(values[row])
+            costs[row] -= unit * (max(low - row_value, 0) - max(value - row_value, 0))
     else:
         for row in range(rows):
-            here = np.int64(values[row])
-            costs[row] -= unit * (max(here - high, 0) - max(here - value, 0))
+            row_value = np.int64(values[row])
+            costs[row] -= unit * (max(row_value - high, 0) - max(row_value - value, 0))
 
 
 @record
@@ -53,33 +53,35 @@ class KnownPlaces(NamedTuple):
     "void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)",
     allocates=False,
 )
-def _widen_column(numbers, costs, column, state, known, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
+def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
     """The same for any column: what each of its places would add to a cluster of that state, then each row."""
     unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
     low, high, distinct = state[LOW], state[HIGH], state[DISTINCT]
-    now = measure_width(low, high, distinct, column, columns)
+    current_width = measure_width(low, high, distinct, column, columns)
     for number in range(count):
-        known_place = np.int64(known.places[number])
+        known_place = np.int64(known_places.places[number])
         more = distinct + (stamps[known_place] != cluster)
-        added = unit * (measure_width(min(low, known_place), max(high, known_place), more, column, columns) - now)
-        known.change[number] = added - known.added[number]
-        known.added[number] = added
+        added_cost = unit * (
+            measure_width(min(low, known_place), max(high, known_place), more, column, columns) - current_width
+        )
+        known_places.change[number] = added_cost - known_places.added[number]
+        known_places.added[number] = added_cost
     for row in range(costs.shape[0]):
-        costs[row] += known.change[numbers[row]]
+        costs[row] += known_places.change[numbers[row]]
 
 
 @compile_cached("int64[::1](int64[::1], int64, int64, int64, int64, int64[::1])")
 def _set_crowds_apart(weights, begin, end, size, first, cluster_of_row):  # type: ignore[no-untyped-def]
     """Number the lines of `size` people or more as clusters, and return the others."""
-    others, rows, cluster = np.empty(end - begin, dtype=np.int64), np.int64(0), np.int64(first)
+    other_rows, rows, cluster = np.empty(end - begin, dtype=np.int64), np.int64(0), np.int64(first)
     for row in range(begin, end):
         if weights[row] >= size:
             cluster_of_row[row] = cluster
             cluster += 1
         else:
-            others[rows] = row
+            other_rows[rows] = row
             rows += 1
-    return others[:rows].copy()
+    return other_rows[:rows].copy()
 
 
 @compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
@@ -94,7 +96,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
     cluster, people = first + (end - begin) - rows, weights[places].sum()
     if rows == 0:
         return cluster
-    values, known = np.empty((count, rows), dtype=np.int32), np.empty((count, rows), dtype=np.int32)
+    values, known_values = np.empty((count, rows), dtype=np.int32), np.empty((count, rows), dtype=np.int32)
     tables, change = np.zeros((count, rows), dtype=np.int64), np.zeros(rows, dtype=np.int64)
     costs, state = np.zeros(rows, dtype=np.int64), np.zeros((count, 3), dtype=np.int64)
     distinct = np.zeros(count, dtype=np.int64)
@@ -104,17 +106,19 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
         if columns.about[column, KIND] == TREE or values[column].max() == columns.about[column, LEAVES]:
             distinct_values = np.unique(values[column])
             distinct[column] = distinct_values.shape[0]
-            known[column, : distinct_values.shape[0]] = distinct_values
+            known_values[column, : distinct_values.shape[0]] = distinct_values
             values[column] = np.searchsorted(distinct_values, values[column])
     while people >= size:
-        chosen = np.int64(np.argmax(costs[:rows]))
+        chosen_row = np.int64(np.argmax(costs[:rows]))
         costs[:rows] = 0
         member, have = np.int64(0), np.int64(0)
         while have < size:
             offset = np.int64(0)
             for column in range(count):
                 plain = distinct[column] == 0
-                value = np.int64(values[column, chosen] if plain else known[column, values[column, chosen]])
+                value = np.int64(
+                    values[column, chosen_row] if plain else known_values[column, values[column, chosen_row]]
+                )
                 if member == 0:
                     state[column, LOW], state[column, HIGH], state[column, DISTINCT] = value, value, 0
                     tables[column, : distinct[column]] = 0
@@ -125,23 +129,23 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
                     state[column, LOW], state[column, HIGH] = min(low, value), max(high, value)
                     state[column, DISTINCT] += 1
                     if not plain:
-                        here = KnownPlaces(known[column], tables[column], change)
+                        known_places = KnownPlaces(known_values[column], tables[column], change)
                         _widen_column(
-                            values[column], costs[:rows], column, state[column], here, stamps[offset:], cluster,
+                            values[column], costs[:rows], column, state[column], known_places, stamps[offset:], cluster,
                             distinct[column], columns,
                         )  # fmt: skip
                     elif member == 0 or not is_range or value < low or value > high:
                         _widen_plain(values[column], costs, rows, is_range, unit, member == 0, low, high, value)
                 offset += columns.about[column, LEAVES] + 1
-            cluster_of_row[places[chosen]] = cluster
-            have += weights[places[chosen]]
+            cluster_of_row[places[chosen_row]] = cluster
+            have += weights[places[chosen_row]]
             member += 1
             rows -= 1
-            places[chosen], costs[chosen] = places[rows], costs[rows]
+            places[chosen_row], costs[chosen_row] = places[rows], costs[rows]
             for column in range(count):
-                values[column, chosen] = values[column, rows]
+                values[column, chosen_row] = values[column, rows]
             if rows:
-                chosen = np.int64(np.argmin(costs[:rows]))
+                chosen_row = np.int64(np.argmin(costs[:rows]))
         people -= have
         cluster += 1
     for row in range(rows):
@@ -154,9 +158,9 @@ def _count_union(flat, begin, end, other_begin, other_end):  # type: ignore[no-u
     """How many places two ordered runs of distinct places have together."""
     union_size = np.int64(0)
     while begin < end and other_begin < other_end:
-        here, there = flat[begin], flat[other_begin]
-        begin += here <= there
-        other_begin += there <= here
+        first_place, second_place = flat[begin], flat[other_begin]
+        begin += first_place <= second_place
+        other_begin += second_place <= first_place
         union_size += 1
     return union_size + (end - begin) + (other_end - other_begin)
 
@@ -206,12 +210,12 @@ def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free,
             continue
         smallest, other = np.inf, block_begin
         while other < parts and block_of_part[other] == block_of_part[part]:
-            together = sizes[part] + sizes[other]
-            if other != part and together >= least:
-                before = np.float64(costs[other]) * sizes[other]
-                most = (smallest + before) / together
+            joint_size = sizes[part] + sizes[other]
+            if other != part and joint_size >= least:
+                other_cost = np.float64(costs[other]) * sizes[other]
+                most = (smallest + other_cost) / joint_size
                 joint = _compute_joint_cost(flat, begins, part, other, columns, most)
-                loses = np.float64(joint) * together - before
+                loses = np.float64(joint) * joint_size - other_cost
                 if loses < smallest:
                     nearest[part], smallest = other, loses
                     if smallest == 0.0:

@@ -59,25 +59,25 @@ def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
     The hash slots of its cells are still set (`clear_cells`).
     """
     rows, class_start, tail, frames, head = stack.rows, stack.class_starts, stack.tails, stack.frames, stack.head
-    effect, tailed = work.effect, work.tailed
-    here = frames[frame]
-    for position in range(here[TAIL], here[TAIL_END]):
-        tailed[tail[position]] = True
-    set_intervals(table.starts, head, tailed, work.first)
-    for position in range(here[TAIL], here[TAIL_END]):
-        tailed[tail[position]] = False
-    cell_count = set_row_bounds(table, work, rows, here[BEGIN], here[END])
+    effect, tail_mask = work.effect, work.tailed
+    frame_line = frames[frame]
+    for position in range(frame_line[TAIL], frame_line[TAIL_END]):
+        tail_mask[tail[position]] = True
+    set_intervals(table.starts, head, tail_mask, work.first)
+    for position in range(frame_line[TAIL], frame_line[TAIL_END]):
+        tail_mask[tail[position]] = False
+    cell_count = set_row_bounds(table, work, rows, frame_line[BEGIN], frame_line[END])
     effect[:] = 0
-    cost, bound, cells = here[FIXED], here[FIXED], here[FIXED]
-    for number in range(here[CLASS], here[CLASS_END]):
-        end = class_start[number + 1] if number + 1 < here[CLASS_END] else here[END]
-        weighed = examine_class(table, work, rows, class_start[number], end)
-        cost += weighed.cost
-        bound += weighed.bound
-        cells += weighed.cells
-    for what in range(4):
+    cost, bound, cells = frame_line[FIXED], frame_line[FIXED], frame_line[FIXED]
+    for number in range(frame_line[CLASS], frame_line[CLASS_END]):
+        end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[END]
+        class_cost = examine_class(table, work, rows, class_start[number], end)
+        cost += class_cost.cost
+        bound += class_cost.bound
+        cells += class_cost.cells
+    for effect_kind in range(4):
         for value in range(1, effect.shape[1]):
-            effect[what, value] += effect[what, value - 1]
+            effect[effect_kind, value] += effect[effect_kind, value - 1]
     return NodeCost(cost, bound, cells, cell_count)
 
 
@@ -88,30 +88,30 @@ def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
     rows, class_start, frames, head = stack.rows, stack.class_starts, stack.frames, stack.head
     cell_of, cell = work.cell_of, work.cells
     set_intervals(table.starts, head, head, work.first)
-    everybody = np.arange(codes.shape[0], dtype=np.int32)
-    count = group_cells(table, work, everybody, 0, codes.shape[0])
-    here = frames[0]
-    here[:] = 0
+    all_rows = np.arange(codes.shape[0], dtype=np.int32)
+    count = group_cells(table, work, all_rows, 0, codes.shape[0])
+    frame_line = frames[0]
+    frame_line[:] = 0
     places = np.zeros(count, dtype=np.int64)
     for row in range(codes.shape[0]):
         places[cell_of[row]] += 1
-    filled, classes = np.int64(0), np.int64(0)
+    row_count, classes = np.int64(0), np.int64(0)
     for number in range(count):
         length = places[number]
         places[number] = -1
         if cell[WEIGHT, number] < rule.k:
-            here[FIXED] += cell[WEIGHT, number] * rule.penalty
+            frame_line[FIXED] += cell[WEIGHT, number] * rule.penalty
         else:
-            places[number] = filled
-            class_start[classes] = filled
+            places[number] = row_count
+            class_start[classes] = row_count
             classes += 1
-            filled += length
+            row_count += length
     for row in range(codes.shape[0]):
         number = cell_of[row]
         if places[number] >= 0:
             rows[places[number]] = row
             places[number] += 1
-    here[END], here[CLASS_END], here[CUT] = filled, classes, -1
+    frame_line[END], frame_line[CLASS_END], frame_line[CUT] = row_count, classes, -1
     clear_cells(work, count)
 
 
@@ -131,8 +131,8 @@ def _find_neighbour_cell(table, work, number, column, next_interval):  # type: i
     first, slot, cell = work.first, work.slots, work.cells
     mask = np.uint64(slot.shape[0] - 1)
     row = cell[ROW, number]
-    own = first[start[column] + codes[row, column]]
-    key = np.uint64(cell[KEY, number]) - mark[own] + mark[next_interval]
+    own_interval = first[start[column] + codes[row, column]]
+    key = np.uint64(cell[KEY, number]) - mark[own_interval] + mark[next_interval]
     slot_index = np.int64((key >> np.uint64(17)) & mask)
     while slot[slot_index] >= 0:
         other = np.int64(slot[slot_index])
@@ -158,8 +158,8 @@ def _compute_merge_gain(table, work, first_cell, other):  # type: ignore[no-unty
     k, labels = rule.k, rule.labels
     a, b = cell[WEIGHT, first_cell], cell[WEIGHT, other]
     if rule.squares:
-        both = max(k, a + b)
-        return a * (both - max(k, a)) + b * (both - max(k, b))
+        joint_size = max(k, a + b)
+        return a * (joint_size - max(k, a)) + b * (joint_size - max(k, b))
     most = np.int64(0)
     for label in range(labels):
         most = max(most, cell_label[first_cell * labels + label] + cell_label[other * labels + label])
@@ -198,11 +198,11 @@ def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
     rows, class_start, frames = stack.rows, stack.class_starts, stack.frames
     column = np.searchsorted(start, cut, side="right") - 1
     value = cut - start[column]
-    here, child = frames[frame], frames[frame + 1]
-    filled, classes = here[END], here[CLASS_END]
-    for number in range(here[CLASS], here[CLASS_END]):
+    frame_line, child = frames[frame], frames[frame + 1]
+    rows_end, classes = frame_line[END], frame_line[CLASS_END]
+    for number in range(frame_line[CLASS], frame_line[CLASS_END]):
         begin = class_start[number]
-        end = class_start[number + 1] if number + 1 < here[CLASS_END] else here[END]
+        end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[END]
         left, right = np.int64(0), np.int64(0)
         for position in range(begin, end):
             if codes[rows[position], column] < value:
@@ -214,17 +214,17 @@ def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
             if size < rule.k:
                 child[FIXED] += size * rule.penalty
                 continue
-            class_start[classes] = filled
+            class_start[classes] = rows_end
             classes += 1
             for position in range(begin, end):
                 if (codes[rows[position], column] >= value) == (side == 1):
-                    rows[filled] = rows[position]
-                    filled += 1
-    child[BEGIN], child[END], child[CLASS], child[CLASS_END] = here[END], filled, here[CLASS_END], classes
+                    rows[rows_end] = rows[position]
+                    rows_end += 1
+    child[BEGIN], child[END], child[CLASS], child[CLASS_END] = frame_line[END], rows_end, frame_line[CLASS_END], classes
 
 
 @compile_cached("boolean(CutRows, CutStack, int64, int64)")
-def _push_cut(table, stack, cut, only):  # type: ignore[no-untyped-def]
+def _push_cut(table, stack, cut, is_only):  # type: ignore[no-untyped-def]
     """Make a cut of the tail: it leaves the tail, and the next frame has it in its head. False if room lacks."""
     rows, class_start, tail, frames, head, state = (
         stack.rows,
@@ -234,25 +234,25 @@ def _push_cut(table, stack, cut, only):  # type: ignore[no-untyped-def]
         stack.head,
         stack.state,
     )
-    here = frames[state[DEPTH]]
+    frame_line = frames[state[DEPTH]]
     if (
         state[DEPTH] + 1 >= frames.shape[0]
-        or 2 * here[END] - here[BEGIN] > rows.shape[0]
-        or 3 * here[CLASS_END] - 2 * here[CLASS] > class_start.shape[0]
-        or 2 * here[TAIL_END] - here[TAIL] > tail.shape[0]
+        or 2 * frame_line[END] - frame_line[BEGIN] > rows.shape[0]
+        or 3 * frame_line[CLASS_END] - 2 * frame_line[CLASS] > class_start.shape[0]
+        or 2 * frame_line[TAIL_END] - frame_line[TAIL] > tail.shape[0]
     ):
         return False
-    kept = here[TAIL]
-    for position in range(here[TAIL], here[TAIL_END]):
+    tail_end = frame_line[TAIL]
+    for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         if tail[position] != cut:
-            tail[kept] = tail[position]
-            kept += 1
-    here[TAIL_END] = kept
+            tail[tail_end] = tail[position]
+            tail_end += 1
+    frame_line[TAIL_END] = tail_end
     child = frames[state[DEPTH] + 1]
-    child[FIXED], child[CUT], child[ONLY] = here[FIXED], cut, only
+    child[FIXED], child[CUT], child[ONLY] = frame_line[FIXED], cut, is_only
     _split_frame(table, stack, state[DEPTH], cut)
-    child[TAIL], child[TAIL_END] = kept, 2 * kept - here[TAIL]
-    tail[kept : child[TAIL_END]] = tail[here[TAIL] : kept]
+    child[TAIL], child[TAIL_END] = tail_end, 2 * tail_end - frame_line[TAIL]
+    tail[tail_end : child[TAIL_END]] = tail[frame_line[TAIL] : tail_end]
     head[cut] = True
     state[DEPTH] += 1
     return True
@@ -262,12 +262,12 @@ def _push_cut(table, stack, cut, only):  # type: ignore[no-untyped-def]
 def _pop_frame(stack):  # type: ignore[no-untyped-def]
     """Leave a node that is done, and those above that have nothing else left."""
     frames, head, state = stack.frames, stack.head, stack.state
-    only = True
-    while only and state[DEPTH] >= 0:
-        here = frames[state[DEPTH]]
-        if here[CUT] >= 0:
-            head[here[CUT]] = False
-        only = here[ONLY] != 0
+    is_only = True
+    while is_only and state[DEPTH] >= 0:
+        frame_line = frames[state[DEPTH]]
+        if frame_line[CUT] >= 0:
+            head[frame_line[CUT]] = False
+        is_only = frame_line[ONLY] != 0
         state[DEPTH] -= 1
 
 
@@ -276,8 +276,8 @@ def _improve_best_node(table, work, stack, cost):  # type: ignore[no-untyped-def
     """Take the best node that is one cut away, if it is better than the best known."""
     tail, frames, head, best_head, state = stack.tails, stack.frames, stack.head, stack.best_head, stack.state
     effect = work.effect
-    here = frames[state[DEPTH]]
-    for position in range(here[TAIL], here[TAIL_END]):
+    frame_line = frames[state[DEPTH]]
+    for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         cut = tail[position]
         if cost + effect[COST, cut] < state[BEST] and (table.rule.suppress or effect[SMALL, cut] == 0):
             state[BEST] = cost + effect[COST, cut]
@@ -290,17 +290,17 @@ def _prune_tail(table, work, stack, bound):  # type: ignore[no-untyped-def]
     """Drop cuts from the tail that are useless or lead to nothing better; true if there were any."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect, suppress = work.effect, table.rule.suppress
-    here = frames[state[DEPTH]]
-    kept = here[TAIL]
-    for position in range(here[TAIL], here[TAIL_END]):
+    frame_line = frames[state[DEPTH]]
+    tail_end = frame_line[TAIL]
+    for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         cut = tail[position]
         useless = effect[GOOD, cut] == 0 or (not suppress and effect[SMALL, cut] > 0)
         if not useless and bound + effect[LEAST, cut] < state[BEST]:
-            tail[kept] = cut
-            kept += 1
-    pruned = kept < here[TAIL_END]
-    here[TAIL_END] = kept
-    return pruned
+            tail[tail_end] = cut
+            tail_end += 1
+    is_pruned = tail_end < frame_line[TAIL_END]
+    frame_line[TAIL_END] = tail_end
+    return is_pruned
 
 
 @compile_cached("int64(CutScratch, CutStack, int64[::1])")
@@ -308,14 +308,14 @@ def _choose_next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
     """The cut of the tail whose absence raises the bound most, then the one that lowers the cost most."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect = work.effect
-    here = frames[state[DEPTH]]
-    chosen = tail[here[TAIL]]
-    for position in range(here[TAIL] + 1, here[TAIL_END]):
+    frame_line = frames[state[DEPTH]]
+    chosen_cut = tail[frame_line[TAIL]]
+    for position in range(frame_line[TAIL] + 1, frame_line[TAIL_END]):
         cut = tail[position]
-        more = gain[cut] - gain[chosen]
-        if more > 0 or (more == 0 and effect[COST, cut] < effect[COST, chosen]):
-            chosen = cut
-    return np.int64(chosen)
+        more = gain[cut] - gain[chosen_cut]
+        if more > 0 or (more == 0 and effect[COST, cut] < effect[COST, chosen_cut]):
+            chosen_cut = cut
+    return np.int64(chosen_cut)
 
 
 @compile_cached("int64(CutRows, CutScratch, CutStack, int64)")
@@ -326,27 +326,27 @@ def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
     while state[DEPTH] >= 0:
         if budget <= 0:
             return RUNNING
-        here = frames[state[DEPTH]]
+        frame_line = frames[state[DEPTH]]
         node = examine_cuts(table, work, stack, state[DEPTH])
         cost, bound, cells, class_count = node.cost, node.bound, node.cells, node.cell_count
-        here[BOUND] = bound
+        frame_line[BOUND] = bound
         state[EXAMINED] += 1
-        budget -= (here[END] - here[BEGIN]) * table.codes.shape[1] + 100
+        budget -= (frame_line[END] - frame_line[BEGIN]) * table.codes.shape[1] + 100
         _improve_best_node(table, work, stack, cost)
-        pruned = _prune_tail(table, work, stack, bound)
-        if bound >= state[BEST] or here[TAIL_END] == here[TAIL]:
+        is_pruned = _prune_tail(table, work, stack, bound)
+        if bound >= state[BEST] or frame_line[TAIL_END] == frame_line[TAIL]:
             clear_cells(work, class_count)
             _pop_frame(stack)
             continue
-        if pruned:
+        if is_pruned:
             clear_cells(work, class_count)
             continue
         set_gains(table, work, class_count, gain)
         clear_cells(work, class_count)
         cut = _choose_next_cut(work, stack, gain)
-        without = max(bound, cells + gain[cut])
-        if not _push_cut(table, stack, cut, np.int64(without >= state[BEST])):
+        uncut_bound = max(bound, cells + gain[cut])
+        if not _push_cut(table, stack, cut, np.int64(uncut_bound >= state[BEST])):
             return FULL
-        here[BOUND] = without
+        frame_line[BOUND] = uncut_bound
         frames[state[DEPTH], BOUND] = bound
     return DONE

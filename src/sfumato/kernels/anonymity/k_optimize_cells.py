@@ -81,9 +81,9 @@ WEIGHT, ROW, KEY, SLOT = range(4)
 def bound_sum_of_squares(size, k):  # type: ignore[no-untyped-def]
     """The least Σ part² of so many rows in parts of k or more: as many parts as possible, as equal as possible."""
     parts = size // k
-    each = size // parts
-    larger = size - each * parts
-    return larger * (each + 1) * (each + 1) + (parts - larger) * each * each
+    part_size = size // parts
+    larger = size - part_size * parts
+    return larger * (part_size + 1) * (part_size + 1) + (parts - larger) * part_size * part_size
 
 
 @compile_cached("void(int64[::1], boolean[::1], boolean[::1], int32[::1])")

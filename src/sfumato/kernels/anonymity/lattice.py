@@ -35,8 +35,8 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
         key = keys[row]
         slot = key
         if not direct:
-            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-            slot = np.int64(mixed >> np.uint64(20)) & mask
+            mixed_key = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            slot = np.int64(mixed_key >> np.uint64(20)) & mask
             while slot_class[slot] >= 0 and slot_key[slot] != key:
                 slot = (slot + 1) & mask
         class_number = slot_class[slot]
@@ -59,19 +59,19 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
 @compile_cached(
     "void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])"
 )
-def add_suppression_costs(codes, starts, spared, first, refused, lasting, excess, lasting_excess):  # type: ignore[no-untyped-def]
+def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, lasting, excess, lasting_excess):  # type: ignore[no-untyped-def]
     """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused.
 
-    `spared` holds for each column and leaf how many leaves a suppressed cell loses more than a published one; all
-    rows of a class lose what its first row does.
+    `spared_leaves` holds for each column and leaf how many leaves a suppressed cell loses more than a published one;
+    all rows of a class lose what its first row does.
     """
     columns = codes.shape[0]
     for number in range(first.shape[0]):
-        if refused[number] or lasting[number] > 0.0:
+        if refused_counts[number] or lasting[number] > 0.0:
             row = first[number]
             for column in range(columns):
-                more = spared[starts[column] + codes[column, row]]
-                excess[column] += refused[number] * more
+                more = spared_leaves[starts[column] + codes[column, row]]
+                excess[column] += refused_counts[number] * more
                 lasting_excess[column] += lasting[number] * more
 
 
@@ -104,17 +104,17 @@ def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values
 
 
 @compile_cached("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
-def choose_telling_node(live, bound, shape, below, histogram):  # type: ignore[no-untyped-def]
+def choose_telling_node(live, bound, shape, gains, histogram):  # type: ignore[no-untyped-def]
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     If it fails, every finer node falls; if it succeeds, every node with a larger bound does. The node with
     the largest minimum of the two counts is chosen, by an n-dimensional prefix sum and a histogram of bounds.
-    `below` is left with that minimum for every live node.
+    `gains` is left with that minimum for every live node.
     """
     nodes = live.shape[0]
     low, high = np.inf, -np.inf
     for node in range(nodes):
-        below[node] = 1 if live[node] else 0
+        gains[node] = 1 if live[node] else 0
         if live[node]:
             low = min(low, bound[node])
             high = max(high, bound[node])
@@ -125,7 +125,7 @@ def choose_telling_node(live, bound, shape, below, histogram):  # type: ignore[n
         block = stride * shape[axis]
         for begin in range(0, nodes, block):
             for node in range(begin + stride, begin + block):
-                below[node] += below[node - stride]
+                gains[node] += gains[node - stride]
         stride = block
     bins = histogram.shape[0]
     scale = (bins - 1) / (high - low) if high > low else 0.0
@@ -135,11 +135,11 @@ def choose_telling_node(live, bound, shape, below, histogram):  # type: ignore[n
             histogram[np.int64((bound[node] - low) * scale)] += 1
     for position in range(bins - 2, -1, -1):
         histogram[position] += histogram[position + 1]
-    best, chosen = np.int64(-1), np.int64(-1)
+    best, chosen_node = np.int64(-1), np.int64(-1)
     for node in range(nodes):
         if live[node]:
-            gain = min(np.int64(below[node]), histogram[np.int64((bound[node] - low) * scale)])
-            below[node] = gain
+            gain = min(np.int64(gains[node]), histogram[np.int64((bound[node] - low) * scale)])
+            gains[node] = gain
             if gain > best:
-                best, chosen = gain, np.int64(node)
-    return chosen
+                best, chosen_node = gain, np.int64(node)
+    return chosen_node

@@ -39,21 +39,21 @@ def group_keys(
     mask = np.uint64(len(slot_class) - 1)
     stands_for = np.empty(len(keys), dtype=np.int64)
     rows = np.arange(len(keys), dtype=np.int64)
-    left, mixed = rows, keys.view(np.uint64)
+    remaining_rows, mixed_keys = rows, keys.view(np.uint64)
     direct = radix <= len(slot_class)
-    while len(left):
+    while len(remaining_rows):
         if not direct:
-            mixed = mixed * _ODD
-            mixed = mixed ^ (mixed >> np.uint64(29))
-        slots = keys if direct else (mixed & mask).view(np.int64)
-        slot_class[slots[::-1]] = left[::-1]  # the last assignment stays, so the first row does
+            mixed_keys = mixed_keys * _ODD
+            mixed_keys = mixed_keys ^ (mixed_keys >> np.uint64(29))
+        slots = keys if direct else (mixed_keys & mask).view(np.int64)
+        slot_class[slots[::-1]] = remaining_rows[::-1]  # the last assignment stays, so the first row does
         class_numbers = slot_class[slots].astype(np.int64)
         slot_class[slots] = -1
-        stands_for[left] = class_numbers
+        stands_for[remaining_rows] = class_numbers
         if direct:
             break
-        other = keys[class_numbers] != keys[left]
-        left, mixed = left[other], mixed[other]
+        other = keys[class_numbers] != keys[remaining_rows]
+        remaining_rows, mixed_keys = remaining_rows[other], mixed_keys[other]
     begins = stands_for == rows
     classes = int(np.count_nonzero(begins))
     first_row[:classes] = np.flatnonzero(begins)
@@ -65,17 +65,17 @@ def group_keys(
 def add_suppression_costs(
     codes: Codes,
     starts: Ints,
-    spared: Ints,
+    spared_leaves: Ints,
     first: Ints,
-    refused: Ints,
+    refused_counts: Ints,
     lasting: Floats,
     excess: Ints,
     lasting_excess: Floats,
 ) -> None:
     """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused."""
-    dear = np.flatnonzero((refused > 0) | (lasting > 0.0))
-    more = spared[starts[:, None] + codes[:, first[dear]]]
-    excess += more @ refused[dear]
+    dear = np.flatnonzero((refused_counts > 0) | (lasting > 0.0))
+    more = spared_leaves[starts[:, None] + codes[:, first[dear]]]
+    excess += more @ refused_counts[dear]
     lasting_excess += more @ lasting[dear]
 
 
@@ -100,41 +100,41 @@ def count_class_values(
             of_class * width + codes[begin:end], weights=counts[begin:end], minlength=(last - first) * width
         )
         places = np.flatnonzero(totals)
-        here = slice(pairs, pairs + len(places))
-        values_out[here], counts_out[here] = places % width, totals[places]
+        span = slice(pairs, pairs + len(places))
+        values_out[span], counts_out[span] = places % width, totals[places]
         starts_out[first:last] = pairs + np.flatnonzero(np.diff(places // width, prepend=-1))
-        pairs = here.stop
+        pairs = span.stop
     return pairs
 
 
-def choose_telling_node(live: Flags, bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:
+def choose_telling_node(live: Flags, bound: Floats, shape: Ints, gains: Codes, histogram: Ints) -> int:
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
-    `below` is left with how many that are, for every live node.
+    `gains` is left with how many that are, for every live node.
     """
     alive = np.flatnonzero(live)
     if not len(alive):
         return -1
-    below[:] = live
-    add_finer_nodes(below, shape.tolist())
+    gains[:] = live
+    add_finer_nodes(gains, shape.tolist())
     bounds = bound[alive]
     low, high = bounds.min(), bounds.max()
     bins = len(histogram)
     scale = (bins - 1) / (high - low) if high > low else 0.0
     bucket = ((bounds - low) * scale).astype(np.int64)
     histogram[:] = np.bincount(bucket, minlength=bins)[::-1].cumsum()[::-1]
-    below[alive] = np.minimum(below[alive], histogram[bucket])
-    return int(alive[np.argmax(below[alive])])
+    gains[alive] = np.minimum(gains[alive], histogram[bucket])
+    return int(alive[np.argmax(gains[alive])])
 
 
 def add_finer_nodes(counts: npt.NDArray[Any], shape: Sequence[int]) -> None:
     """Add to each node of a lattice what there is at all finer ones, in place; a node may have several numbers."""
-    before = 1
+    outer_size = 1
     for size in shape:
-        levels = counts.reshape(before, size, -1)
+        levels = counts.reshape(outer_size, size, -1)
         for level in range(1, size):
             levels[:, level] += levels[:, level - 1]
-        before *= size
+        outer_size *= size
 
 
 __all__ = [

@@ -42,10 +42,10 @@ class LabelCosts(NamedTuple):
 @compile_cached("float64(NumberCosts, int64, int64, int64)")
 def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
     """The cost of one known number against one published cell; it never falls as the gap grows."""
-    known, low = numbers.theirs[person, column], numbers.low[row, column]
-    if np.isnan(known) or np.isnan(low):
-        return numbers.laws[column, 3 if np.isnan(known) and np.isnan(low) else 2]
-    gap = max(low - known, known - numbers.high[row, column])
+    known_number, low = numbers.theirs[person, column], numbers.low[row, column]
+    if np.isnan(known_number) or np.isnan(low):
+        return numbers.laws[column, 3 if np.isnan(known_number) and np.isnan(low) else 2]
+    gap = max(low - known_number, known_number - numbers.high[row, column])
     if gap <= 0.0:
         return 0.0
     scale, wall = numbers.laws[column, 0], numbers.laws[column, 1]
@@ -92,7 +92,7 @@ def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore
     begins at the person's own and goes both ways until that number alone costs too much.
     """
     people, ties = len(first), np.empty(max(labels.ours.shape[0], 1), np.int64)
-    counts, listed, total = np.zeros(people, np.int64), np.empty(max(people, 1), np.int64), 0
+    counts, listed_rows, total = np.zeros(people, np.int64), np.empty(max(people, 1), np.int64), 0
     for person in range(people):
         best, count = np.inf, 0
         begin, end = first[person], last[person]
@@ -119,11 +119,11 @@ def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore
             if cost <= best + _TIE:
                 ties[count] = row
                 count += 1
-        if total + count > len(listed):
-            grown = np.empty(2 * (total + count), np.int64)
-            grown[:total] = listed[:total]
-            listed = grown
-        listed[total : total + count] = ties[:count]
+        if total + count > len(listed_rows):
+            longer_rows = np.empty(2 * (total + count), np.int64)
+            longer_rows[:total] = listed_rows[:total]
+            listed_rows = longer_rows
+        listed_rows[total : total + count] = ties[:count]
         total += count
         counts[person] = count
-    return CheapestRows(counts, listed[:total].copy())
+    return CheapestRows(counts, listed_rows[:total].copy())

@@ -33,42 +33,42 @@ LEFT, GROUPS = range(2)
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1], float64[::1])")
-def _measure_squared_distances(space, left, centre, shares, distance):  # type: ignore[no-untyped-def]
+def _measure_squared_distances(space, remaining_count, centre, shares, distance):  # type: ignore[no-untyped-def]
     """The squared distance of every row left from a centre; `shares` says how far each category is from it."""
     numbers, codes, start = space.numbers, space.codes, space.start
-    for row in range(left):
+    for row in range(remaining_count):
         distance[row] = 0.0
     for column in range(numbers.shape[0]):
-        here = centre[column]
-        for row in range(left):
-            gap = numbers[column, row] - here
+        coordinate = centre[column]
+        for row in range(remaining_count):
+            gap = numbers[column, row] - coordinate
             distance[row] += gap * gap
     for column in range(codes.shape[0]):
         begin = start[column]
-        for row in range(left):
+        for row in range(remaining_count):
             distance[row] += shares[begin + codes[column, row]]
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1])")
-def _set_centroid(space, left, centre, shares):  # type: ignore[no-untyped-def]
+def _set_centroid(space, remaining_count, centre, shares):  # type: ignore[no-untyped-def]
     """The mean of the rows left, and how far each category is from the mean of categories."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
         total = 0.0
-        for row in range(left):
+        for row in range(remaining_count):
             total += numbers[column, row]
-        centre[column] = total / left
+        centre[column] = total / remaining_count
     for value in range(shares.shape[0]):
         shares[value] = 0.0
     for column in range(codes.shape[0]):
         begin, end = start[column], start[column + 1]
-        for row in range(left):
+        for row in range(remaining_count):
             shares[begin + codes[column, row]] += 1.0
         squares = 0.0
         for value in range(begin, end):
-            squares += (shares[value] / left) ** 2
+            squares += (shares[value] / remaining_count) ** 2
         for value in range(begin, end):
-            shares[value] = (1.0 - 2.0 * shares[value] / left + squares) / 2.0
+            shares[value] = (1.0 - 2.0 * shares[value] / remaining_count + squares) / 2.0
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1])")
@@ -84,22 +84,22 @@ def _set_row_centre(space, row_place, centre, shares):  # type: ignore[no-untype
 
 
 @compile_cached("int64(float64[::1], int64[::1], int64)")
-def _find_farthest_row(distance, rows, left):  # type: ignore[no-untyped-def]
+def _find_farthest_row(distance, rows, remaining_count):  # type: ignore[no-untyped-def]
     """The row farthest away; of several, the one with the lowest number."""
-    chosen = np.int64(0)
-    for position in range(1, left):
-        if distance[position] >= distance[chosen] and (
-            distance[position] > distance[chosen] or rows[position] < rows[chosen]
+    farthest_row = np.int64(0)
+    for position in range(1, remaining_count):
+        if distance[position] >= distance[farthest_row] and (
+            distance[position] > distance[farthest_row] or rows[position] < rows[farthest_row]
         ):
-            chosen = np.int64(position)
-    return chosen
+            farthest_row = np.int64(position)
+    return farthest_row
 
 
 @compile_cached("void(float64[::1], int64[::1], int64, int64[::1])")
-def _set_nearest_rows(distance, rows, left, nearest):  # type: ignore[no-untyped-def]
+def _set_nearest_rows(distance, rows, remaining_count, nearest):  # type: ignore[no-untyped-def]
     """The nearest rows, as many as there is room for; of equally near ones those with the lowest numbers."""
     room, count = nearest.shape[0], np.int64(0)
-    for position in range(left):
+    for position in range(remaining_count):
         far = distance[position]
         if count == room:
             last = nearest[room - 1]
@@ -107,10 +107,10 @@ def _set_nearest_rows(distance, rows, left, nearest):  # type: ignore[no-untyped
                 continue
         offset = count if count < room else room - 1
         while offset > 0:
-            before = nearest[offset - 1]
-            if distance[before] < far or (distance[before] == far and rows[before] < rows[position]):
+            nearer_row = nearest[offset - 1]
+            if distance[nearer_row] < far or (distance[nearer_row] == far and rows[nearer_row] < rows[position]):
                 break
-            nearest[offset] = before
+            nearest[offset] = nearer_row
             offset -= 1
         nearest[offset] = position
         count = min(count + 1, room)

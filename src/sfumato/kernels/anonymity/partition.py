@@ -129,12 +129,12 @@ def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, va
                 histogram[offset + value] = 0
                 distinct_count += 1
         return distinct_count
-    ordered = np.sort(cells[begin:end, column].copy())
-    for position in range(ordered.shape[0]):
-        count = histogram[offset + ordered[position]]
+    sorted_places = np.sort(cells[begin:end, column].copy())
+    for position in range(sorted_places.shape[0]):
+        count = histogram[offset + sorted_places[position]]
         if count:
-            values[distinct_count], counts[distinct_count] = ordered[position], count
-            histogram[offset + ordered[position]] = 0
+            values[distinct_count], counts[distinct_count] = sorted_places[position], count
+            histogram[offset + sorted_places[position]] = 0
             distinct_count += 1
     return distinct_count
 
@@ -151,18 +151,18 @@ def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
 @compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)", allocates=False)
 def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):  # type: ignore[no-untyped-def]
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
-    best, best_level, best_gap, left = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
+    best, best_level, best_gap, left_count = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
     branches = columns.about[column, HEIGHT] > 0 and columns.about[column, KIND] != RANGE
     for position in range(1, distinct_count):
-        left += counts[position - 1]
-        if left < least or rows - left < least:
+        left_count += counts[position - 1]
+        if left_count < least or rows - left_count < least:
             continue
         level = np.int64(0)
         if values[position] == columns.about[column, LEAVES]:  # missing cells are separated from the others first
             level = columns.about[column, HEIGHT] + 2
         elif branches:
             level = find_meeting_level(values[position - 1], values[position], column, columns)
-        gap = abs(2 * left - rows)
+        gap = abs(2 * left_count - rows)
         if level > best_level or (level == best_level and gap < best_gap):
             best, best_level, best_gap = np.int64(position), level, gap
     return best
@@ -178,32 +178,32 @@ def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  #
 
 
 @compile_cached("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)", allocates=False)
-def _propose_in(room, distinct_count, rows, column, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
+def _propose_in(room, distinct_count, rows, column, columns, least, is_relaxed, cuts):  # type: ignore[no-untyped-def]
     """Find the cut of a part in a column, given its distinct places."""
     values, counts = room.values, room.counts
     cuts.values[column], cuts.lefts[column], cuts.gains[column] = 0, 0, -1.0
     if distinct_count < 2 or rows < 2 * least:
         return
     leaves = columns.about[column, LEAVES]
-    left = np.int64(0)
-    if relaxed:
-        left = _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves)
+    left_count = np.int64(0)
+    if is_relaxed:
+        left_count = _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves)
     else:
         for position in range(_choose_strict_cut(values, counts, distinct_count, rows, least, column, columns)):
-            left += counts[position]
-    if left == 0:
+            left_count += counts[position]
+    if left_count == 0:
         return
-    split, below = np.int64(0), counts[0]
-    while below < left:
+    split, cumulative_count = np.int64(0), counts[0]
+    while cumulative_count < left_count:
         split += 1
-        below += counts[split]
-    right = split + 1 if below == left else split
+        cumulative_count += counts[split]
+    right = split + 1 if cumulative_count == left_count else split
     scale = np.float64(max(leaves - 1, 1))
     whole = measure_width(values[0], values[distinct_count - 1], distinct_count, column, columns)
     ours = measure_width(values[0], values[split], split + 1, column, columns)
     theirs = measure_width(values[right], values[distinct_count - 1], distinct_count - right, column, columns)
-    cuts.values[column], cuts.lefts[column] = values[split], left
-    cuts.gains[column] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
+    cuts.values[column], cuts.lefts[column] = values[split], left_count
+    cuts.gains[column] = max((rows * whole - left_count * ours - (rows - left_count) * theirs) / scale, 0.0)
 
 
 @compile_cached("void(PartLines, int64, PartLines, int64)", allocates=False)
@@ -214,29 +214,29 @@ def _copy_line(source, row, target, slot):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(PartLines, int64, int64, int64, int64, int64, PartLines)", allocates=False)
-def _partition_lines(lines, begin, end, column, value, left, spare):  # type: ignore[no-untyped-def]
+def _partition_lines(lines, begin, end, column, value, left_count, spare):  # type: ignore[no-untyped-def]
     """Bring the lines of the left side to the front, and return where the right side begins.
 
-    Of those equal to `value`, as many go left as make up `left` people.
+    Of those equal to `value`, as many go left as make up `left_count` people.
     """
-    cells, quota = lines.cells, left
+    cells, quota = lines.cells, left_count
     for row in range(begin, end):
         if cells[row, column] < value:
             quota -= lines.weights[row]
-    middle, kept = begin, np.int64(0)
+    middle, right_count = begin, np.int64(0)
     for row in range(begin, end):
-        here, weight = cells[row, column], lines.weights[row]
-        goes_left = here < value
-        if here == value and quota > 0:
+        cell, weight = cells[row, column], lines.weights[row]
+        goes_left = cell < value
+        if cell == value and quota > 0:
             goes_left = True
             quota -= weight
         if goes_left:  # never beyond the line that is looked at
             _copy_line(lines, row, lines, middle)
             middle += 1
         else:
-            _copy_line(lines, row, spare, kept)
-            kept += 1
-    for row in range(kept):
+            _copy_line(lines, row, spare, right_count)
+            right_count += 1
+    for row in range(right_count):
         _copy_line(spare, row, lines, middle + row)
     return middle
 
@@ -250,7 +250,7 @@ def _make_room(rows, columns):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(PartLines, int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)", allocates=False)
-def _propose_part_cuts(lines, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
+def _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts):  # type: ignore[no-untyped-def]
     """The cut of a part in every column."""
     count, cells = columns.about.shape[0], lines.cells
     people = _count_cells(cells, lines.weights, begin, end, room.offsets[:count], room.histogram, room.ends)
@@ -258,7 +258,7 @@ def _propose_part_cuts(lines, begin, end, columns, least, relaxed, room, cuts): 
         distinct_count = _list_distinct_places(
             cells, begin, end, column, room.offsets[column], room.ends[column], room.histogram, room.values, room.counts
         )
-        _propose_in(room, distinct_count, people, column, columns, least, relaxed, cuts)
+        _propose_in(room, distinct_count, people, column, columns, least, is_relaxed, cuts)
 
 
 @compile_cached("PartLines(PartLines)")
@@ -267,7 +267,7 @@ def _make_spare_lines(lines):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64[::1](PartLines, int64[::1], PartColumns, int64, int64, boolean)")
-def cut_parts(lines, starts, columns, least, largest, relaxed):  # type: ignore[no-untyped-def]
+def cut_parts(lines, starts, columns, least, largest, is_relaxed):  # type: ignore[no-untyped-def]
     """Cut parts in the column of the greatest gain, again and again, until they have `largest` people or no cut.
 
     The lines are brought into the order of the parts, whose starts are returned, with the end of the last.
@@ -276,9 +276,9 @@ def cut_parts(lines, starts, columns, least, largest, relaxed):  # type: ignore[
     spare, room = _make_spare_lines(lines), _make_room(rows, columns)
     cuts = ColumnCuts(np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count))
     most = min(rows, lines.weights.sum() // max(least, 1)) + starts.shape[0] + 1
-    made, parts = np.empty(most, dtype=np.int64), np.int64(0)
+    part_starts, parts = np.empty(most, dtype=np.int64), np.int64(0)
     # The left side is cut on first, so the ends that wait are no more than there can be parts.
-    waiting = np.empty_like(made)
+    waiting = np.empty_like(part_starts)
     for number in range(starts.shape[0] - 1):
         begin, depth = starts[number], np.int64(1)
         waiting[0] = starts[number + 1]
@@ -286,49 +286,49 @@ def cut_parts(lines, starts, columns, least, largest, relaxed):  # type: ignore[
             end, best = waiting[depth - 1], np.int64(-1)
             people = lines.weights[begin:end].sum()
             if people > largest and people >= 2 * least:
-                _propose_part_cuts(lines, begin, end, columns, least, relaxed, room, cuts)
+                _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts)
                 best = np.int64(np.argmax(cuts.gains))
                 if cuts.gains[best] < 0:
                     best = np.int64(-1)
             if best < 0:
-                made[parts] = begin
+                part_starts[parts] = begin
                 parts += 1
                 begin = end
                 depth -= 1
             else:
                 waiting[depth] = _partition_lines(lines, begin, end, best, cuts.values[best], cuts.lefts[best], spare)
                 depth += 1
-    made[parts] = rows
-    return made[: parts + 1].copy()
+    part_starts[parts] = rows
+    return part_starts[: parts + 1].copy()
 
 
 @compile_cached("void(PartLines, int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
-def propose_cuts(lines, begins, ends, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
+def propose_cuts(lines, begins, ends, columns, least, is_relaxed, cuts):  # type: ignore[no-untyped-def]
     """The cut of every part in every column, for callers that judge them first."""
     room = _make_room(lines.cells.shape[0], columns)
     for number in range(begins.shape[0]):
         part_cuts = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])
-        _propose_part_cuts(lines, begins[number], ends[number], columns, least, relaxed, room, part_cuts)
+        _propose_part_cuts(lines, begins[number], ends[number], columns, least, is_relaxed, room, part_cuts)
 
 
 @compile_cached("int64[::1](PartLines, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def make_cuts(lines, begins, ends, chosen, values, lefts):  # type: ignore[no-untyped-def]
+def make_cuts(lines, begins, ends, chosen_columns, values, lefts):  # type: ignore[no-untyped-def]
     """Bring the lines of each part into the order of its two sides, and return where the right ones begin."""
     spare, middles = _make_spare_lines(lines), np.empty_like(begins)
     for number in range(begins.shape[0]):
         middles[number] = _partition_lines(
-            lines, begins[number], ends[number], chosen[number], values[number], lefts[number], spare
+            lines, begins[number], ends[number], chosen_columns[number], values[number], lefts[number], spare
         )
     return middles
 
 
 @compile_cached("void(PartLines, int64[::1], int64[::1], PartLines)")
-def regroup_lines(lines, part_of_place, starts, regrouped):  # type: ignore[no-untyped-def]
+def regroup_lines(lines, part_of_place, starts, regrouped_lines):  # type: ignore[no-untyped-def]
     """Bring lines into the order of other parts, whose starts are known, and keep their order inside each."""
-    filled = starts.copy()
+    next_slots = starts.copy()
     for row in range(lines.order.shape[0]):
-        _copy_line(lines, row, regrouped, filled[part_of_place[row]])
-        filled[part_of_place[row]] += 1
+        _copy_line(lines, row, regrouped_lines, next_slots[part_of_place[row]])
+        next_slots[part_of_place[row]] += 1
 
 
 @record
@@ -351,7 +351,7 @@ def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-unty
     for group in range(groups):
         largest = max(largest, starts[group + 1] - starts[group])
     values, counts = np.empty(largest, dtype=np.int32), np.empty(largest, dtype=np.int64)
-    filled = np.int64(0)
+    place_count = np.int64(0)
     for group in range(groups):
         begin, end = starts[group], starts[group + 1]
         ends[0] = ends[1] = cells[begin, column]
@@ -360,7 +360,7 @@ def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-unty
             histogram[value] += 1
             ends[0], ends[1] = min(ends[0], value), max(ends[1], value)
         distinct_count = _list_distinct_places(cells, begin, end, column, 0, ends, histogram, values, counts)
-        flat[filled : filled + distinct_count] = values[:distinct_count]
-        filled += distinct_count
-        begins[group + 1] = filled
-    return DistinctPlaces(flat[:filled].copy(), begins)
+        flat[place_count : place_count + distinct_count] = values[:distinct_count]
+        place_count += distinct_count
+        begins[group + 1] = place_count
+    return DistinctPlaces(flat[:place_count].copy(), begins)

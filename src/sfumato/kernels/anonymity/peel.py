@@ -18,7 +18,7 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
     how many groups there are. Columns are at most so many and so wide that a key fits 62 bits.
     """
     columns, rows = codes.shape
-    left = np.arange(rows)
+    remaining_rows = np.arange(rows)
     remaining = np.int64(rows)
     slots = np.int64(16)
     while slots < 2 * rows:
@@ -39,19 +39,19 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
             if width > 1:
                 start = starts[column, level]
                 for position in range(remaining):
-                    keys[position] = keys[position] * width + groups[start + codes[column, left[position]]]
+                    keys[position] = keys[position] * width + groups[start + codes[column, remaining_rows[position]]]
         for position in range(remaining):
             key = keys[position]
-            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-            slot = np.int64(mixed >> np.uint64(20)) & mask
+            mixed_key = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            slot = np.int64(mixed_key >> np.uint64(20)) & mask
             while slot_key[slot] >= 0 and slot_key[slot] != key:
                 slot = (slot + 1) & mask
             slot_key[slot] = key
-            slot_weight[slot] += weights[left[position]]
+            slot_weight[slot] += weights[remaining_rows[position]]
             slot_of_row[position] = slot
-        kept = np.int64(0)
+        kept_count = np.int64(0)
         for position in range(remaining):
-            row = left[position]
+            row = remaining_rows[position]
             if slot_weight[slot_of_row[position]] >= k:
                 node_of_row[row] = np.int32(node)
         for position in range(remaining):
@@ -59,12 +59,12 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
             slot_key[slot] = -1
             slot_weight[slot] = 0
         for position in range(remaining):
-            row = left[position]
+            row = remaining_rows[position]
             if node_of_row[row] < 0:
-                left[kept] = row
-                kept += 1
-        remaining = kept
+                remaining_rows[kept_count] = row
+                kept_count += 1
+        remaining = kept_count
     weight = np.int64(0)
     for position in range(remaining):
-        weight += weights[left[position]]
+        weight += weights[remaining_rows[position]]
     return weight

@@ -38,8 +38,8 @@ class KeptIntervals(NamedTuple):
 
 
 @compile_cached("void(ItemIntervals, KeptIntervals, int64, int64, uint8[::1])")
-def keep_widest(intervals, lists, begin, end, kept):  # type: ignore[no-untyped-def]
-    """Mark in `kept` which intervals from `begin` up to `end` lie inside none; wider ones come before narrower ones."""
+def keep_widest(intervals, lists, begin, end, kept_mask):  # type: ignore[no-untyped-def]
+    """Mark in `kept_mask` which intervals from `begin` up to `end` lie inside none; wider ones come first."""
     inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes
     head, count, owner, following, state = lists.head, lists.counts, lists.owner, lists.following, lists.state
     words = inner.shape[1]
@@ -49,19 +49,19 @@ def keep_widest(intervals, lists, begin, end, kept):  # type: ignore[no-untyped-
             if count[codes[position]] < count[rarest]:
                 rarest = codes[position]
         entry = head[rarest]
-        inside = False
-        while entry >= 0 and not inside:
+        is_inside = False
+        while entry >= 0 and not is_inside:
             other = owner[entry]
-            inside = True
+            is_inside = True
             for word in range(words):
-                beyond = (outer[index, word] & ~outer[other, word]) | (inner[other, word] & ~inner[index, word])
-                if beyond != np.uint64(0):
-                    inside = False
+                excess_bits = (outer[index, word] & ~outer[other, word]) | (inner[other, word] & ~inner[index, word])
+                if excess_bits != np.uint64(0):
+                    is_inside = False
                     break
             entry = following[entry]
-        if inside:
+        if is_inside:
             continue
-        kept[index] = 1
+        kept_mask[index] = 1
         state[KEPT] += 1
         for position in range(offsets[index], offsets[index + 1]):
             item = codes[position]

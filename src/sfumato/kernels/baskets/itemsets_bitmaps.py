@@ -79,10 +79,12 @@ FEW_BRANCHES = 3
 @part
 def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in all of these baskets: it must be in as many of the frame's."""
-    bits, excluded, within = stack.bits, stack.excluded, stack.within
+    bits, excluded_items, support_bounds = stack.bits, stack.excluded, stack.within
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if within[number] >= support and is_within(bits, bitmap, bits, np.uint64(excluded[number]) * words, words):
+        if support_bounds[number] >= support and is_within(
+            bits, bitmap, bits, np.uint64(excluded_items[number]) * words, words
+        ):
             return True
     return False
 
@@ -90,10 +92,10 @@ def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no
 @part
 def _is_extended(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
-    bits, excluded = stack.bits, stack.excluded
+    bits, excluded_items = stack.bits, stack.excluded
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if count_common_bits(bits, bitmap, np.uint64(excluded[number]) * words, words) >= state[LEAST]:
+        if count_common_bits(bits, bitmap, np.uint64(excluded_items[number]) * words, words) >= state[LEAST]:
             return True
     return False
 
@@ -112,7 +114,7 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
     """
-    bits, frames, excluded, within = stack.bits, stack.frames, stack.excluded, stack.within
+    bits, frames, excluded_items, support_bounds = stack.bits, stack.frames, stack.excluded, stack.within
     words = np.uint64(state[ROOT_WORDS])
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
@@ -120,22 +122,22 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
     branches = frames[depth + 1, END] - frames[depth + 1, AT]
     if branches < FEW_BRANCHES or (state[KIND] == MAXIMAL and end - begin < MANY_EXCLUDED):
         return
-    filled = end
+    excluded_end = end
     for number in range(begin, end):
-        shared = count_common_bits(bits, bitmap, np.uint64(excluded[number]) * words, words)
-        excluded[filled], within[filled] = excluded[number], shared
-        filled += shared >= state[LEAST]
+        common_count = count_common_bits(bits, bitmap, np.uint64(excluded_items[number]) * words, words)
+        excluded_items[excluded_end], support_bounds[excluded_end] = excluded_items[number], common_count
+        excluded_end += common_count >= state[LEAST]
     frames[depth + 1, EXCLUDED_BEGIN] = end
-    state[EXCLUDED] = filled
+    state[EXCLUDED] = excluded_end
 
 
 @part
 def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
-    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.maximal_sets, stack.listed
+    frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
-        if is_within_few(masks, mask, maximal_sets, np.uint64(listed[number]) * words, words):
+        if is_within_few(masks, mask, maximal_sets, np.uint64(listed_sets[number]) * words, words):
             return True
     for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
         if is_within_few(masks, mask, maximal_sets, np.uint64(number) * words, words):
@@ -146,19 +148,19 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 @part
 def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Give the next frame the maximal sets of this one that hold its set."""
-    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.maximal_sets, stack.listed
+    frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
-    filled = state[LISTED]
+    listed_end = state[LISTED]
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
-        listed[filled] = listed[number]
-        filled += is_within_few(masks, mask, maximal_sets, np.uint64(listed[number]) * words, words)
+        listed_sets[listed_end] = listed_sets[number]
+        listed_end += is_within_few(masks, mask, maximal_sets, np.uint64(listed_sets[number]) * words, words)
     for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
-        listed[filled] = np.uint32(number)
-        filled += is_within_few(masks, mask, maximal_sets, np.uint64(number) * words, words)
+        listed_sets[listed_end] = np.uint32(number)
+        listed_end += is_within_few(masks, mask, maximal_sets, np.uint64(number) * words, words)
     frames[depth + 1, LISTED_BEGIN] = state[LISTED]
-    frames[depth + 1, LISTED_END] = filled
+    frames[depth + 1, LISTED_END] = listed_end
     frames[depth + 1, FOUND_BEFORE] = state[FOUND]
-    state[LISTED] = filled
+    state[LISTED] = listed_end
 
 
 @part
@@ -227,13 +229,13 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
     for other in range(branch + 1, last):
         if words == 1:
             bits[top] = bits[mine] & bits[slots[other]]
-            both = np.int64(popcount(bits[top]))
+            common_count = np.int64(popcount(bits[top]))
         else:
-            both = intersect_bitmaps(bits, mine, slots[other], top, words)
-        if both < least:
+            common_count = intersect_bitmaps(bits, mine, slots[other], top, words)
+        if common_count < least:
             continue
         item = ids[other]
-        if both == support and fold:
+        if common_count == support and fold:
             if kind == ALL:
                 perfect[state[PERFECT]] = root.codes[item]
                 state[PERFECT] += 1
@@ -245,10 +247,10 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
             continue
         target = end
         if kind == MAXIMAL and end - begin < LONGEST_SORTED:
-            while target > begin and counts[target - 1] > both:
+            while target > begin and counts[target - 1] > common_count:
                 ids[target], counts[target], slots[target] = ids[target - 1], counts[target - 1], slots[target - 1]
                 target -= 1
-        ids[target], counts[target], slots[target] = item, both, top
+        ids[target], counts[target], slots[target] = item, common_count, top
         end += 1
         top += words
     frames[depth + 1, AT], frames[depth + 1, END], frames[depth + 1, STOP] = begin, end, end
@@ -266,10 +268,10 @@ def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
         masks[tail + word] = 0
     for position in range(frames[depth + 1, AT], frames[depth + 1, END]):
         masks[tail + (ids[position] >> 6)] |= np.uint64(1) << np.uint64(ids[position] & 63)
-    before = state[LISTED]
+    listed_count = state[LISTED]
     _list_known(state, stack, depth, np.uint64(tail + set_words))
     if _is_known(state, stack, depth + 1, np.uint64(tail)):
-        state[LISTED] = before
+        state[LISTED] = listed_count
         return False
     return True
 
@@ -364,7 +366,13 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
 @compile_kernel("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)")
 def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
     """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
-    ids, frames, excluded, masks, within = stack.items, stack.frames, stack.excluded, stack.masks, stack.within
+    ids, frames, excluded_items, masks, support_bounds = (
+        stack.items,
+        stack.frames,
+        stack.excluded,
+        stack.masks,
+        stack.within,
+    )
     branches = state[ROOT_ITEMS] - state[ROOT_BEFORE]
     frames[0, AT], frames[0, STOP], frames[0, END] = first, stop, branches
     frames[0, TOP] = state[ROOT_ITEMS] * state[ROOT_WORDS]
@@ -376,7 +384,7 @@ def open_root(state, root, stack, length, perfect_before, first, stop):  # type:
     state[EXCLUDED] = 0
     if state[KIND] != ALL:
         for item in range(state[ROOT_BEFORE]):
-            excluded[item], within[item] = np.uint32(item), root.supports[item]
+            excluded_items[item], support_bounds[item] = np.uint32(item), root.supports[item]
         state[EXCLUDED] = state[ROOT_BEFORE]
         for position in range(first):
             _exclude_branch(state, stack, position)

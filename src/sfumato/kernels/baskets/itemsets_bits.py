@@ -35,9 +35,9 @@ _WORD = ir.IntType(64)
 _WORDS = ir.VectorType(_WORD, BLOCK)
 
 
-def _call_intrinsic(builder: Any, name: str, given: Any, *arguments: Any) -> Any:
+def _call_intrinsic(builder: Any, name: str, result_type: Any, *arguments: Any) -> Any:
     """What a function of the compiler's own gives for vectors."""
-    kind = ir.FunctionType(given, [argument.type for argument in arguments])
+    kind = ir.FunctionType(result_type, [argument.type for argument in arguments])
     return builder.call(_build.get_or_insert_function(builder.module, kind, name), arguments)
 
 
@@ -65,13 +65,13 @@ def _make_counter(stores: bool) -> Any:
     def typed(typing_context: Any, bits: Any, first: Any, other: Any, target: Any, words: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             maps = _WordBlocks(context, builder, signature.args[0], arguments[0])
-            nothing = ir.Constant(_WORD, 0)
+            zero = ir.Constant(_WORD, 0)
             total = _build.alloca_once_value(builder, ir.Constant(_WORDS, [0] * BLOCK))
-            with _build.for_range_slice(builder, nothing, arguments[4], ir.Constant(_WORD, BLOCK)) as (offset, _):
-                both = builder.and_(maps.load(arguments[1], offset), maps.load(arguments[2], offset))
+            with _build.for_range_slice(builder, zero, arguments[4], ir.Constant(_WORD, BLOCK)) as (offset, _):
+                common_block = builder.and_(maps.load(arguments[1], offset), maps.load(arguments[2], offset))
                 if stores:
-                    maps.store(both, arguments[3], offset)
-                count = _call_intrinsic(builder, f"llvm.ctpop.v{BLOCK}i64", _WORDS, both)
+                    maps.store(common_block, arguments[3], offset)
+                count = _call_intrinsic(builder, f"llvm.ctpop.v{BLOCK}i64", _WORDS, common_block)
                 builder.store(builder.add(builder.load(total), count), total)
             return _call_intrinsic(builder, f"llvm.vector.reduce.add.v{BLOCK}i64", _WORD, builder.load(total))
 
@@ -84,19 +84,19 @@ _intersect_blocks: Any = _make_counter(stores=True)
 _common_blocks: Any = _make_counter(stores=False)
 
 
-def _look_outside(typing_context: Any, bits: Any, first: Any, others: Any, other: Any) -> Any:
+def _look_outside(typing_context: Any, bits: Any, first: Any, other_bits: Any, other: Any) -> Any:
     """Whether a block of the one has a bit that is not set in a block of the other."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        nothing = ir.Constant(_WORD, 0)
-        inside = _WordBlocks(context, builder, signature.args[2], arguments[2]).load(arguments[3], nothing)
-        block = _WordBlocks(context, builder, signature.args[0], arguments[0]).load(arguments[1], nothing)
-        outside = builder.and_(block, builder.not_(inside))
-        differs = builder.icmp_unsigned("!=", outside, ir.Constant(_WORDS, [0] * BLOCK))
+        zero = ir.Constant(_WORD, 0)
+        other_block = _WordBlocks(context, builder, signature.args[2], arguments[2]).load(arguments[3], zero)
+        block = _WordBlocks(context, builder, signature.args[0], arguments[0]).load(arguments[1], zero)
+        outside_bits = builder.and_(block, builder.not_(other_block))
+        differs = builder.icmp_unsigned("!=", outside_bits, ir.Constant(_WORDS, [0] * BLOCK))
         flags = builder.bitcast(differs, ir.IntType(BLOCK))
         return builder.icmp_unsigned("!=", flags, ir.Constant(ir.IntType(BLOCK), 0))
 
-    return types.boolean(bits, types.uint64, others, types.uint64), generate
+    return types.boolean(bits, types.uint64, other_bits, types.uint64), generate
 
 
 _is_outside: Any = intrinsic(_look_outside)
@@ -115,9 +115,9 @@ def intersect_bitmaps(bits, first, other, target, words):  # type: ignore[no-unt
         return np.int64(_intersect_blocks(bits, first, other, target, words))
     total = np.uint64(0)
     for word in range(words):
-        both = bits[first + word] & bits[other + word]
-        bits[target + word] = both
-        total += popcount(both)
+        common_bits = bits[first + word] & bits[other + word]
+        bits[target + word] = common_bits
+        total += popcount(common_bits)
     return np.int64(total)
 
 
@@ -133,26 +133,26 @@ def count_common_bits(bits, first, other, words):  # type: ignore[no-untyped-def
 
 
 @part
-def is_within(bits, first, others, other, words):  # type: ignore[no-untyped-def]
+def is_within(bits, first, other_bits, other, words):  # type: ignore[no-untyped-def]
     """Whether every bit of the one is set in the other; words as above."""
     if words >= BLOCK:
         # Block by block: most answers are no, and known by then, which a processor can foresee.
         for index in range(np.uint64(0), words, np.uint64(BLOCK)):
-            if _is_outside(bits, first + index, others, other + index):
+            if _is_outside(bits, first + index, other_bits, other + index):
                 return False
         return True
-    outside = np.uint64(0)
+    outside_bits = np.uint64(0)
     for word in range(words):
-        outside |= bits[first + word] & ~others[other + word]
-    return outside == 0
+        outside_bits |= bits[first + word] & ~other_bits[other + word]
+    return outside_bits == 0
 
 
 @part
-def is_within_few(bits, first, others, other, words):  # type: ignore[no-untyped-def]
+def is_within_few(bits, first, other_bits, other, words):  # type: ignore[no-untyped-def]
     """The same for bitmaps of a word or two."""
-    outside = np.uint64(0)
+    outside_bits = np.uint64(0)
     for word in range(words):
-        outside |= bits[first + word] & ~others[other + word]
-        if outside:
+        outside_bits |= bits[first + word] & ~other_bits[other + word]
+        if outside_bits:
             return False
     return True

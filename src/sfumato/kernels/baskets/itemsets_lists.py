@@ -51,32 +51,32 @@ class ListSearch(NamedTuple):
 
 @part
 def _forget_kept_items(scratch, kept_count):  # type: ignore[no-untyped-def]
-    tally, bitmap, number_of, kept = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept
+    tally, bitmap, number_of, kept_items = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept
     for number in range(kept_count):
-        tally[kept[number]] = 0
-        bitmap[kept[number]] = 0
-        number_of[kept[number]] = 0
+        tally[kept_items[number]] = 0
+        bitmap[kept_items[number]] = 0
+        number_of[kept_items[number]] = 0
 
 
 @part
-def _sort_out_kept_items(search, lists, first, kept_count, later, item, length):  # type: ignore[no-untyped-def]
+def _sort_out_kept_items(search, lists, first, kept_count, later_count, item, length):  # type: ignore[no-untyped-def]
     """Part what was kept: excluded items, perfect extensions, extensions.
 
     Returns how many excluded items and extensions the root has, and how long the set is; the length is 0 if the set is
     inside the baskets of an excluded item.
     """
     state, path, root, scratch = search.state, search.path, search.root, search.scratch
-    tally, number_of, kept = scratch.tally, scratch.number_of, scratch.kept
+    tally, number_of, kept_items = scratch.tally, scratch.number_of, scratch.kept
     codes, support = lists.codes, lists.supports[first + item]
     row = state[LEVEL] + 1
-    before = np.int64(0)
+    excluded_count = np.int64(0)
     total = np.int64(0)
-    for number in range(later - kept_count, later):
-        other = kept[number if number >= 0 else number + kept_count]
+    for number in range(later_count - kept_count, later_count):
+        other = kept_items[number if number >= 0 else number + kept_count]
         count = np.int64(tally[other])
         if count == support and (state[FOLD] or other < item):
             if other < item:
-                return before, total, 0
+                return excluded_count, total, 0
             if state[KIND] == ALL:
                 path.perfect[state[PERFECT]] = codes[first + other]
                 state[PERFECT] += 1
@@ -84,22 +84,22 @@ def _sort_out_kept_items(search, lists, first, kept_count, later, item, length):
                 widen_row(path.rows, state[STRIDE], row, length, codes[first + other])
                 length += 1
             continue
-        before += other < item
+        excluded_count += other < item
         root.codes[total] = codes[first + other]
         root.supports[total] = count
         total += 1
         number_of[other] = np.uint32(total)
-    return before, total, length
+    return excluded_count, total, length
 
 
 @part
 def _order_branches(state, root, stack):  # type: ignore[no-untyped-def]
     """Lay out the root's branches at the bottom of the stack, by rising support while they are few."""
     ids, counts, slots = stack.items, stack.supports, stack.slots
-    before, total, words = state[ROOT_BEFORE], state[ROOT_ITEMS], state[ROOT_WORDS]
-    is_sorted = total - before <= 64
-    for item in range(before, total):
-        slot = item - before
+    excluded_count, total, words = state[ROOT_BEFORE], state[ROOT_ITEMS], state[ROOT_WORDS]
+    is_sorted = total - excluded_count <= 64
+    for item in range(excluded_count, total):
+        slot = item - excluded_count
         count = root.supports[item]
         if is_sorted:
             while slot > 0 and counts[slot - 1] > count:
@@ -125,7 +125,7 @@ def _set_bits(state, bits, flat, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _open_level(search, level, total, before, length, perfect_before):  # type: ignore[no-untyped-def]
+def _open_level(search, level, total, excluded_count, length, perfect_before):  # type: ignore[no-untyped-def]
     """Make a level of the rows that were copied: where each item is, and its code and support."""
     frames, lists, root = search.frames, search.lists, search.root
     flat, places, starts, codes, counts = lists.flat, lists.places, lists.starts, lists.codes, lists.supports
@@ -135,14 +135,14 @@ def _open_level(search, level, total, before, length, perfect_before):  # type: 
     for index in range(begin + 1, end):
         if flat[index] != MARK:
             starts[first + np.int64(flat[index])] += 1
-    filled = frames[level, PLACES_BEGIN]
+    places_end = frames[level, PLACES_BEGIN]
     for item in range(total):
         size = starts[first + item]
-        starts[first + item] = filled
-        filled += size
+        starts[first + item] = places_end
+        places_end += size
         codes[first + item] = root.codes[item]
         counts[first + item] = root.supports[item]
-    starts[first + total] = filled
+    starts[first + total] = places_end
     for index in range(begin + 1, end):
         if flat[index] != MARK:
             item = first + np.int64(flat[index])
@@ -151,8 +151,8 @@ def _open_level(search, level, total, before, length, perfect_before):  # type: 
     for item in range(total, 0, -1):
         starts[first + item] = starts[first + item - 1]
     starts[first] = frames[level, PLACES_BEGIN]
-    frames[level, AT], frames[level, ITEMS], frames[level, LENGTH] = before, total, length
-    frames[level, PERFECT_BEFORE], frames[level, PLACES_END] = perfect_before, filled
+    frames[level, AT], frames[level, ITEMS], frames[level, LENGTH] = excluded_count, total, length
+    frames[level, PERFECT_BEFORE], frames[level, PLACES_END] = perfect_before, places_end
     frames[level, ITEMS_END] = first + total + 1
 
 
@@ -188,26 +188,33 @@ def _lacks_list_room(search, items):  # type: ignore[no-untyped-def]
 
 
 @part
-def _branch_from_item(search, lists, first, item, kept_count, later, length):  # type: ignore[no-untyped-def]
+def _branch_from_item(search, lists, first, item, kept_count, later_count, length):  # type: ignore[no-untyped-def]
     """Give the set that ends in an item, and open the way below it; returns a status."""
     state, stack, scratch = search.state, search.stack, search.scratch
     frames, deeper = search.frames, search.lists
     level = state[LEVEL]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     support, perfect_before = lists.supports[first + item], state[PERFECT]
-    before, total, length = _sort_out_kept_items(search, lists, first, kept_count, later, item, length)
+    excluded_count, total, length = _sort_out_kept_items(search, lists, first, kept_count, later_count, item, length)
     if length == 0:
         _forget_kept_items(scratch, kept_count)
         return DONE
     is_few = end - begin <= 64
-    branches = total - before
-    words, rows, pairs, filled = np.int64(1), np.int64(0), np.int64(0), np.int64(0)
+    branches = total - excluded_count
+    words, rows, pairs, flat_end = np.int64(1), np.int64(0), np.int64(0), np.int64(0)
     as_bitmaps = True
     if not is_few and branches > (state[KIND] == ALL):
-        copied = copy_rows(
-            lists.flat, lists.places, begin, end, deeper.flat, frames[level, FLAT_END], scratch.number_of, before
+        copied_rows = copy_rows(
+            lists.flat,
+            lists.places,
+            begin,
+            end,
+            deeper.flat,
+            frames[level, FLAT_END],
+            scratch.number_of,
+            excluded_count,
         )
-        filled, rows, pairs = copied.end, copied.rows, copied.pairs
+        flat_end, rows, pairs = copied_rows.end, copied_rows.rows, copied_rows.pairs
         words = round_to_blocks(max((rows + 63) >> 6, np.int64(1)))
         as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
             pairs * state[PAIR_COST] + branches * state[LIST_COST]
@@ -222,22 +229,22 @@ def _branch_from_item(search, lists, first, item, kept_count, later, length):  #
             if slot:
                 stack.bits[slot - 1] = scratch.bitmap[scratch.kept[number]]
     _forget_kept_items(scratch, kept_count)
-    if not _take_row(state, search.output, search.path, level + 1, length, support, before > 0, branches == 0):
+    if not _take_row(state, search.output, search.path, level + 1, length, support, excluded_count > 0, branches == 0):
         state[PERFECT] = perfect_before
         return DONE
     if as_bitmaps:
-        state[ROOT_ITEMS], state[ROOT_BEFORE], state[ROOT_WORDS] = total, before, words
+        state[ROOT_ITEMS], state[ROOT_BEFORE], state[ROOT_WORDS] = total, excluded_count, words
         state[ROOT_ROW], state[ROOT_EXACT] = level + 1, is_few
         state[FOUND], state[LISTED] = 0, 0
         if not is_few and branches > (state[KIND] == ALL):
-            _set_bits(state, stack.bits, deeper.flat, frames[level, FLAT_END], filled)
+            _set_bits(state, stack.bits, deeper.flat, frames[level, FLAT_END], flat_end)
         _order_branches(state, search.root, stack)
         open_root(state, search.root, stack, length, perfect_before, 0, branches)
         return DONE
-    frames[level + 1, FLAT_BEGIN], frames[level + 1, FLAT_END] = frames[level, FLAT_END], filled
+    frames[level + 1, FLAT_BEGIN], frames[level + 1, FLAT_END] = frames[level, FLAT_END], flat_end
     frames[level + 1, PLACES_BEGIN] = frames[level, PLACES_END]
     frames[level + 1, ITEMS_BEGIN] = frames[level, ITEMS_END]
-    _open_level(search, level + 1, total, before, length, perfect_before)
+    _open_level(search, level + 1, total, excluded_count, length, perfect_before)
     state[LEVEL] = level + 1
     return DONE
 
@@ -252,11 +259,11 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     if _lacks_list_room(search, 1):
         return GROW
     extend_row(search.path.rows, state[STRIDE], level, length - 1, lists.codes[first + item])
-    kept_count, later, visits = np.int64(0), np.int64(0), np.int64(0)
+    kept_count, later_count, visits = np.int64(0), np.int64(0), np.int64(0)
     if state[FOLD] or length < state[MAX_LENGTH]:
         support = lists.supports[first + item]
         counts = count_rows(state, lists, begin, end, item, items, support, scratch)
-        kept_count, later, visits = counts.frequent, counts.later, counts.visits
+        kept_count, later_count, visits = counts.frequent, counts.later, counts.visits
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
         return DONE
@@ -265,7 +272,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     ):
         _forget_kept_items(scratch, kept_count)
         return GROW
-    return _branch_from_item(search, lists, first, item, kept_count, later, length)
+    return _branch_from_item(search, lists, first, item, kept_count, later_count, length)
 
 
 @compile_kernel("int64(ListSearch, RowLists)")

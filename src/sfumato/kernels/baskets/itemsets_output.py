@@ -99,12 +99,12 @@ def has_room(state, output, sets, codes):  # type: ignore[no-untyped-def]
 
 
 @part
-def is_short(state, which, size, needed):  # type: ignore[no-untyped-def]
+def is_short(state, array_number, size, needed_size):  # type: ignore[no-untyped-def]
     """Whether an array is shorter than needed, and if so note which and by how much."""
-    if size >= needed:
+    if size >= needed_size:
         return False
-    state[SHORT_OF] = which
-    state[SHORT_SIZE] = needed
+    state[SHORT_OF] = array_number
+    state[SHORT_SIZE] = needed_size
     return True
 
 
@@ -136,22 +136,22 @@ def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
                 length += 1
         ends[first] = offset + length
         supports[first] = state[PENDING_SUPPORT]
-        done = np.int64(1)
+        set_count = np.int64(1)
         end = offset + length
         for bit in range(low):
             begin = offset
-            for number in range(done):
+            for number in range(set_count):
                 size = ends[first + number] - begin
                 insert_code(codes, np.uint64(begin), np.uint64(size), perfect[bit], codes, np.uint64(end))
                 begin += size
                 end += size + 1
-                ends[first + done + number] = end
-                supports[first + done + number] = state[PENDING_SUPPORT]
-            done *= 2
-        state[SETS] = first + done
+                ends[first + set_count + number] = end
+                supports[first + set_count + number] = state[PENDING_SUPPORT]
+            set_count *= 2
+        state[SETS] = first + set_count
         state[CODES] = end
         state[PENDING_MASK] += 1
-        state[WORK_LEFT] -= 16 * done
+        state[WORK_LEFT] -= 16 * set_count
         if state[WORK_LEFT] <= 0:
             return PAUSED
     state[PENDING] = 0

@@ -39,13 +39,13 @@ def lay_lists(codes, offsets, rank, sizes, starts, flat, places):  # type: ignor
     ranks = starts.shape[0] - 1
     starts[:] = 0
     cursor = np.empty(sizes.shape[0], dtype=np.uint32)
-    filled = np.uint32(1)
+    flat_end = np.uint32(1)
     flat[0] = MARK
     for row in range(sizes.shape[0]):
-        cursor[row] = filled
+        cursor[row] = flat_end
         if sizes[row] >= 2:
-            filled += np.uint32(sizes[row] + 1)
-            flat[filled - np.uint32(1)] = MARK
+            flat_end += np.uint32(sizes[row] + 1)
+            flat[flat_end - np.uint32(1)] = MARK
             for position in range(offsets[row], offsets[row + 1]):
                 number = rank[np.uint32(codes[position])]
                 if number >= 0:
@@ -87,7 +87,7 @@ def lay_bitmaps(codes, offsets, rank, sizes, words, bits):  # type: ignore[no-un
 
 
 @compile_cached("void(int64[::1], int32[::1], int64[::1])")
-def look_up(values, codes, into):  # type: ignore[no-untyped-def]
+def look_up(values, codes, target):  # type: ignore[no-untyped-def]
     """The value of each code."""
     for position in range(codes.shape[0]):
-        into[position] = values[np.uint32(codes[position])]
+        target[position] = values[np.uint32(codes[position])]

@@ -68,17 +68,17 @@ MARK = np.uint32(0xFFFFFFFF)
 
 
 @compile_cached("void(uint32[::1], int64, int64)")
-def _sort_kept_items(kept, first, count):  # type: ignore[no-untyped-def]
+def _sort_kept_items(kept_items, first, count):  # type: ignore[no-untyped-def]
     if count - first > 40:
-        kept[first:count].sort()
+        kept_items[first:count].sort()
         return
     for number in range(first + 1, count):
-        item = kept[number]
+        item = kept_items[number]
         offset = number
-        while offset > first and kept[offset - 1] > item:
-            kept[offset] = kept[offset - 1]
+        while offset > first and kept_items[offset - 1] > item:
+            kept_items[offset] = kept_items[offset - 1]
             offset -= 1
-        kept[offset] = item
+        kept_items[offset] = item
 
 
 @compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
@@ -114,12 +114,12 @@ def _map_items(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyp
 
 
 @compile_kernel("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
-def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-untyped-def]
+def _keep_range(first, stop, tally, least, kept_items, count):  # type: ignore[no-untyped-def]
     """Keep the frequent items of a range of numbers, and forget the counts of the others."""
     least = np.uint32(least)
     for item in range(np.uint64(first), np.uint64(stop)):
         if tally[item] >= least:
-            kept[count] = np.uint32(item)
+            kept_items[count] = np.uint32(item)
             count += 1
         else:
             tally[item] = 0
@@ -129,7 +129,7 @@ def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-unty
 @compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
 def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
-    tally, kept, counts = scratch.tally, scratch.kept, scratch.counts
+    tally, kept_items, counts = scratch.tally, scratch.kept, scratch.counts
     least = np.uint32(least)
     count = first
     for position in range(begin, end):
@@ -137,22 +137,22 @@ def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # typ
         item = flat[offset]
         while item != MARK:
             if tally[item] >= least:
-                kept[count] = item
+                kept_items[count] = item
                 counts[count] = tally[item]
                 count += 1
             tally[item] = 0
             offset += step
             item = flat[offset]
     for number in range(first, count):
-        tally[kept[number]] = counts[number]
-    _sort_kept_items(kept, first, count)
+        tally[kept_items[number]] = counts[number]
+    _sort_kept_items(kept_items, first, count)
     return count
 
 
 @compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
 def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """As `_keep_tallied`, with bitmaps."""
-    bitmap, tally, kept, maps = scratch.bitmap, scratch.tally, scratch.kept, scratch.maps
+    bitmap, tally, kept_items, maps = scratch.bitmap, scratch.tally, scratch.kept, scratch.maps
     count = first
     for position in range(begin, end):
         offset = np.uint64(places[position]) + step
@@ -163,42 +163,42 @@ def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type
                 bitmap[item] = 0
                 size = np.int64(popcount(rows))
                 if size >= least:
-                    kept[count] = item
+                    kept_items[count] = item
                     maps[count] = rows
                     tally[item] = np.uint32(size)
                     count += 1
             offset += step
             item = flat[offset]
     for number in range(first, count):
-        bitmap[kept[number]] = maps[number]
-    _sort_kept_items(kept, first, count)
+        bitmap[kept_items[number]] = maps[number]
+    _sort_kept_items(kept_items, first, count)
     return count
 
 
 @compile_kernel("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
-def _is_item_covered(flat, places, begin, end, kept):  # type: ignore[no-untyped-def]
+def _is_item_covered(flat, places, begin, end, kept_items):  # type: ignore[no-untyped-def]
     """Whether some item comes before one in all its rows: what the first row has, less what a further one lacks."""
     unit = np.uint64(1)
-    left = np.int64(0)
+    remaining_count = np.int64(0)
     offset = np.uint64(places[begin]) - unit
     while flat[offset] != MARK:
-        kept[left] = flat[offset]
-        left += 1
+        kept_items[remaining_count] = flat[offset]
+        remaining_count += 1
         offset -= unit
     for position in range(begin + 1, end):
-        if left == 0:
+        if remaining_count == 0:
             return False
         offset = np.uint64(places[position]) - unit
         still = np.int64(0)
-        for number in range(left):
-            item = kept[number]
+        for number in range(remaining_count):
+            item = kept_items[number]
             # Both go downwards, and the mark is larger than any item.
             while flat[offset] != MARK and flat[offset] > item:
                 offset -= unit
-            kept[still] = item
+            kept_items[still] = item
             still += flat[offset] == item
-        left = still
-    return left > 0
+        remaining_count = still
+    return remaining_count > 0
 
 
 @part
@@ -226,23 +226,23 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     which two or three rows mostly rule out.
     """
     least, kind = state[LEAST], state[KIND]
-    later, visits = _count_side(lists, begin, end, np.uint64(1), least, scratch, 0, item + 1, items)
-    count = later
-    if kind == CLOSED and later == 0:
+    later_count, visits = _count_side(lists, begin, end, np.uint64(1), least, scratch, 0, item + 1, items)
+    count = later_count
+    if kind == CLOSED and later_count == 0:
         if (
             end - begin == support
             and end > begin
             and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept)
         ):
-            return CountedItems(np.int64(-1), later, visits)  # type: ignore[arg-type]
+            return CountedItems(np.int64(-1), later_count, visits)  # type: ignore[arg-type]
     elif kind != ALL:
         count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)
         visits += earlier
-    return CountedItems(count, later, visits)
+    return CountedItems(count, later_count, visits)
 
 
 @compile_kernel("CopiedRows(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
-def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # type: ignore[no-untyped-def]
+def copy_rows(flat, places, begin, end, target, target_begin, number_of, excluded_count):  # type: ignore[no-untyped-def]
     """Copy the rows of an item with only what the root holds, under the root's numbers.
 
     Left out are rows without a pair of two such items of which one is an extension.
@@ -250,11 +250,11 @@ def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # t
     unit = np.uint64(1)
     rows = np.int64(0)
     pairs = np.int64(0)
-    target[filled] = MARK
-    at_end = np.uint64(filled + 1)
+    target[target_begin] = MARK
+    at_end = np.uint64(target_begin + 1)
     for position in range(begin, end):
         offset = np.uint64(places[position])
-        if before:
+        if excluded_count:
             while flat[offset - unit] != MARK:
                 offset -= unit
         start = at_end
@@ -264,16 +264,16 @@ def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # t
             at_end += np.uint64(number > 0)
             offset += unit
         size = np.int64(at_end - start)
-        if size < 2 or target[at_end - unit] < before:
+        if size < 2 or target[at_end - unit] < excluded_count:
             at_end = start
             continue
-        later = size
-        if before:
-            later = np.int64(0)
-            for back in range(start, at_end):
-                later += target[back] >= before
+        extension_count = size
+        if excluded_count:
+            extension_count = np.int64(0)
+            for target_index in range(start, at_end):
+                extension_count += target[target_index] >= excluded_count
         target[at_end] = MARK
         at_end += unit
         rows += 1
-        pairs += later * (size - 1)
+        pairs += extension_count * (size - 1)
     return CopiedRows(np.int64(at_end), rows, pairs)  # type: ignore[arg-type]

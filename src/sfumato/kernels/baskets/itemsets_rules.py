@@ -70,7 +70,7 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
     A right side grows by one item at a time, in order: if a rule is not sure enough, no rule that moves more items to
     the right is.
     """
-    offsets, codes, supports, needed = sets.offsets, sets.codes, sets.supports, sets.needed
+    offsets, codes, supports, needed_supports = sets.offsets, sets.codes, sets.supports, sets.needed
     marks, keys, slots = sets.marks, sets.keys, sets.slots
     while state[SET] < state[STOP]:
         number = state[SET]
@@ -98,11 +98,11 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
             right_set = _find_set(keys, slots, right)
             if left_set < 0 or right_set < 0:
                 return LACKING
-            if supports[number] < needed[left_set]:
+            if supports[number] < needed_supports[left_set]:
                 continue
-            filled = state[FILLED]
-            rules[filled, 0], rules[filled, 1], rules[filled, 2] = number, left_set, right_set
-            state[FILLED] = filled + 1
+            rule_index = state[FILLED]
+            rules[rule_index, 0], rules[rule_index, 1], rules[rule_index, 2] = number, left_set, right_set
+            state[FILLED] = rule_index + 1
             if depth < longest and depth + 1 < size:
                 right_keys[depth] = right
                 depth += 1

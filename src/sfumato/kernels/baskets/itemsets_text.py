@@ -26,13 +26,13 @@ def write_lines(codes, ends, supports, letters, starts, label, text):  # type: i
         for letter in range(label.shape[0]):
             text[offset] = label[letter]
             offset += 1
-        left = supports[number]
+        quotient = supports[number]
         count = np.int64(0)
         while True:
-            digits[count] = np.uint8(48 + left % 10)
+            digits[count] = np.uint8(48 + quotient % 10)
             count += 1
-            left //= 10
-            if left == 0:
+            quotient //= 10
+            if quotient == 0:
                 break
         while count:
             count -= 1

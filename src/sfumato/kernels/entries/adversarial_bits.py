@@ -60,19 +60,19 @@ def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, int64[::1], int64, boolean, int64, int64)")
-def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # type: ignore[no-untyped-def]
+def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # type: ignore[no-untyped-def]
     """Give each named value of a column the set of rows that show it, each living one a pair; returns where bits are
     free. `tally[k]` becomes where value k is shown and where it was shown in touched rows."""
-    cell, items = packed.cell, packed.settings.values
+    cell, items = entries.cell, entries.settings.values
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
     hiding = count_words(frame[SHOWING] - frame[HIDING])
     words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
-    touched = count_words(frame[END] - frame[TOUCHED])
+    touched_words = count_words(frame[END] - frame[TOUCHED])
     begin = free
     for k in range(1, many + 1):
         places[k, 0], places[k, 1] = free, free + words
-        free += words + touched
+        free += words + touched_words
     places[many + 1, 0] = free
     free += words if target else 0
     bits[begin:free] = np.uint64(0)
@@ -80,10 +80,10 @@ def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # typ
     _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0, bits, 0)
     _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 0, bits, hiding)
     slot[2 * items] = 0
-    _set_rows(packed.earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 1, bits, 0)
+    _set_rows(entries.earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 1, bits, 0)
     if not target:
         return free
-    hidden = free
+    hidden_begin = free
     free += hiding
     empty = places[many + 1, 0]
     if count_common_rows(bits, empty, empty, words) == 0:
@@ -95,15 +95,15 @@ def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # typ
             frame[PAIR_END] += 1
             places[k, 2] = free
             pair[PAIR_COLUMN], pair[PAIR_ITEM] = column, names[k]
-            pair[COLUMN_HIDDEN], pair[COLUMN_EMPTY] = hidden, empty
+            pair[COLUMN_HIDDEN], pair[COLUMN_EMPTY] = hidden_begin, empty
             pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, 0], free
             free += hiding
-    bits[hidden:free] = np.uint64(0)
+    bits[hidden_begin:free] = np.uint64(0)
     for position in range(frame[SHOWING] - frame[HIDING]):
         code = cell[rows[frame[HIDING] + position], column]
         if items <= code < 2 * items:
             bit = np.uint64(1) << np.uint64(position & 63)
-            bits[hidden + (position >> 6)] |= bit
+            bits[hidden_begin + (position >> 6)] |= bit
             k = slot[code - items]
             if k and places[k, 2] >= 0:
                 bits[places[k, 2] + (position >> 6)] |= bit
@@ -111,22 +111,22 @@ def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # typ
 
 
 @compile_cached("void(PackedEntries, NodeStacks, ValueRoom, int64)")
-def build_bit_node(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
+def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Make a node with row numbers a base: sets for its rows, its steps and its living pairs."""
-    cell, settings = packed.cell, packed.settings
+    cell, settings = entries.cell, entries.settings
     frame, targets, rows = stacks.frames[depth], stacks.targets[depth], stacks.rows
     bits, steps, pairs = stacks.bits, stacks.steps, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
     hiding = count_words(frame[SHOWING] - frame[HIDING])
     showing = count_words(frame[TOUCHED] - frame[SHOWING])
-    touched = count_words(frame[END] - frame[TOUCHED])
+    touched_words = count_words(frame[END] - frame[TOUCHED])
     free = frame[BITS]
     frame[KIND], frame[BASE] = IN_BITS, depth
     frame[SET], frame[LIVING], frame[REACHED] = free, free + hiding + showing, free + 2 * hiding + showing
     _fill_bits(bits, free, frame[SHOWING] - frame[HIDING])
     _fill_bits(bits, free + hiding, frame[TOUCHED] - frame[SHOWING])
     _fill_bits(bits, frame[REACHED], frame[END] - frame[TOUCHED])
-    free = frame[REACHED] + touched
+    free = frame[REACHED] + touched_words
     frame[PAIR] = frame[PAIR_END]
     frame[STEP] = frame[STEP_TOP]
     offset = 0
@@ -136,17 +136,19 @@ def build_bit_node(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
         extends = column > frame[COLUMN] and (frame[TARGETS] > 1 or not target)
         if not target and not extends:
             continue
-        shown = 0
+        shown_count = 0
         if extends:
-            shown = name_values(cell, rows, frame, column, packed.ours, True, slot, names, settings.values)
-        many = shown
+            shown_count = name_values(cell, rows, frame, column, entries.ours, True, slot, names, settings.values)
+        many = shown_count
         if target:
-            many = _name_targets(cell, rows, frame, column, slot, names, shown, alive, settings.values)
-        free = _make_pairs(packed, stacks, room, frame, column, target, many, free)
+            many = _name_targets(cell, rows, frame, column, slot, names, shown_count, alive, settings.values)
+        free = _make_pairs(entries, stacks, room, frame, column, target, many, free)
         first = frame[STEP_TOP]
-        for k in range(1, shown + 1):
-            enough = count_common_rows(bits, places[k, 0], places[k, 0], hiding + showing) >= settings.least
-            if enough and (settings.tracking == 0 or do_rows_meet(bits, places[k, 1], places[k, 1], touched)):
+        for k in range(1, shown_count + 1):
+            is_frequent = count_common_rows(bits, places[k, 0], places[k, 0], hiding + showing) >= settings.least
+            if is_frequent and (
+                settings.tracking == 0 or do_rows_meet(bits, places[k, 1], places[k, 1], touched_words)
+            ):
                 step = steps[frame[STEP_TOP]]
                 step[STEP_ITEM], step[STEP_COLUMN] = names[k], column
                 step[STEP_SET], step[STEP_REACHED] = places[k, 0], places[k, 1]
@@ -170,20 +172,20 @@ def step_to_next_child(bits, steps, base, frame, child, ours, all_ours, settings
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
     hiding = count_words(base[SHOWING] - base[HIDING])
     words = hiding + count_words(base[TOUCHED] - base[SHOWING])
-    touched = count_words(base[END] - base[TOUCHED])
+    touched_words = count_words(base[END] - base[TOUCHED])
     child[SET], child[LIVING], child[REACHED] = frame[BITS], frame[BITS] + words, frame[BITS] + words + hiding
-    child[BITS] = child[REACHED] + touched
+    child[BITS] = child[REACHED] + touched_words
     while frame[STEP] < frame[STEP_END]:
         step = steps[frame[STEP]]
         frame[STEP] += 1
         if not do_rows_meet(bits, frame[LIVING], step[STEP_SET], hiding) or not (all_ours or ours[step[STEP_ITEM]]):
             continue
-        if settings.tracking == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched):
+        if settings.tracking == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched_words):
             continue
         child[COUNT] = intersect_row_sets(bits, frame[SET], step[STEP_SET], words, child[SET])
         if child[COUNT] < settings.least:
             continue
-        intersect_row_sets(bits, frame[REACHED], step[STEP_REACHED], touched, child[REACHED])
+        intersect_row_sets(bits, frame[REACHED], step[STEP_REACHED], touched_words, child[REACHED])
         child[ITEM], child[COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
         child[KIND], child[BASE], child[FREE] = IN_BITS, frame[BASE], frame[FREE]
         child[STEP], child[STEP_END], child[STEP_TOP] = step[STEP_NEXT], frame[STEP_END], frame[STEP_TOP]
@@ -202,7 +204,7 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
     first, last = child[PAIR], child[PAIR_END]
     top = last
     living = 0
-    about, public, hidden = np.int64(-1), np.int64(0), np.int64(0)
+    last_column, public, hidden_count = np.int64(-1), np.int64(0), np.int64(0)
     for index in range(first, last):
         pair = pairs[index]
         column = pair[PAIR_COLUMN]
@@ -214,10 +216,10 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
         fits = count_common_rows(bits, child[SET], pair[PAIR_SHOWN], words)
         if fits < settings.fitting:
             continue
-        if column != about:
-            about = column
-            hidden = count_common_rows(bits, child[SET], pair[COLUMN_HIDDEN], hiding)
-            public = child[COUNT] - hidden
+        if column != last_column:
+            last_column = column
+            hidden_count = count_common_rows(bits, child[SET], pair[COLUMN_HIDDEN], hiding)
+            public = child[COUNT] - hidden_count
             if pair[COLUMN_EMPTY] >= 0:
                 public -= count_common_rows(bits, child[SET], pair[COLUMN_EMPTY], words)
         if public < settings.least:
@@ -228,7 +230,7 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
         if living == 0 or targets[living - 1] != column:
             targets[living] = column
             living += 1
-        write_rule(state, settings, rules, pair[PAIR_ITEM], public, fits, hidden, secretly)
+        write_rule(state, settings, rules, pair[PAIR_ITEM], public, fits, hidden_count, secretly)
     child[PAIR], child[PAIR_END], child[TARGETS] = last, top, living
     if top == last:
         return False
@@ -243,11 +245,11 @@ def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
     """Give a node of bits its rows as numbers too, where the stack is free."""
     hiding = count_words(base[SHOWING] - base[HIDING])
     showing = count_words(base[TOUCHED] - base[SHOWING])
-    touched = count_words(base[END] - base[TOUCHED])
+    touched_words = count_words(base[END] - base[TOUCHED])
     frame[HIDING] = frame[FREE]
     frame[SHOWING] = list_set_rows(bits, frame[SET], hiding, rows, base[HIDING], frame[HIDING])
     frame[TOUCHED] = list_set_rows(bits, frame[SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
-    frame[END] = list_set_rows(bits, frame[REACHED], touched, rows, base[TOUCHED], frame[TOUCHED])
+    frame[END] = list_set_rows(bits, frame[REACHED], touched_words, rows, base[TOUCHED], frame[TOUCHED])
 
 
 @compile_cached("void(int64[::1], int64[:,::1], uint8[::1], int64)")

@@ -36,14 +36,14 @@ class ListedRules(NamedTuple):
 
 
 @compile_cached("void(ListedRules, uint64[:,::1], int32[::1], uint64[:,::1], int64, int64)")
-def mark_supporting_rows(rules, hidden, column, marks, begin, end):  # type: ignore[no-untyped-def]
+def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type: ignore[no-untyped-def]
     """Mark what some rules rest on: `marks[column]` gets the rows of the entries.
 
     Item i is of column `column[i]`; `hidden[column]` are the rows in which it is private.
     """
-    seen, start, items = rules.seen, rules.start, rules.items
+    seen_rows, start, items = rules.seen, rules.start, rules.items
     antecedent, target = rules.antecedent, rules.target
-    words = seen.shape[1]
+    words = seen_rows.shape[1]
     matching = np.empty(words, dtype=np.uint64)
     resting = np.empty(words, dtype=np.uint64)
     last = -1
@@ -52,40 +52,40 @@ def mark_supporting_rows(rules, hidden, column, marks, begin, end):  # type: ign
         if rule_antecedent != last:
             matching[:] = ~np.uint64(0)
             for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
-                row = seen[items[index]]
+                row = seen_rows[items[index]]
                 for word in range(words):
                     matching[word] &= row[word]
             last = rule_antecedent
-        fits, secret = seen[target[rule]], hidden[column[target[rule]]]
+        fits, secret = seen_rows[target[rule]], hidden_rows[column[target[rule]]]
         foretold = marks[column[target[rule]]]
         for word in range(words):
             fit = matching[word] & fits[word]
             foretold[word] |= fit
             resting[word] = fit | (matching[word] & secret[word])
         for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
-            marked = marks[column[items[index]]]
+            column_marks = marks[column[items[index]]]
             for word in range(words):
-                marked[word] |= resting[word]
+                column_marks[word] |= resting[word]
 
 
 @compile_cached("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")
-def list_exposed(rules, secret, rows, exposed_start, exposed, begin, end):  # type: ignore[no-untyped-def]
+def list_exposed(rules, secret, rows, exposed_start, exposed_rows, begin, end):  # type: ignore[no-untyped-def]
     """List the rows that some rules foretell rightly: row number i of the sets is `rows[i]`.
 
     `secret[i]` are the rows in which item i is private.
     """
-    seen, start, items = rules.seen, rules.start, rules.items
+    seen_rows, start, items = rules.seen, rules.start, rules.items
     antecedent, target = rules.antecedent, rules.target
-    words = seen.shape[1]
+    words = seen_rows.shape[1]
     for rule in range(begin, end):
         rule_antecedent = antecedent[rule]
-        to = exposed_start[rule]
+        exposed_index = exposed_start[rule]
         for word in range(words):
-            left = secret[target[rule], word]
+            remaining_bits = secret[target[rule], word]
             for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
-                left &= seen[items[index], word]
-            while left:
-                low = left & (~left + np.uint64(1))
-                exposed[to] = rows[64 * word + np.int64(popcount(low - np.uint64(1)))]
-                to += 1
-                left ^= low
+                remaining_bits &= seen_rows[items[index], word]
+            while remaining_bits:
+                low = remaining_bits & (~remaining_bits + np.uint64(1))
+                exposed_rows[exposed_index] = rows[64 * word + np.int64(popcount(low - np.uint64(1)))]
+                exposed_index += 1
+                remaining_bits ^= low

@@ -14,16 +14,16 @@ from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
 
 
 @compile_cached("void(int64[::1], RuleSettings, int32[:,::1], int64, int64, int64, int64, int64)")
-def write_rule(state, settings, rules, target, public, fits, hidden, secretly):  # type: ignore[no-untyped-def]
+def write_rule(state, settings, rules, target, public, fits, hidden_count, secretly):  # type: ignore[no-untyped-def]
     """Write a rule if it is adversarial: (antecedent, target, |pub|, those that fit, |hid|, those that fit)."""
     numerator, denominator = settings.numerator, settings.denominator
-    if fits * denominator >= numerator * public and secretly * denominator >= numerator * hidden:
+    if fits * denominator >= numerator * public and secretly * denominator >= numerator * hidden_count:
         rule_offset = state[RULES]
         rules[rule_offset, 0] = state[ANTECEDENTS]
         rules[rule_offset, 1] = target
         rules[rule_offset, 2] = public
         rules[rule_offset, 3] = fits
-        rules[rule_offset, 4] = hidden
+        rules[rule_offset, 4] = hidden_count
         rules[rule_offset, 5] = secretly
         state[RULES] += 1
 
@@ -77,8 +77,8 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
         if column == frame[COLUMN]:
             continue
         value_count = _count_hidden_values(cell, rows, frame, settings.values, column, slot, names, tally)
-        hidden = tally[0, 1]
-        public = frame[COUNT] - hidden - tally[0, 0]
+        hidden_count = tally[0, 1]
+        public = frame[COUNT] - hidden_count - tally[0, 0]
         if value_count == 0 or public < settings.least:
             continue
         lives = False
@@ -87,7 +87,7 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
                 lives = True
                 alive[settings.values + names[k]] = 1
                 if depth or settings.prior:
-                    write_rule(state, settings, rules, names[k], public, tally[k, 0], hidden, tally[k, 1])
+                    write_rule(state, settings, rules, names[k], public, tally[k, 0], hidden_count, tally[k, 1])
         if lives:
             targets[depth, living] = column
             living += 1
@@ -191,7 +191,7 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
 @compile_cached("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
 def write_antecedent(state, frames, depth, listing, rows, buffer):  # type: ignore[no-untyped-def]
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
-    starts, items, list_starts, listed = buffer.starts, buffer.items, buffer.list_starts, buffer.listed
+    starts, items, list_starts, listed_rows = buffer.starts, buffer.items, buffer.list_starts, buffer.listed
     for index in range(1, depth + 1):
         items[state[ITEMS]] = frames[index, ITEM]
         state[ITEMS] += 1
@@ -201,10 +201,10 @@ def write_antecedent(state, frames, depth, listing, rows, buffer):  # type: igno
         hiding, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
         while hiding < frames[depth, SHOWING] or other < end:
             if other == end or (hiding < frames[depth, SHOWING] and rows[hiding] < rows[other]):
-                listed[state[LISTED]] = rows[hiding]
+                listed_rows[state[LISTED]] = rows[hiding]
                 hiding += 1
             else:
-                listed[state[LISTED]] = rows[other]
+                listed_rows[state[LISTED]] = rows[other]
                 other += 1
             state[LISTED] += 1
     list_starts[state[ANTECEDENTS]] = state[LISTED]

@@ -69,13 +69,13 @@ def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type
     """Which buffer may be too short to make a base of a node, `MORE` if none is, `DONE` if it would be too large."""
     hiding = count_words(frame[SHOWING] - frame[HIDING])
     words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
-    touched = count_words(frame[END] - frame[TOUCHED])
+    touched_words = count_words(frame[END] - frame[TOUCHED])
     living, column = frame[TOP] - frame[LIVE], frame[COLUMN] + 1
     steps = min(living * (settings.columns - column), settings.values - first[column])
     pairs = 0
     for index in range(frame[TARGETS]):
         pairs += min(living, first[targets[index] + 1] - first[targets[index]])
-    bits = (1 + frame[TARGETS] + pairs) * (words + hiding) + touched + (steps + pairs) * (words + touched)
+    bits = (1 + frame[TARGETS] + pairs) * (words + hiding) + touched_words + (steps + pairs) * (words + touched_words)
     if bits > settings.afford:
         return DONE
     state[NEED] = frame[STEP_TOP] + steps
@@ -120,15 +120,15 @@ def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _judge(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
+def _judge(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Find the rules of a node from its rows; whether a target lives on."""
     return judge_rows(
-        packed.cell,
+        entries.cell,
         stacks.rows,
         stacks.state,
         stacks.frames,
         stacks.targets,
-        packed.settings,
+        entries.settings,
         depth,
         room,
         buffer.rules,
@@ -136,26 +136,26 @@ def _judge(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _visit_in_bits(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
+def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Judge the child that the last step led to; returns about how many entries were looked at."""
-    settings, state, frames = packed.settings, stacks.state, stacks.frames
+    settings, state, frames = entries.settings, stacks.state, stacks.frames
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
     frame, child = frames[depth], frames[depth + 1]
     base = frames[frame[BASE]]
     child[TARGETS] = frame[TARGETS]
     state[NODES] += 1
-    before = state[RULES]
+    rule_count = state[RULES]
     by_row = _is_better_in_rows(base, child)
     if by_row:
         number_rows(bits, base, child, rows)
         work = (child[END] - child[HIDING]) * (2 + frame[TARGETS])
-        lives = _judge(packed, stacks, room, buffer, depth + 1)
+        lives = _judge(entries, stacks, room, buffer, depth + 1)
         if lives:
             keep_pairs(bits, base, child, pairs, room.alive, settings.values)
     else:
         work = ((base[END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
         lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, buffer.rules)
-    if state[RULES] > before:
+    if state[RULES] > rule_count:
         if settings.listing and not by_row:
             number_rows(bits, base, child, rows)
         write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
@@ -167,9 +167,9 @@ def _visit_in_bits(packed, stacks, room, buffer, depth):  # type: ignore[no-unty
 
 
 @inlined
-def _visit_in_rows(packed, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
+def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Judge the next child that rows were dealt to, or the root; returns about how many entries were looked at."""
-    settings, state, frames, rows = packed.settings, stacks.state, stacks.frames, stacks.rows
+    settings, state, frames, rows = entries.settings, stacks.state, stacks.frames, stacks.rows
     child = frames[depth + 1]
     free = child[END]
     if depth >= 0:
@@ -181,52 +181,52 @@ def _visit_in_rows(packed, stacks, room, buffer, depth):  # type: ignore[no-unty
         frame[CHILD] += 1
         free = frame[FREE]
     state[NODES] += 1
-    before = state[RULES]
-    lives = _judge(packed, stacks, room, buffer, depth + 1)
-    if state[RULES] > before:
+    rule_count = state[RULES]
+    lives = _judge(entries, stacks, room, buffer, depth + 1)
+    if state[RULES] > rule_count:
         write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
     if lives:
-        keep_living(packed.cell, rows, child, stacks.targets[depth + 1], room.alive, free)
+        keep_living(entries.cell, rows, child, stacks.targets[depth + 1], room.alive, free)
         if depth + 1 < settings.longest and child[COLUMN] + 1 < settings.columns:
             child[KIND] = TO_BUILD
             state[DEPTH] += 1
         else:
-            forget_living(packed.cell, rows, child, stacks.targets[depth + 1], room.alive)
+            forget_living(entries.cell, rows, child, stacks.targets[depth + 1], room.alive)
     return (child[END] - child[HIDING]) * (1 + child[TARGETS])
 
 
 @inlined
-def _deal_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
+def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Deal the rows of a node out by the values of the next column."""
-    cell, rows, frames, slot, names = packed.cell, stacks.rows, stacks.frames, room.slot, room.names
-    frame, settings = frames[depth], packed.settings
+    cell, rows, frames, slot, names = entries.cell, stacks.rows, stacks.frames, room.slot, room.names
+    frame, settings = frames[depth], entries.settings
     if frame[TARGETS] > 1 or stacks.targets[depth, 0] != frame[COLUMN]:
-        many = name_values(cell, rows, frame, frame[COLUMN], packed.ours, depth > 0, slot, names, settings.values)
+        many = name_values(cell, rows, frame, frame[COLUMN], entries.ours, depth > 0, slot, names, settings.values)
         frame[CHILD] = frames[depth - 1, CHILD_END] if depth else 0
         frame[CHILD_END] = frame[CHILD]
         if many:
             frame[CHILD_END] = spread_to_children(
-                cell, packed.earlier, rows, frame, many, settings, slot, names, room.tally, stacks.children
+                cell, entries.earlier, rows, frame, many, settings, slot, names, room.tally, stacks.children
             )
 
 
 @inlined
-def _make_base(packed, stacks, room, sizes, depth):  # type: ignore[no-untyped-def]
+def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-def]
     """Give a node sets of its own if they are not too large; returns what is full, and what was looked at."""
-    frame, settings = stacks.frames[depth], packed.settings
-    full = _check_room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], packed.first)
+    frame, settings = stacks.frames[depth], entries.settings
+    full = _check_room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], entries.first)
     work = 0
     if full == DONE:
-        forget_living(packed.cell, stacks.rows, frame, stacks.targets[depth], room.alive)
+        forget_living(entries.cell, stacks.rows, frame, stacks.targets[depth], room.alive)
         frame[KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
     elif full == MORE:
         work = (frame[END] - frame[HIDING]) * (settings.columns - frame[COLUMN] + frame[TARGETS])
-        build_bit_node(packed, stacks, room, depth)
+        build_bit_node(entries, stacks, room, depth)
     return full, work
 
 
 @inlined
-def _go_to_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
+def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Leave a node, or extend it by the next column; returns what is full, and what was looked at."""
     state, frame = stacks.state, stacks.frames[depth]
     state[NEED] = frame[TOP] + frame[END] - frame[HIDING]
@@ -235,10 +235,10 @@ def _go_to_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-
         full = STACK_FULL
     else:
         frame[COLUMN] += 1
-        if frame[COLUMN] == packed.settings.columns:
+        if frame[COLUMN] == entries.settings.columns:
             state[DEPTH] -= 1
         else:
-            _deal_next_column(packed, stacks, room, depth)
+            _deal_next_column(entries, stacks, room, depth)
             work = 2 * (frame[END] - frame[HIDING])
     return full, work
 
@@ -254,9 +254,9 @@ def _buffer_sizes(stacks, buffer):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64[::1], int64)", allocates=False)
-def _search_within(packed, stacks, room, buffer, sizes, budget):  # type: ignore[no-untyped-def]
+def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignore[no-untyped-def]
     """Go on with a search in buffers of these sizes."""
-    settings, state, frames = packed.settings, stacks.state, stacks.frames
+    settings, state, frames = entries.settings, stacks.state, stacks.frames
     while budget > 0:
         depth = state[DEPTH]
         frame = frames[max(depth, 0)]
@@ -266,27 +266,27 @@ def _search_within(packed, stacks, room, buffer, sizes, budget):  # type: ignore
             full = _check_room_to_step(state, settings, sizes, frame, base)
             if full == MORE:
                 if step_to_next_child(
-                    stacks.bits, stacks.steps, base, frame, frames[depth + 1], packed.ours, depth > 0, settings
+                    stacks.bits, stacks.steps, base, frame, frames[depth + 1], entries.ours, depth > 0, settings
                 ):
-                    work = _visit_in_bits(packed, stacks, room, buffer, depth)
+                    work = _visit_in_bits(entries, stacks, room, buffer, depth)
                 else:
                     state[DEPTH] -= 1
         elif depth >= 0 and frame[KIND] == TO_NUMBER:
             number_rows(stacks.bits, frames[frame[BASE]], frame, stacks.rows)
             mark_living(frame, stacks.pairs, room.alive, settings.values)
-            keep_living(packed.cell, stacks.rows, frame, stacks.targets[depth], room.alive, frame[END])
+            keep_living(entries.cell, stacks.rows, frame, stacks.targets[depth], room.alive, frame[END])
             frame[KIND] = TO_BUILD
         elif depth >= 0 and frame[KIND] == TO_BUILD:
-            full, work = _make_base(packed, stacks, room, sizes, depth)
+            full, work = _make_base(entries, stacks, room, sizes, depth)
         elif depth >= 0 and frame[CHILD] == frame[CHILD_END]:
-            full, work = _go_to_next_column(packed, stacks, room, depth)
+            full, work = _go_to_next_column(entries, stacks, room, depth)
         else:
             node = stacks.children[frame[CHILD]] if depth >= 0 else frame
             hiding = node[SHOWING] - node[HIDING]
             most, free = min(hiding * settings.columns, settings.values), frame[FREE] if depth >= 0 else frame[END]
             full = _check_room_to_judge(state, settings, sizes, most, node[COUNT], free, hiding)
             if full == MORE:
-                work = _visit_in_rows(packed, stacks, room, buffer, depth)
+                work = _visit_in_rows(entries, stacks, room, buffer, depth)
                 if state[DEPTH] < 0:
                     return DONE
         budget -= work
@@ -298,9 +298,9 @@ def _search_within(packed, stacks, room, buffer, sizes, budget):  # type: ignore
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
-def search_adversarial_rules(packed, stacks, room, buffer, budget):  # type: ignore[no-untyped-def]
+def search_adversarial_rules(entries, stacks, room, buffer, budget):  # type: ignore[no-untyped-def]
     """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
 
     At depth −1 it begins: the runs of the whole table are in the first frame.
     """
-    return _search_within(packed, stacks, room, buffer, _buffer_sizes(stacks, buffer), budget)
+    return _search_within(entries, stacks, room, buffer, _buffer_sizes(stacks, buffer), budget)

@@ -80,28 +80,28 @@ def get_column_bit(column):  # type: ignore[no-untyped-def]
 @compile_cached("boolean(int32[:,::1], int64, RuleLimits)")
 def is_adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
     """Whether the rule can be found in what is public and is right about what is hidden."""
-    public, hidden = np.int64(rules[rule, PUB]), np.int64(rules[rule, HID])
+    public, hidden_count = np.int64(rules[rule, PUB]), np.int64(rules[rule, HID])
     return (
         public >= limits.least
-        and hidden >= 1
+        and hidden_count >= 1
         and limits.denominator * rules[rule, PUB_FIT] >= limits.numerator * public
-        and limits.denominator * rules[rule, HID_FIT] >= limits.numerator * hidden
+        and limits.denominator * rules[rule, HID_FIT] >= limits.numerator * hidden_count
     )
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, RuleLimits)")
-def judge_rule(rules, opened, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
+def judge_rule(rules, open_rules, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
     """Put a rule whose counts changed on the list of open ones, or take it off."""
-    now, list_place = is_adversarial(rules, rule, limits), rules[rule, PLACE]
-    if now and list_place < 0:
+    is_open, list_place = is_adversarial(rules, rule, limits), rules[rule, PLACE]
+    if is_open and list_place < 0:
         rules[rule, PLACE] = total[0]
-        opened[total[0]] = rule
+        open_rules[total[0]] = rule
         total[0] += 1
         open_of[rules[rule, ANTECEDENT]] += 1
-    elif list_place >= 0 and not now:
+    elif list_place >= 0 and not is_open:
         total[0] -= 1
-        last = opened[total[0]]
-        opened[list_place] = last
+        last = open_rules[total[0]]
+        open_rules[list_place] = last
         rules[last, PLACE] = list_place
         rules[rule, PLACE] = -1
         open_of[rules[rule, ANTECEDENT]] -= 1
@@ -113,8 +113,8 @@ def is_veiled(columns, start, items, states, antecedent, row, column):  # type: 
     """Whether a row hides an item of X, but for what it has in `column`; asked where marks of columns may be shared."""
     is_hidden = states.shape[1] <= 64
     for index in range(start[antecedent], start[antecedent + 1]):
-        here = columns[items[index]]
-        is_hidden |= here != column and states[row, here] != PUBLIC
+        item_column = columns[items[index]]
+        is_hidden |= item_column != column and states[row, item_column] != PUBLIC
     return is_hidden
 
 
@@ -145,26 +145,26 @@ def mark_all_hidden_columns(states, hiding):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, uint8, RuleLimits)")
-def turn_entry(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def]
+def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[no-untyped-def]
     """Blank a public entry, or show a blanked one again, and bring every rule's counts up to date."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules = books.states, books.hiding, books.rules
-    opened, open_of, total = books.opened, books.open_of, books.total
-    step = np.int32(-1) if to == BLANKED else np.int32(1)
+    open_rules, open_of, total = books.opened, books.open_of, books.total
+    step = np.int32(-1) if new_state == BLANKED else np.int32(1)
     states[row, column] = PUBLIC
-    others, here = mark_hidden_columns(states, row), get_column_bit(column)
+    other_marks, column_bit = mark_hidden_columns(states, row), get_column_bit(column)
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         marks = antecedents[antecedent, X_COLUMNS]
-        if marks & others != 0 and is_veiled(columns, start, items, states, antecedent, row, column):
+        if marks & other_marks != 0 and is_veiled(columns, start, items, states, antecedent, row, column):
             continue
-        if antecedents[antecedent, ALL_COLUMNS] & here == 0:
+        if antecedents[antecedent, ALL_COLUMNS] & column_bit == 0:
             continue
-        within = marks & here != 0 and contains_column(columns, start, items, antecedent, column)
+        is_inside = marks & column_bit != 0 and contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if not (within or foretold == column):
+            if not (is_inside or foretold == column):
                 continue
             code, state = codes[row, foretold], states[row, foretold]
             if code < 0 or state == BLANKED:
@@ -173,8 +173,8 @@ def turn_entry(ledger, books, row, column, to, limits):  # type: ignore[no-untyp
             rules[rule, side] += step
             if code == rules[rule, TARGET]:
                 rules[rule, side + 1] += step
-            judge_rule(rules, opened, open_of, total, rule, limits)
-    states[row, column] = to
+            judge_rule(rules, open_rules, open_of, total, rule, limits)
+    states[row, column] = new_state
     hiding[row] = mark_hidden_columns(states, row)
 
 
@@ -193,10 +193,10 @@ def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-unty
             columns, start, items, states, antecedent, row, -1
         ):
             continue
-        within = contains_column(columns, start, items, antecedent, column)
+        is_inside = contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if rules[rule, PLACE] < 0 or not (within or foretold == column):
+            if rules[rule, PLACE] < 0 or not (is_inside or foretold == column):
                 continue
             state = states[row, foretold]
             if state == PRIVATE or (state == PUBLIC and codes[row, foretold] == rules[rule, TARGET]):
@@ -221,7 +221,7 @@ def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[n
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, rows = ledger.antecedents, ledger.row_start, ledger.rows
     states, hiding, rules = books.states, books.hiding, books.rules
-    opened, open_of, total = books.opened, books.open_of, books.total
+    open_rules, open_of, total = books.opened, books.open_of, books.total
     for antecedent in range(begin, end):
         first, last = antecedents[antecedent, FIRST], antecedents[antecedent, LAST]
         marks = antecedents[antecedent, X_COLUMNS]
@@ -238,7 +238,7 @@ def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[n
                 rules[rule, side] += 1
                 rules[rule, side + 1] += np.int32(code == rules[rule, TARGET])
         for rule in range(first, last):
-            judge_rule(rules, opened, open_of, total, rule, limits)
+            judge_rule(rules, open_rules, open_of, total, rule, limits)
 
 
 @compile_cached("void(int64[::1], int32[::1], int64, int64[::1], int32[::1])")
@@ -259,18 +259,18 @@ def invert_row_lists(row_start, rows, first, of_row_start, of_row):  # type: ign
 
 
 @compile_cached("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1])")
-def concatenate_row_lists(start, first, more_start, more, all_start, both):  # type: ignore[no-untyped-def]
+def concatenate_row_lists(start, first, more_start, more, all_start, joined_lists):  # type: ignore[no-untyped-def]
     """Two lists for each row, one behind the other."""
-    to = np.int64(0)
+    list_end = np.int64(0)
     for row in range(all_start.shape[0] - 1):
-        all_start[row] = to
+        all_start[row] = list_end
         for index in range(start[row], start[row + 1]):
-            both[to] = first[index]
-            to += 1
+            joined_lists[list_end] = first[index]
+            list_end += 1
         for index in range(more_start[row], more_start[row + 1]):
-            both[to] = more[index]
-            to += 1
-    all_start[all_start.shape[0] - 1] = to
+            joined_lists[list_end] = more[index]
+            list_end += 1
+    all_start[all_start.shape[0] - 1] = list_end
 
 
 @record
@@ -287,34 +287,34 @@ class ListedAppearances(NamedTuple):
     "ListedAppearances(int32[:,::1], int32[::1], int64[::1], int32[::1], int32[:,::1], int64[:,::1], int64, int64, "
     "int64[:,::1], int32[::1])"
 )
-def list_appearances(seen, columns, start, items, stack, sizes, begin, end, offsets, rows):  # type: ignore[no-untyped-def]
+def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end, offsets, rows):  # type: ignore[no-untyped-def]
     """List the rows in which some antecedents publicly appear, as far as there is room.
 
-    `seen` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike: `stack`
-    holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something, which come
-    first. `offsets` says the same of each antecedent: where its rows begin, and how many hide something.
+    `seen_codes` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike:
+    `stack` holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something,
+    which come first. `offsets` says the same of each antecedent: where its rows begin, and how many hide something.
     """
     used = np.int64(0)
     for antecedent in range(begin, end):
         first, length = start[antecedent], start[antecedent + 1] - start[antecedent]
         depth = np.int64(0)
         if antecedent > 0:
-            before = start[antecedent - 1]
-            shared = min(length, first - before)
-            while depth < shared and items[before + depth] == items[first + depth]:
+            previous_start = start[antecedent - 1]
+            shared_length = min(length, first - previous_start)
+            while depth < shared_length and items[previous_start + depth] == items[first + depth]:
                 depth += 1
         while depth < length:
             item = items[first + depth]
             column = columns[item]
-            to, hiding = np.int64(0), np.int64(0)
+            row_count, hiding = np.int64(0), np.int64(0)
             for index in range(sizes[depth, 0]):
                 row = stack[depth, index]
-                if seen[column, row] == item:
-                    stack[depth + 1, to] = row
-                    to += 1
+                if seen_codes[column, row] == item:
+                    stack[depth + 1, row_count] = row
+                    row_count += 1
                     hiding += index < sizes[depth, 1]
             depth += 1
-            sizes[depth, 0], sizes[depth, 1] = to, hiding
+            sizes[depth, 0], sizes[depth, 1] = row_count, hiding
         many = sizes[length, 0]
         if used + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.

@@ -42,30 +42,30 @@ class KeptEntries(NamedTuple):
 
 
 @compile_cached("int64(uint64[::1], int64)")
-def draw_below(seed, below):  # type: ignore[no-untyped-def]
-    """A number from 0 on, under `below` (xorshift)."""
+def draw_below(seed, bound):  # type: ignore[no-untyped-def]
+    """A number from 0 on, under `bound` (xorshift)."""
     state = seed[0]
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     state ^= state << np.uint64(17)
     seed[0] = state
-    return np.int64((state >> np.uint64(11)) % np.uint64(below))
+    return np.int64((state >> np.uint64(11)) % np.uint64(bound))
 
 
 @compile_cached("void(int64[::1], int64[::1], int64[::1], int64)")
-def _unlist_entry(kept, list_places, tally, entry):  # type: ignore[no-untyped-def]
+def _unlist_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-untyped-def]
     """Take an entry off the list of blanked ones."""
     tally[COUNT] -= 1
-    last = kept[tally[COUNT]]
-    kept[list_places[entry]] = last
+    last = kept_entries[tally[COUNT]]
+    kept_entries[list_places[entry]] = last
     list_places[last] = list_places[entry]
     list_places[entry] = -1
 
 
 @compile_cached("void(int64[::1], int64[::1], int64[::1], int64)")
-def _list_entry(kept, list_places, tally, entry):  # type: ignore[no-untyped-def]
+def _list_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-untyped-def]
     """Put an entry on the list of blanked ones."""
-    kept[tally[COUNT]] = entry
+    kept_entries[tally[COUNT]] = entry
     list_places[entry] = tally[COUNT]
     tally[COUNT] += 1
 
@@ -73,18 +73,18 @@ def _list_entry(kept, list_places, tally, entry):  # type: ignore[no-untyped-def
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
 def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
-    kept, list_places, tally = keeping.kept, keeping.list_places, keeping.tally
+    kept_entries, list_places, tally = keeping.kept, keeping.list_places, keeping.tally
     width, total = ledger.codes.shape[1], books.total
-    shown = 0
+    shown_count = 0
     for index in range(end - 1, begin - 1, -1):
-        entry = kept[index]
+        entry = kept_entries[index]
         turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
         if total[0] > 0:
             turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
         else:
-            _unlist_entry(kept, list_places, tally, entry)
-            shown += 1
-    return shown
+            _unlist_entry(kept_entries, list_places, tally, entry)
+            shown_count += 1
+    return shown_count
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
@@ -92,32 +92,32 @@ def _find_most_useful_entry(ledger, books, keeping, limits):  # type: ignore[no-
     """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties at random."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
-    states, hiding, rules, opened, total = books.states, books.hiding, books.rules, books.opened, books.total
+    states, hiding, rules, open_rules, total = books.states, books.hiding, books.rules, books.opened, books.total
     weight, room, seed = keeping.weight, keeping.room, keeping.seed
     width, used = codes.shape[1], 0
     for index in range(total[0]):
-        rule = np.int64(opened[index])
+        rule = np.int64(open_rules[index])
         antecedent, value, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, TARGET], rules[rule, COLUMN]
         marks = antecedents[antecedent, X_COLUMNS]
-        public, hidden = count_needed_rows(rules, rule, PUB, limits), count_needed_rows(rules, rule, HID, limits)
+        public, hidden_count = count_needed_rows(rules, rule, PUB, limits), count_needed_rows(rules, rule, HID, limits)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
-        near = public <= REACH * hidden or marks == 0
-        end = row_start[antecedent + 1] if near else middle[antecedent]
+        is_near = public <= REACH * hidden_count or marks == 0
+        end = row_start[antecedent + 1] if is_near else middle[antecedent]
         for position in range(row_start[antecedent], end):
             row = np.int64(rows[position])
             state = states[row, foretold]
-            if codes[row, foretold] != value or state == BLANKED or (state == PUBLIC and not near):
+            if codes[row, foretold] != value or state == BLANKED or (state == PUBLIC and not is_near):
                 continue
             if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
                 continue
-            by = ONE // public if state == PUBLIC else ONE // hidden
+            row_share = ONE // public if state == PUBLIC else ONE // hidden_count
             for x in range(start[antecedent], start[antecedent + 1] + (state == PUBLIC)):
                 column = foretold if x == start[antecedent + 1] else columns[items[x]]
                 entry = row * width + column
                 if weight[entry] == 0:
                     room[used] = entry
                     used += 1
-                weight[entry] += by
+                weight[entry] += row_share
     best, top, ties = np.int64(-1), np.int64(0), 0
     for index in range(used):
         entry = room[index]
@@ -136,70 +136,70 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
     """A blanked entry that has to do with what is open: in the same row, or in a row of an open rule; −1 if none."""
     codes, columns, start = ledger.codes, ledger.columns, ledger.start
     items, row_start, rows = ledger.items, ledger.row_start, ledger.rows
-    states, rules, opened, total = books.states, books.rules, books.opened, books.total
+    states, rules, open_rules, total = books.states, books.rules, books.opened, books.total
     width = codes.shape[1]
-    entry, seen = np.int64(-1), 0
+    entry, seen_count = np.int64(-1), 0
     if total[0] == 0 or draw_below(seed, 2) == 0:
         for column in range(width):
             if states[row, column] == BLANKED:
-                seen += 1
-                if draw_below(seed, seen) == 0:
+                seen_count += 1
+                if draw_below(seed, seen_count) == 0:
                     entry = row * width + column
         if entry >= 0 or total[0] == 0:
             return entry
-    rule = opened[draw_below(seed, total[0])]
+    rule = open_rules[draw_below(seed, total[0])]
     antecedent = np.int64(rules[rule, ANTECEDENT])
     for index in range(row_start[antecedent], row_start[antecedent + 1]):
-        here = np.int64(rows[index])
+        rule_row = np.int64(rows[index])
         for x in range(start[antecedent], start[antecedent + 1] + 1):
             column = rules[rule, COLUMN] if x == start[antecedent + 1] else columns[items[x]]
-            if states[here, column] == BLANKED:
-                seen += 1
-                if draw_below(seed, seen) == 0:
-                    entry = here * width + column
+            if states[rule_row, column] == BLANKED:
+                seen_count += 1
+                if draw_below(seed, seen_count) == 0:
+                    entry = rule_row * width + column
     return entry
 
 
 @compile_cached("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
 def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
     """One move; whether it was kept. `did` has room for the entries that are turned."""
-    kept, list_places, tally, seed = keeping.kept, keeping.list_places, keeping.tally, keeping.seed
+    kept_entries, list_places, tally, seed = keeping.kept, keeping.list_places, keeping.tally, keeping.seed
     width, total = ledger.codes.shape[1], books.total
-    before, done = tally[COUNT], 0
-    wanted = 1 + draw_below(seed, LARGEST)
-    entry = kept[draw_below(seed, tally[COUNT])]
-    while entry >= 0 and done < wanted:
+    entry_count, turn_count = tally[COUNT], 0
+    move_size = 1 + draw_below(seed, LARGEST)
+    entry = kept_entries[draw_below(seed, tally[COUNT])]
+    while entry >= 0 and turn_count < move_size:
         turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
-        _unlist_entry(kept, list_places, tally, entry)
-        did[done] = entry
-        done += 1
+        _unlist_entry(kept_entries, list_places, tally, entry)
+        did[turn_count] = entry
+        turn_count += 1
         entry = _draw_related_entry(ledger, books, seed, entry // width)
-    torn = done
-    while total[0] > 0 and tally[COUNT] <= before:
+    shown_count = turn_count
+    while total[0] > 0 and tally[COUNT] <= entry_count:
         entry = _find_most_useful_entry(ledger, books, keeping, limits)
         turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
-        _list_entry(kept, list_places, tally, entry)
-        did[done] = entry
-        done += 1
+        _list_entry(kept_entries, list_places, tally, entry)
+        did[turn_count] = entry
+        turn_count += 1
     if total[0] == 0:
-        for index in range(torn, done - 1):
+        for index in range(shown_count, turn_count - 1):
             entry = did[index]
             turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
             if total[0] > 0:
                 turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
             else:
-                _unlist_entry(kept, list_places, tally, entry)
-        if tally[COUNT] <= before:
+                _unlist_entry(kept_entries, list_places, tally, entry)
+        if tally[COUNT] <= entry_count:
             return True
-    for index in range(done - 1, torn - 1, -1):
+    for index in range(turn_count - 1, shown_count - 1, -1):
         entry = did[index]
         if list_places[entry] >= 0:
             turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
-            _unlist_entry(kept, list_places, tally, entry)
-    for index in range(torn):
+            _unlist_entry(kept_entries, list_places, tally, entry)
+    for index in range(shown_count):
         entry = did[index]
         turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
-        _list_entry(kept, list_places, tally, entry)
+        _list_entry(kept_entries, list_places, tally, entry)
     return False
 
 
@@ -209,12 +209,12 @@ def improve_by_moves(ledger, books, keeping, limits, moves):  # type: ignore[no-
     tally = keeping.tally
     did = np.zeros(2 * LARGEST + 2, dtype=np.int64)
     for _ in range(moves):
-        before = tally[COUNT]
-        if before == 0:
+        entry_count = tally[COUNT]
+        if entry_count == 0:
             break
         if not _try_move(ledger, books, keeping, limits, did):
             tally[UNDONE] += 1
-        elif tally[COUNT] < before:
+        elif tally[COUNT] < entry_count:
             tally[BETTER] += 1
         else:
             tally[SIDEWAYS] += 1

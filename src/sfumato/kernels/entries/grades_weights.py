@@ -81,18 +81,18 @@ def compute_row_share(rules, rule, side, limits, how):  # type: ignore[no-untype
 
 
 @compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
-def _add_weight(weight, largest, stale, entry, by):  # type: ignore[no-untyped-def]
+def _add_weight(weight, largest, stale, entry, increment):  # type: ignore[no-untyped-def]
     block = entry // BLOCK
-    before = weight[entry]
-    weight[entry] = before + by
-    if before + by > largest[block]:
-        largest[block] = before + by
-    elif before == largest[block]:
+    old_weight = weight[entry]
+    weight[entry] = old_weight + increment
+    if old_weight + increment > largest[block]:
+        largest[block] = old_weight + increment
+    elif old_weight == largest[block]:
         stale[block] = 1
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, int64, EntryWeighing)")
-def _spread_rule_weight(ledger, books, weights, rule, public, hidden, how):  # type: ignore[no-untyped-def]
+def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how):  # type: ignore[no-untyped-def]
     """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
@@ -108,27 +108,27 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden, how):  # t
             continue
         if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
-        by = public if state == PUBLIC else hidden
-        if by == 0:
+        increment = public if state == PUBLIC else hidden_share
+        if increment == 0:
             continue
         for x in range(start[antecedent], start[antecedent + 1]):
-            _add_weight(weight, largest, stale, row * width + columns[items[x]], by)
+            _add_weight(weight, largest, stale, row * width + columns[items[x]], increment)
         if state == PUBLIC:
-            _add_weight(weight, largest, stale, row * width + foretold, by)
+            _add_weight(weight, largest, stale, row * width + foretold, increment)
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, RuleLimits, EntryWeighing)")
 def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: ignore[no-untyped-def]
     """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
     rules, shares = books.rules, weights.shares
-    public, hidden = np.int64(0), np.int64(0)
+    public, hidden_share = np.int64(0), np.int64(0)
     if rules[rule, PLACE] >= 0:
         public = compute_row_share(rules, rule, PUB, limits, how)
-        hidden = compute_row_share(rules, rule, HID, limits, how)
+        hidden_share = compute_row_share(rules, rule, HID, limits, how)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
-        some = ledger.antecedents[rules[rule, ANTECEDENT], X_COLUMNS] != 0
+        has_items = ledger.antecedents[rules[rule, ANTECEDENT], X_COLUMNS] != 0
         if (
-            some
+            has_items
             and how.reach
             and count_needed_rows(rules, rule, PUB, limits) > how.reach * count_needed_rows(rules, rule, HID, limits)
         ):
@@ -136,9 +136,9 @@ def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: igno
         old = shares[rule, 0]
         if how.slack and old and abs(public - old) * how.slack < old:
             public = old
-    if public != shares[rule, 0] or hidden != shares[rule, 1]:
-        _spread_rule_weight(ledger, books, weights, rule, public - shares[rule, 0], hidden - shares[rule, 1], how)
-        shares[rule, 0], shares[rule, 1] = public, hidden
+    if public != shares[rule, 0] or hidden_share != shares[rule, 1]:
+        _spread_rule_weight(ledger, books, weights, rule, public - shares[rule, 0], hidden_share - shares[rule, 1], how)
+        shares[rule, 0], shares[rule, 1] = public, hidden_share
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
@@ -155,10 +155,10 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     top = np.int64(0)
     for block in range(largest.shape[0]):
         if stale[block]:
-            here = np.int64(-TAKEN)
+            block_top = np.int64(-TAKEN)
             for entry in range(block * BLOCK, min((block + 1) * BLOCK, weight.shape[0])):
-                here = max(here, weight[entry])
-            largest[block] = here
+                block_top = max(block_top, weight[entry])
+            largest[block] = block_top
             stale[block] = 0
         top = max(top, largest[block])
     if top == 0:
@@ -179,19 +179,19 @@ def _blank_entry(ledger, books, weights, row, column, limits, how):  # type: ign
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
     weight, largest, stale, shares = weights.weight, weights.largest, weights.stale, weights.shares
-    changed, marked, many = weights.changed, weights.marked, weights.many
-    width, here = codes.shape[1], get_column_bit(column)
+    changed_rules, changed_mask, many = weights.changed, weights.marked, weights.many
+    width, column_bit = codes.shape[1], get_column_bit(column)
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         marks = antecedents[antecedent, X_COLUMNS]
         if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
-        if antecedents[antecedent, ALL_COLUMNS] & here == 0 or (how.forget and open_of[antecedent] == 0):
+        if antecedents[antecedent, ALL_COLUMNS] & column_bit == 0 or (how.forget and open_of[antecedent] == 0):
             continue
-        within = marks & here != 0 and contains_column(columns, start, items, antecedent, column)
+        is_inside = marks & column_bit != 0 and contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if not (within or foretold == column) or (how.forget and rules[rule, PLACE] < 0):
+            if not (is_inside or foretold == column) or (how.forget and rules[rule, PLACE] < 0):
                 continue
             code, state = codes[row, foretold], states[row, foretold]
             if code < 0 or state == BLANKED:
@@ -200,15 +200,15 @@ def _blank_entry(ledger, books, weights, row, column, limits, how):  # type: ign
             fits = code == rules[rule, TARGET]
             rules[rule, side] -= 1
             rules[rule, side + 1] -= np.int32(fits)
-            by = shares[rule, side // 2]
-            if by and (fits or (side == HID and not how.fitting)):
+            share = shares[rule, side // 2]
+            if share and (fits or (side == HID and not how.fitting)):
                 for x in range(start[antecedent], start[antecedent + 1]):
-                    _add_weight(weight, largest, stale, row * width + columns[items[x]], -by)
+                    _add_weight(weight, largest, stale, row * width + columns[items[x]], -share)
                 if side == PUB:
-                    _add_weight(weight, largest, stale, row * width + foretold, -by)
-            if not marked[rule]:
-                marked[rule] = 1
-                changed[many[0]] = rule
+                    _add_weight(weight, largest, stale, row * width + foretold, -share)
+            if not changed_mask[rule]:
+                changed_mask[rule] = 1
+                changed_rules[many[0]] = rule
                 many[0] += 1
     states[row, column] = BLANKED
     hiding[row] = mark_hidden_columns(states, row)
@@ -217,40 +217,46 @@ def _blank_entry(ledger, books, weights, row, column, limits, how):  # type: ign
 @compile_cached(
     "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
 )
-def blank_heaviest(ledger, books, weights, limits, how, log, why, done, most):  # type: ignore[no-untyped-def]
+def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count, most):  # type: ignore[no-untyped-def]
     """Pass after pass, the entries of largest weight, until no rule is open or so many are blanked; how many are.
 
     `log` takes the entries in their order, `why` what each was blanked for. A pass blanks as many as `how` says before
     it looks at the rules again.
     """
     width = ledger.codes.shape[1]
-    rules, opened, open_of, total = books.rules, books.opened, books.open_of, books.total
-    weight, stale, changed, marked, many = weights.weight, weights.stale, weights.changed, weights.marked, weights.many
-    while total[0] > 0 and done < most:
-        begin = done
-        for _ in range(min(how.batch, log.shape[0] - done)):
+    rules, open_rules, open_of, total = books.rules, books.opened, books.open_of, books.total
+    weight, stale, changed_rules, changed_mask, many = (
+        weights.weight,
+        weights.stale,
+        weights.changed,
+        weights.marked,
+        weights.many,
+    )
+    while total[0] > 0 and blanked_count < most:
+        begin = blanked_count
+        for _ in range(min(how.batch, log.shape[0] - blanked_count)):
             entry = _find_heaviest_entry(weights)
             if entry < 0:
                 break
-            log[done] = entry
-            done += 1
+            log[blanked_count] = entry
+            blanked_count += 1
             weight[entry] -= TAKEN
             stale[entry // BLOCK] = 1
-        for index in range(begin, done):
+        for index in range(begin, blanked_count):
             weight[log[index]] += TAKEN
             stale[log[index] // BLOCK] = 1
             count_closed_rules(ledger, books, log[index] // width, log[index] % width, why[index])
-        for index in range(begin, done):
+        for index in range(begin, blanked_count):
             _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, limits, how)
         for index in range(many[0]):
-            rule = np.int64(changed[index])
-            marked[rule] = 0
-            judge_rule(rules, opened, open_of, total, rule, limits)
+            rule = np.int64(changed_rules[index])
+            changed_mask[rule] = 0
+            judge_rule(rules, open_rules, open_of, total, rule, limits)
             _renew_rule_shares(ledger, books, weights, rule, limits, how)
         many[0] = 0
-        if done == begin:
+        if blanked_count == begin:
             break
-    return done
+    return blanked_count
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, RuleLimits, int64[::1], uint8[::1])")

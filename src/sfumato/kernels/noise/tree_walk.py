@@ -33,7 +33,7 @@ class NodeTally(NamedTuple):
 @compile_cached(
     "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], NodeTally)"
 )
-def walk_tree(rows, weights, seen, true, classes, nodes, threshold, node_tally):  # type: ignore[no-untyped-def]
+def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_tally):  # type: ignore[no-untyped-def]
     """Count rows and weighted classes at leaves, mark nodes where cells are missing, keep the values on both sides.
 
     The lower side is the left one, unless codes fall. Children come after their parents, so a walk ends.
@@ -43,7 +43,7 @@ def walk_tree(rows, weights, seen, true, classes, nodes, threshold, node_tally):
         row = rows[index]
         node = 0
         while nodes[node, LEFT] >= 0:
-            code = seen[row, nodes[node, FEATURE]]
+            code = seen_codes[row, nodes[node, FEATURE]]
             if isnan(code):
                 missing[node] = 1
                 node = nodes[node, LEFT] if nodes[node, MISSING_LEFT] else nodes[node, RIGHT]

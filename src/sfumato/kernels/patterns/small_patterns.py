@@ -43,16 +43,16 @@ def _record_pattern(out, count, kind, node, item, mask, other, least, most):  # 
 
 
 @compile_cached("int64(int64[::1], int32[::1], int64[::1], int64, int64, int64, int32)")
-def _join_item(first_child, items, subsets, nodes, into, depth, item):  # type: ignore[no-untyped-def]
+def _join_item(first_child, items, subsets, nodes, target, depth, item):  # type: ignore[no-untyped-def]
     """The node of every subset with the item added; 0 if all are known, 1 if all but the whole set, else 2."""
     size = np.int64(1) << depth
     for mask in range(size - 2, -1, -1):
         node = _find_child(first_child, items, subsets[nodes + mask], item)
         if node < 0:
             return np.int64(2)
-        subsets[into + mask] = node
-    subsets[into + size - 1] = _find_child(first_child, items, subsets[nodes + size - 1], item)
-    return np.int64(0) if subsets[into + size - 1] >= 0 else np.int64(1)
+        subsets[target + mask] = node
+    subsets[target + size - 1] = _find_child(first_child, items, subsets[nodes + size - 1], item)
+    return np.int64(0) if subsets[target + size - 1] >= 0 else np.int64(1)
 
 
 @compile_cached("void(int64[::1], int64, int64)")
@@ -106,17 +106,17 @@ def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  
 def _fill_known_set(out, count, supports, nodes, depth, subsets, exact, k):  # type: ignore[no-untyped-def]
     """Fill in the next level's rooms for a set whose subsets are all known, and what is small of it."""
     size = np.int64(1) << depth
-    into = 2 * size - 1
+    target = 2 * size - 1
     for mask in range(size):
-        exact[into + size + mask] = supports[subsets[into + size + mask]]
-    _count_exactly(exact, into + size, depth)
+        exact[target + size + mask] = supports[subsets[target + size + mask]]
+    _count_exactly(exact, target + size, depth)
     for mask in range(size):
-        subsets[into + mask] = subsets[nodes + mask]
-        exact[into + mask] = exact[nodes + mask] - exact[into + size + mask]
-    node = subsets[into + 2 * size - 1]
+        subsets[target + mask] = subsets[nodes + mask]
+        exact[target + mask] = exact[nodes + mask] - exact[target + size + mask]
+    node = subsets[target + 2 * size - 1]
     for mask in range(2 * size):
-        if 0 < exact[into + mask] < k:
-            out = _record_pattern(out, count[0], EXACT, node, -1, mask, 0, exact[into + mask], exact[into + mask])
+        if 0 < exact[target + mask] < k:
+            out = _record_pattern(out, count[0], EXACT, node, -1, mask, 0, exact[target + mask], exact[target + mask])
             count[0] += 1
     return out
 
@@ -150,10 +150,10 @@ def find_small_patterns(first_child, items, supports, top, k, border, ceiling, s
         item = items[other]
         size = np.int64(1) << depth
         # Of two items whose own patterns are safe nothing follows, unless one is everywhere or what is unknown is rare.
-        both = supports[node] + supports[other]
+        support_sum = supports[node] + supports[other]
         safe = border == 0 or (
             max(supports[node], supports[other]) < supports[0]
-            and (ceiling < 0 or (ceiling >= k and both <= supports[0]))
+            and (ceiling < 0 or (ceiling >= k and support_sum <= supports[0]))
         )
         if depth == 1 and safe and _find_child(first_child, items, node, item) < 0:
             continue

@@ -18,19 +18,19 @@ _OFFSETS = "Array(int64, 1, 'C', readonly=True)"
 @compile_cached(f"void({_CODES}, {_OFFSETS}, {_OFFSETS}, boolean[::1], int64, int64[::1])")
 def count_arches(codes, element_offsets, offsets, is_member, members, arches):  # type: ignore[no-untyped-def]
     """Count the arches of each sequence over the items that are members; an element is part of one arch only."""
-    seen = np.zeros(is_member.shape[0], dtype=np.int64)
+    seen_serials = np.zeros(is_member.shape[0], dtype=np.int64)
     serial = np.int64(0)
     for row in range(arches.shape[0]):
         serial += 1
-        held, count = np.int64(0), np.int64(0)
+        held_count, count = np.int64(0), np.int64(0)
         for element in range(offsets[row], offsets[row + 1]):
             for position in range(element_offsets[element], element_offsets[element + 1]):
                 code = np.uint32(codes[position])
-                if is_member[code] and seen[code] != serial:
-                    seen[code] = serial
-                    held += 1
-            if held == members:
+                if is_member[code] and seen_serials[code] != serial:
+                    seen_serials[code] = serial
+                    held_count += 1
+            if held_count == members:
                 count += 1
                 serial += 1
-                held = np.int64(0)
+                held_count = np.int64(0)
         arches[row] = count

@@ -96,8 +96,10 @@ def _rate_hope(hope, depth, top):  # type: ignore[no-untyped-def]
 def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
     """Note the positions that so many levels leave over."""
     for word in range(words):
-        taken = levels - 64 * (words - 1 - word)
-        search.firsts[word] = _ALL if taken <= 0 else (_ALL >> np.uint64(taken) if taken < 64 else np.uint64(0))
+        taken_count = levels - 64 * (words - 1 - word)
+        search.firsts[word] = (
+            _ALL if taken_count <= 0 else (_ALL >> np.uint64(taken_count) if taken_count < 64 else np.uint64(0))
+        )
 
 
 @part
@@ -128,9 +130,9 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
     for word in range(words):
         row, mask = search.rows[entry * words + word], search.masks[masks + word]
         total = row + (row & mask)
-        again = total + carry
-        carry = np.uint64((total < row) | (again < total))
-        row = again | (row & ~mask)
+        carried_total = total + carry
+        carry = np.uint64((total < row) | (carried_total < total))
+        row = carried_total | (row & ~mask)
         search.rows[end * words + word] = row
         common += popcount(~row)
         most += popcount(~row & search.firsts[word])
@@ -143,10 +145,10 @@ def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
     _leave_firsts(search, levels, words)
     end = search.begins[depth]
     for entry in range(search.begins[depth], search.begins[depth + 1]):
-        which = search.listed[entry]
-        hope = _move_row(search, entry, end, words, min(np.uint64(levels), search.lengths[which]))
-        search.listed[end] = which
-        end += np.int64(_rate_hope(hope, search.depths[depth], search.tops[depth]) >= search.ratings[which])
+        sequence = search.listed[entry]
+        hope = _move_row(search, entry, end, words, min(np.uint64(levels), search.lengths[sequence]))
+        search.listed[end] = sequence
+        end += np.int64(_rate_hope(hope, search.depths[depth], search.tops[depth]) >= search.ratings[sequence])
     search.begins[depth + 1] = end
     return end
 
@@ -160,14 +162,14 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
     _leave_firsts(search, height, words)
     end = search.begins[level]
     for entry in range(search.begins[level - 1], search.begins[level]):
-        which = search.listed[entry]
-        best, levels = search.ratings[which], min(np.uint64(height), search.lengths[which])
-        hope = _extend_row(search, entry, end, (masks + which) * words, words, levels)
+        sequence = search.listed[entry]
+        best, levels = search.ratings[sequence], min(np.uint64(height), search.lengths[sequence])
+        hope = _extend_row(search, entry, end, (masks + sequence) * words, words, levels)
         rating = _rate_path(hope.common, depth, support)
-        if rating >= best and (rating > best or number < search.best[which]):
-            search.ratings[which], search.best[which] = rating, number
+        if rating >= best and (rating > best or number < search.best[sequence]):
+            search.ratings[sequence], search.best[sequence] = rating, number
             best = rating
-        search.listed[end] = which
+        search.listed[end] = sequence
         end += np.int64(_rate_hope(hope, depth, top) >= best)
     return end
 
@@ -179,11 +181,11 @@ def _search_lists(tree, count, words, search):  # type: ignore[no-untyped-def]
     node = np.int64(1)
     while node < search.stops[0]:
         level, height = np.int64(tree.levels[node]), np.int64(tree.heights[node])
-        above = level - 1
-        if height < search.heights[above]:
-            search.heights[above] = height
-            if _narrow_list(search, above, height + 1, words) == search.begins[above]:
-                node = search.stops[above]  # no sibling that is left is higher
+        parent_level = level - 1
+        if height < search.heights[parent_level]:
+            search.heights[parent_level] = height
+            if _narrow_list(search, parent_level, height + 1, words) == search.begins[parent_level]:
+                node = search.stops[parent_level]  # no sibling that is left is higher
                 continue
         end = _extend_list(tree, node, count, words, search)
         if height == 0 or end == search.begins[level]:
@@ -199,16 +201,16 @@ def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def
     """Take some sequences; what each starts with is its best path so far."""
     count = last - first
     for number in range(first, last):
-        which, begin = number - first, cut.offsets[number]
+        sequence, begin = number - first, cut.offsets[number]
         length = cut.offsets[number + 1] - begin
-        search.lengths[which], search.best[which] = length, cut.starts[number]
-        search.ratings[which] = _rate_path(cut.depths[number], cut.depths[number], cut.supports[number])
-        search.listed[which] = which
+        search.lengths[sequence], search.best[sequence] = length, cut.starts[number]
+        search.ratings[sequence] = _rate_path(cut.depths[number], cut.depths[number], cut.supports[number])
+        search.listed[sequence] = sequence
         for word in range(words):
-            search.rows[which * words + word] = _ALL
+            search.rows[sequence * words + word] = _ALL
         for position in range(length):
             bit = 64 * words - length + position
-            masks = (cut.labels[begin + position] * count + which) * words
+            masks = (cut.labels[begin + position] * count + sequence) * words
             search.masks[masks + bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
     search.begins[0], search.begins[1], search.heights[0] = 0, count, MOST_LEVELS + 1
     search.depths[0], search.tops[0] = 0, MOST_SUPPORT

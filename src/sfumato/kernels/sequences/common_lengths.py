@@ -56,12 +56,12 @@ def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[
             for word in range(words):
                 total = row[word] + (row[word] & mask[word])
                 overflow = total < row[word]
-                again = total + carry
-                carry = np.uint64(overflow or again < total)
-                row[word] = again | (row[word] & ~mask[word])
-        matched = np.uint64(0)
+                carried_total = total + carry
+                carry = np.uint64(overflow or carried_total < total)
+                row[word] = carried_total | (row[word] & ~mask[word])
+        matched_count = np.uint64(0)
         for word in range(words):
-            matched += popcount(~row[word])
-        lengths[number] = np.int64(matched)
+            matched_count += popcount(~row[word])
+        lengths[number] = np.int64(matched_count)
         for position in range(begin, end):
             masks[pairs.labels[position], :words] = np.uint64(0)

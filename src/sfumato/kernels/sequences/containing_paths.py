@@ -28,10 +28,10 @@ class PathTree(NamedTuple):
 
 
 @compile_cached("void(PathTree, int32[::1], int64[::1], int64, int64, int64, int64[::1])")
-def count_containing_paths(tree, labels, offsets, first, last, enough, counts):  # type: ignore[no-untyped-def]
-    """How many sequences that end in the tree contain each of some others; counting stops at `enough`."""
+def count_containing_paths(tree, labels, offsets, first, last, limit, counts):  # type: ignore[no-untyped-def]
+    """How many sequences that end in the tree contain each of some others; counting stops at `limit`."""
     deepest = tree.depths.max()
-    matched = np.zeros(deepest + 1, dtype=np.int64)
+    matched_counts = np.zeros(deepest + 1, dtype=np.int64)
     missing = np.zeros(deepest + 1, dtype=np.uint64)
     for number in range(first, last):
         begin, length = offsets[number], offsets[number + 1] - offsets[number]
@@ -39,14 +39,14 @@ def count_containing_paths(tree, labels, offsets, first, last, enough, counts): 
         for position in range(length - 1, -1, -1):
             missing[position] = missing[position + 1] | np.uint64(1) << np.uint64(labels[begin + position] % 64)
         total, node = 0, 1
-        while node < len(tree.labels) and total < enough:
+        while node < len(tree.labels) and total < limit:
             depth = tree.depths[node]
-            position = matched[depth - 1]
+            position = matched_counts[depth - 1]
             if missing[position] & ~tree.below[node]:
                 node = tree.ends[node]
                 continue
             position += tree.labels[node] == labels[begin + position]
-            matched[depth] = position
+            matched_counts[depth] = position
             if position == length:
                 total += tree.supports[node]  # so does everything below
             skips = position + tree.heights[node] < length or position == length

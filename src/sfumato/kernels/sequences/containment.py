@@ -23,12 +23,12 @@ class PatternCodes(NamedTuple):
 
 
 @compile_cached("boolean(Array(int32, 1, 'C', readonly=True), int64, int64, int32[::1], int64, int64)")
-def _holds_codes(codes, begin, end, wanted, first, stop):  # type: ignore[no-untyped-def]
+def _holds_codes(codes, begin, end, wanted_codes, first, stop):  # type: ignore[no-untyped-def]
     """Whether rising codes hold some other rising codes."""
     for index in range(first, stop):
-        while begin < end and codes[begin] < wanted[index]:
+        while begin < end and codes[begin] < wanted_codes[index]:
             begin += 1
-        if begin == end or codes[begin] != wanted[index]:
+        if begin == end or codes[begin] != wanted_codes[index]:
             return False
         begin += 1
     return True
@@ -71,25 +71,25 @@ def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type
     count = pattern.starts.shape[0] - 1
     for row in range(offsets.shape[0] - 1):
         first, size = offsets[row], offsets[row + 1] - offsets[row]
-        before, now = np.int64(0), half
+        previous_half, current_half = np.int64(0), half
         is_match = size >= count
         step = np.int64(0)
         while is_match and step < count:
             is_match = False
-            reached = np.int64(-1)
+            latest_begin = np.int64(-1)
             for position in range(size):
                 if step == 0:
                     begin = np.int64(position)
                 else:
                     # The running maximum serves where gaps are free; else look back as far as a gap may reach.
                     if position:
-                        reached = max(reached, np.int64(latest[before + position - 1]))
-                    begin = reached
+                        latest_begin = max(latest_begin, np.int64(latest[previous_half + position - 1]))
+                    begin = latest_begin
                     if pattern.max_gap < size:
                         begin = np.int64(-1)
                         for other in range(max(0, position - 1 - pattern.max_gap), position):
-                            begin = max(begin, np.int64(latest[before + other]))
-                latest[now + position] = -1
+                            begin = max(begin, np.int64(latest[previous_half + other]))
+                latest[current_half + position] = -1
                 if begin >= 0 and position - begin < pattern.window:
                     element = first + position
                     if _holds_codes(
@@ -100,8 +100,8 @@ def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type
                         pattern.starts[step],
                         pattern.starts[step + 1],
                     ):
-                        latest[now + position] = np.int32(begin)
+                        latest[current_half + position] = np.int32(begin)
                         is_match = True
-            before, now = now, before
+            previous_half, current_half = current_half, previous_half
             step += 1
         flags[row] = is_match

@@ -48,10 +48,10 @@ def is_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
         return False
     position, end = outer.offsets[other], outer.offsets[other + 1]
     for element in range(inner.offsets[row], inner.offsets[row + 1]):
-        left = inner.offsets[row + 1] - element
-        while end - position >= left and not is_element_inside(inner, element, outer, position):
+        remaining_count = inner.offsets[row + 1] - element
+        while end - position >= remaining_count and not is_element_inside(inner, element, outer, position):
             position += 1
-        if end - position < left:
+        if end - position < remaining_count:
             return False
         position += 1
     return True
@@ -136,7 +136,7 @@ def count_least_containing(inner, candidates, outer, starts, first, last, least)
 
 
 @compile_cached("void(SpelledRows, SpelledRows, int64[::1], boolean[::1])")
-def compare_rows(inner, outer, owners, contained):  # type: ignore[no-untyped-def]
+def compare_rows(inner, outer, owners, contained_mask):  # type: ignore[no-untyped-def]
     """Whether each sequence is a subsequence of its owner among the others."""
-    for row in range(len(contained)):
-        contained[row] = is_contained(inner, row, outer, owners[row])
+    for row in range(len(contained_mask)):
+        contained_mask[row] = is_contained(inner, row, outer, owners[row])

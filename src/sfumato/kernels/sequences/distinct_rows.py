@@ -26,11 +26,11 @@ class DistinctRows(NamedTuple):
 
 @part
 def _hash_row(codes, begin, end):  # type: ignore[no-untyped-def]
-    mixed = np.uint64(end - begin)
+    hash_value = np.uint64(end - begin)
     for position in range(begin, end):
-        mixed = (mixed ^ np.uint64(np.uint32(codes[position]))) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
+        hash_value = (hash_value ^ np.uint64(np.uint32(codes[position]))) * np.uint64(0x9E3779B97F4A7C15)
+        hash_value ^= hash_value >> np.uint64(29)
+    return hash_value
 
 
 @part

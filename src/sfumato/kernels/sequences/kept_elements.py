@@ -49,13 +49,13 @@ def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
         mask = masks[rows.elements[position]]
         shifted_in, borrow = unit, np.uint64(0)
         for word in range(words):
-            held = steps[word] | mask[word]
-            taken = (steps[word] << unit) | shifted_in
+            step_bits = steps[word] | mask[word]
+            shifted_bits = (steps[word] << unit) | shifted_in
             shifted_in = steps[word] >> np.uint64(63)
-            rest = held - taken
-            left = rest - borrow
-            borrow = np.uint64(held < taken or rest < borrow)
-            steps[word] = held & (left ^ held)
+            rest = step_bits - shifted_bits
+            difference = rest - borrow
+            borrow = np.uint64(step_bits < shifted_bits or rest < borrow)
+            steps[word] = step_bits & (difference ^ step_bits)
     for position in range(begin, end):
         masks[rows.originals[position], (position - begin) // 64] = np.uint64(0)
     length = np.uint64(0)
@@ -68,7 +68,7 @@ def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
 def count_kept_elements(rows, masks, first, last):  # type: ignore[no-untyped-def]
     """How many elements some published sequences have in common with their originals, in order."""
     steps = np.zeros(masks.shape[1], dtype=np.uint64)
-    kept = np.int64(0)
+    kept_count = np.int64(0)
     for row in range(first, last):
-        kept += _measure_row(rows, row, masks, steps)
-    return kept
+        kept_count += _measure_row(rows, row, masks, steps)
+    return kept_count

@@ -76,21 +76,21 @@ def index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyp
 
 
 @part
-def count_held(offsets, element_offsets, codes, masks, row, everything, ordered):  # type: ignore[no-untyped-def]
+def count_held(offsets, element_offsets, codes, masks, row, all_points, is_ordered):  # type: ignore[no-untyped-def]
     """How many points a row holds; `masks` has a bit for each point of an item."""
-    nothing = np.uint64(0)
-    open_points, seen = everything, nothing
+    zero = np.uint64(0)
+    open_points, seen_points = all_points, zero
     for element in range(offsets[row], offsets[row + 1]):
-        matches = nothing
+        matches = zero
         for index in range(element_offsets[element], element_offsets[element + 1]):
             matches |= masks[np.uint32(codes[index])]
         if matches:
-            seen |= matches
-            kept = open_points & matches
-            open_points = ((open_points + kept) | (open_points - kept)) & everything
-            if (open_points == nothing) if ordered else (seen == everything):
+            seen_points |= matches
+            matched_points = open_points & matches
+            open_points = ((open_points + matched_points) | (open_points - matched_points)) & all_points
+            if (open_points == zero) if is_ordered else (seen_points == all_points):
                 break
-    return np.int64(popcount(everything & ~open_points if ordered else seen))
+    return np.int64(popcount(all_points & ~open_points if is_ordered else seen_points))
 
 
 @part
@@ -117,22 +117,22 @@ def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel(f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, int64, uint64[::1], BestRows)")
-def find_best_rows(offsets, element_offsets, codes, weights, index, traces, ordered, enough, masks, best):  # type: ignore[no-untyped-def]
+def find_best_rows(offsets, element_offsets, codes, weights, index, traces, is_ordered, limit, masks, best):  # type: ignore[no-untyped-def]
     """Fill in the best rows; `weights` says how many sequences each stands for, `masks` has a zero for each item.
 
     In order, the points that a sequence holds are its longest common subsequence with them, one bit a point (Hyyrö
     2004): a bit of `open_points` turns to 0 where the subsequence grows. In any order, they are just counted. One's own
     row is read first. If it holds all points, only the rows of the rarest item are read, else those whose items show
-    that they may hold as many as the best so far. If `enough` sequences hold all points, others are not counted.
+    that they may hold as many as the best so far. If `limit` sequences hold all points, others are not counted.
     """
-    unit, nothing = np.uint64(1), np.uint64(0)
+    unit, zero = np.uint64(1), np.uint64(0)
     for person in range(traces.own.shape[0]):
         begin, end = traces.offsets[person], traces.offsets[person + 1]
-        everything = ~nothing if end - begin == 64 else (unit << np.uint64(end - begin)) - unit
-        wanted = _mark_points(traces, begin, end, masks)
-        own, most, rows, holds_own = traces.own[person], np.int64(0), np.int64(0), np.int64(0)
-        if own >= 0:
-            most = count_held(offsets, element_offsets, codes, masks, own, everything, ordered)
+        all_points = ~zero if end - begin == 64 else (unit << np.uint64(end - begin)) - unit
+        wanted_sketch = _mark_points(traces, begin, end, masks)
+        own_row, most, rows, holds_own = traces.own[person], np.int64(0), np.int64(0), np.int64(0)
+        if own_row >= 0:
+            most = count_held(offsets, element_offsets, codes, masks, own_row, all_points, is_ordered)
         first, last = np.int64(0), offsets.shape[0] - 1
         holds_all = most > 0 and most == end - begin
         if holds_all:
@@ -141,18 +141,18 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, orde
         for position in range(first, last):
             row = index.rows[position] if holds_all else np.int64(position)
             # Each item that a row lacks is at least one point that it does not hold.
-            lacking = np.int64(popcount(wanted & ~index.sketches[row]))
+            lacking = np.int64(popcount(wanted_sketch & ~index.sketches[row]))
             if end - begin - lacking < max(most, np.int64(1)):
                 continue
-            held = count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
-            if held > most:
-                most, rows, holds_own = held, np.int64(0), np.int64(0)
-            if held == most and held:
+            held_count = count_held(offsets, element_offsets, codes, masks, row, all_points, is_ordered)
+            if held_count > most:
+                most, rows, holds_own = held_count, np.int64(0), np.int64(0)
+            if held_count == most and held_count:
                 rows += weights[row]
-                holds_own |= row == own
-                if holds_all and rows >= enough:
+                holds_own |= row == own_row
+                if holds_all and rows >= limit:
                     break
         best.most[person], best.rows[person], best.holds_own[person] = most, rows, holds_own
         for position in range(begin, end):
             if traces.points[position] >= 0:
-                masks[traces.points[position]] = nothing
+                masks[traces.points[position]] = zero

@@ -23,10 +23,10 @@ class SelectedRows(NamedTuple):
 
 def select_rows(labels: Codes, offsets: Ints, rows: Ints) -> SelectedRows:
     """Some of the rows, one after another."""
-    selected = np.concatenate(([0], np.cumsum(np.diff(offsets)[rows])))
-    target = np.empty(int(selected[-1]), dtype=np.int32)
-    _copy_rows(labels, offsets, rows, selected, target)
-    return SelectedRows(target, selected)
+    selected_offsets = np.concatenate(([0], np.cumsum(np.diff(offsets)[rows])))
+    target = np.empty(int(selected_offsets[-1]), dtype=np.int32)
+    _copy_rows(labels, offsets, rows, selected_offsets, target)
+    return SelectedRows(target, selected_offsets)
 
 
 def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
@@ -37,20 +37,20 @@ def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
 
 
 @compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")
-def _copy_rows(labels, offsets, rows, selected, target):  # type: ignore[no-untyped-def]
+def _copy_rows(labels, offsets, rows, selected_offsets, target):  # type: ignore[no-untyped-def]
     for number in range(rows.shape[0]):
-        begin, start = offsets[rows[number]], selected[number]
-        for step in range(selected[number + 1] - start):
+        begin, start = offsets[rows[number]], selected_offsets[number]
+        for step in range(selected_offsets[number + 1] - start):
             target[start + step] = labels[begin + step]
 
 
 @compile_kernel(f"void({_CODES}, {_INTS}, uint64[::1], uint64[::1])")
 def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
     for row in range(marks.shape[0]):
-        held = np.uint64(0)
+        row_bits = np.uint64(0)
         for position in range(offsets[row], offsets[row + 1]):
-            held |= bits[labels[position]]
-        marks[row] = held
+            row_bits |= bits[labels[position]]
+        marks[row] = row_bits
 
 
 @compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")

@@ -54,7 +54,7 @@ def choose(many, few):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"float64({SEQUENCES}, int64, DrawnPoints, MarkedItems, float64[::1])")
-def count_ordered_draws(offsets, element_offsets, codes, row, points, marked, ways):  # type: ignore[no-untyped-def]
+def count_ordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):  # type: ignore[no-untyped-def]
     """The ways to draw the points from a row in their order: sums of the chances of items in drawn elements."""
     many = points.codes.shape[0]
     ways[: many + 1] = 0.0
@@ -68,15 +68,15 @@ def count_ordered_draws(offsets, element_offsets, codes, row, points, marked, wa
             for index in range(begin, end):
                 if codes[index] == points.codes[point]:
                     chance += 1.0
-                elif codes[index] == marked.mark:
-                    chance += marked.chances[points.codes[point]]
+                elif codes[index] == marked_items.mark:
+                    chance += marked_items.chances[points.codes[point]]
             if chance:
                 ways[point + 1] += ways[point] * chance / (end - begin)
     return ways[many]
 
 
 @compile_cached(f"float64({SEQUENCES}, int64, DrawnPoints, MarkedItems, float64[::1])")
-def count_unordered_draws(offsets, element_offsets, codes, row, points, marked, ways):  # type: ignore[no-untyped-def]
+def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):  # type: ignore[no-untyped-def]
     """The same in any order, as if each element gave one item: visits of each item, of which as many as are known.
 
     ``ways[used]`` sums the choices in which marks stand for so many points; marks are then drawn one after another.
@@ -85,7 +85,7 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked, 
     points.counts[:] = 0
     marks = np.int64(0)
     for index in range(element_offsets[offsets[row]], element_offsets[offsets[row + 1]]):
-        if codes[index] == marked.mark:
+        if codes[index] == marked_items.mark:
             marks += 1
         else:
             for kind in range(kinds):
@@ -95,15 +95,15 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked, 
     ways[0] = 1.0
     used = np.int64(0)
     for kind in range(kinds):
-        held, times = points.counts[kind], points.times[kind]
+        held_count, times = points.counts[kind], points.times[kind]
         for total in range(used + times, -1, -1):
-            share, grown = 1.0, 0.0
+            share, way_sum = 1.0, 0.0
             for from_marks in range(min(times, total) + 1):
                 if from_marks:
-                    share *= marked.chances[points.distinct[kind]] / from_marks
+                    share *= marked_items.chances[points.distinct[kind]] / from_marks
                 if total - from_marks <= used:
-                    grown += ways[total - from_marks] * choose(held, times - from_marks) * share
-            ways[total] = grown
+                    way_sum += ways[total - from_marks] * choose(held_count, times - from_marks) * share
+            ways[total] = way_sum
         used += times
     draws, orders = 0.0, 1.0
     for total in range(min(used, marks) + 1):
@@ -113,7 +113,9 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked, 
 
 
 @compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], uint64[::1], uint64, DrawnPoints, MarkedItems, boolean, int64)")
-def find_likely_rows(offsets, element_offsets, codes, weights, sketches, wanted, points, marked, ordered, own):  # type: ignore[no-untyped-def]
+def find_likely_rows(  # type: ignore[no-untyped-def]
+    offsets, element_offsets, codes, weights, sketches, wanted_sketch, points, marked_items, is_ordered, own_row
+):
     """The likeliest rows of a person: the share of all draws of so many elements that gives the points.
 
     A row whose sketch lacks one of the wanted bits cannot give them all.
@@ -123,12 +125,12 @@ def find_likely_rows(offsets, element_offsets, codes, weights, sketches, wanted,
     most, rows, holds_own = 0.0, 0, False
     for row in range(offsets.shape[0] - 1):
         size = offsets[row + 1] - offsets[row]
-        if size < many or wanted & ~sketches[row]:
+        if size < many or wanted_sketch & ~sketches[row]:
             continue
-        if ordered:
-            draws = count_ordered_draws(offsets, element_offsets, codes, row, points, marked, ways)
+        if is_ordered:
+            draws = count_ordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways)
         else:
-            draws = count_unordered_draws(offsets, element_offsets, codes, row, points, marked, ways)
+            draws = count_unordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways)
         if draws == 0.0:
             continue
         likelihood = draws / choose(size, many)
@@ -136,25 +138,25 @@ def find_likely_rows(offsets, element_offsets, codes, weights, sketches, wanted,
             most, rows, holds_own = likelihood, 0, False
         if likelihood >= most * (1.0 - TIE):
             rows += weights[row]
-            holds_own = holds_own or row == own
+            holds_own = holds_own or row == own_row
     return LikelyRow(most, rows, holds_own)
 
 
 @compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], DrawnPoints, uint64[::1], boolean, int64)")
-def find_short_rows(offsets, element_offsets, codes, weights, points, masks, ordered, own):  # type: ignore[no-untyped-def]
+def find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_ordered, own_row):  # type: ignore[no-untyped-def]
     """Where no row can give all points: the shortest of those that hold most of them; `masks` has a bit a point."""
     many = points.codes.shape[0]
     unit = np.uint64(1)
-    everything = ~np.uint64(0) if many == 64 else (unit << np.uint64(many)) - unit
+    all_points = ~np.uint64(0) if many == 64 else (unit << np.uint64(many)) - unit
     most, shortest, rows, holds_own = 1, 0, 0, False
     for row in range(offsets.shape[0] - 1):
-        held = count_held(offsets, element_offsets, codes, masks, row, everything, ordered)
+        held_count = count_held(offsets, element_offsets, codes, masks, row, all_points, is_ordered)
         size = offsets[row + 1] - offsets[row]
-        if held > most or (held == most and (rows == 0 or size < shortest)):
-            most, shortest, rows, holds_own = held, size, 0, False
-        if held == most and size == shortest:
+        if held_count > most or (held_count == most and (rows == 0 or size < shortest)):
+            most, shortest, rows, holds_own = held_count, size, 0, False
+        if held_count == most and size == shortest:
             rows += weights[row]
-            holds_own = holds_own or row == own
+            holds_own = holds_own or row == own_row
     return LikelyRow(float(most), rows, holds_own)
 
 
@@ -174,32 +176,43 @@ def _count_kinds(points):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void({SEQUENCES}, int64[::1], uint64[::1], KnownTraces, MarkedItems, boolean, uint64[::1], BestRows)")
-def find_likeliest_rows(offsets, element_offsets, codes, weights, sketches, known, marked, ordered, masks, best):  # type: ignore[no-untyped-def]
+def find_likeliest_rows(  # type: ignore[no-untyped-def]
+    offsets, element_offsets, codes, weights, sketches, traces, marked_items, is_ordered, masks, best
+):
     """The likeliest rows of each person; where none can give all points, the shortest of those that hold most.
 
     `masks` has a word of zeros for each code but that of a mark, which holds any point.
     """
     unit = np.uint64(1)
     distinct, times, counts = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
-    for person in range(known.own.shape[0]):
-        draws = known.points[known.offsets[person] : known.offsets[person + 1]]
+    for person in range(traces.own.shape[0]):
+        draws = traces.points[traces.offsets[person] : traces.offsets[person + 1]]
         kinds = _count_kinds(DrawnPoints(draws, distinct, times, counts))
         points = DrawnPoints(draws, distinct[:kinds], times[:kinds], counts[:kinds])
-        wanted, is_known = np.uint64(0), True
+        wanted_sketch, is_known = np.uint64(0), True
         for code in points.distinct:
             is_known = is_known and code >= 0
-            wanted |= unit << np.uint64(code & 63) if code >= 0 else np.uint64(0)
-        own = known.own[person]
+            wanted_sketch |= unit << np.uint64(code & 63) if code >= 0 else np.uint64(0)
+        own_row = traces.own[person]
         likely = LikelyRow(0.0, 0, False)
-        if is_known or marked.mark >= 0:
+        if is_known or marked_items.mark >= 0:
             likely = find_likely_rows(
-                offsets, element_offsets, codes, weights, sketches, wanted, points, marked, ordered, own
+                offsets,
+                element_offsets,
+                codes,
+                weights,
+                sketches,
+                wanted_sketch,
+                points,
+                marked_items,
+                is_ordered,
+                own_row,
             )
         if likely.rows == 0:
             for point in range(draws.shape[0]):
                 if draws[point] >= 0:
                     masks[draws[point]] |= unit << np.uint64(point)
-            likely = find_short_rows(offsets, element_offsets, codes, weights, points, masks, ordered, own)
+            likely = find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_ordered, own_row)
             for code in points.distinct:
                 if code >= 0:
                     masks[code] = 0

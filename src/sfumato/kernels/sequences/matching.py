@@ -55,11 +55,11 @@ class MatchGrid(NamedTuple):
 @compile_cached("boolean(MarkedElements, int64, HiddenPattern, int64)")
 def _fits(elements, element, pattern, index):  # type: ignore[no-untyped-def]
     """Whether an element holds all items of one of the pattern's."""
-    for wanted in range(pattern.offsets[index], pattern.offsets[index + 1]):
-        held = False
+    for wanted_index in range(pattern.offsets[index], pattern.offsets[index + 1]):
+        is_held = False
         for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
-            held |= elements.alive[item] and elements.codes[item] == pattern.codes[wanted]
-        if not held:
+            is_held |= elements.alive[item] and elements.codes[item] == pattern.codes[wanted_index]
+        if not is_held:
             return False
     return True
 
@@ -70,10 +70,10 @@ def lay_grid(elements, first, last, pattern):  # type: ignore[no-untyped-def]
     places = np.empty(last - first, dtype=np.int64)
     count = 0
     for element in range(first, last):
-        held = elements.in_place
+        is_present = elements.in_place
         for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
-            held |= elements.alive[item]
-        if held:
+            is_present |= elements.alive[item]
+        if is_present:
             places[count] = element
             count += 1
     size = len(pattern.offsets) - 1
@@ -120,8 +120,8 @@ def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
             if last - 1 - position > max_gap:
                 ways = 0.0
                 if grid.fits[index, position]:
-                    for later in range(position + 1, min(last, position + 2 + max_gap)):
-                        ways += grid.backward[index + 1, later]
+                    for later_position in range(position + 1, min(last, position + 2 + max_gap)):
+                        ways += grid.backward[index + 1, later_position]
             elif position < last - 1:
                 ways += grid.backward[index + 1, position + 1]
             grid.backward[index, position] = ways if grid.fits[index, position] else 0.0
@@ -132,12 +132,12 @@ def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("float64(MatchGrid, HiddenPattern, boolean)")
-def count_in_grid(grid, pattern, through):  # type: ignore[no-untyped-def]
-    """How many matches there are; with `through`, also how many go through each position."""
+def count_in_grid(grid, pattern, counts_through):  # type: ignore[no-untyped-def]
+    """How many matches there are; with `counts_through`, also how many go through each position."""
     count = grid.fits.shape[1]
     if count <= pattern.window:
         total = _count_forward(grid, 0, count, False, pattern.max_gap)
-        if through and total > 0:
+        if counts_through and total > 0:
             _count_backward(grid, 0, count, pattern.max_gap)
         return total
     total = 0.0
@@ -145,7 +145,7 @@ def count_in_grid(grid, pattern, through):  # type: ignore[no-untyped-def]
         if grid.fits[0, first]:
             last = min(count, first + pattern.window)
             matches = _count_forward(grid, first, last, True, pattern.max_gap)
-            if through and matches > 0:
+            if counts_through and matches > 0:
                 _count_backward(grid, first, last, pattern.max_gap)
             total += matches
     return total
@@ -173,8 +173,8 @@ def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-unt
             if grid.through[index, position] > 0:
                 element = grid.places[position]
                 for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
-                    for wanted in range(pattern.offsets[index], pattern.offsets[index + 1]):
-                        if elements.alive[item] and elements.codes[item] == pattern.codes[wanted]:
+                    for wanted_index in range(pattern.offsets[index], pattern.offsets[index + 1]):
+                        if elements.alive[item] and elements.codes[item] == pattern.codes[wanted_index]:
                             weights[item - begin] += grid.through[index, position]
     return total
 

@@ -100,31 +100,31 @@ def _order_children(groups, count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lay_out_groups(groups, merged):  # type: ignore[no-untyped-def]
+def _lay_out_groups(groups, merged_tree):  # type: ignore[no-untyped-def]
     """Put the groups in preorder."""
     position, level, group = np.int64(1), np.int64(1), np.int64(groups.eldest[0])
     while group:
         groups.places[group] = position
-        merged.labels[position], merged.levels[position] = groups.labels[group], level
-        merged.heights[position], merged.nodes[position] = groups.heights[group], groups.nodes[group]
-        merged.depths[position], merged.supports[position] = groups.depths[group], groups.supports[group]
-        merged.tops[position] = groups.tops[group]
+        merged_tree.labels[position], merged_tree.levels[position] = groups.labels[group], level
+        merged_tree.heights[position], merged_tree.nodes[position] = groups.heights[group], groups.nodes[group]
+        merged_tree.depths[position], merged_tree.supports[position] = groups.depths[group], groups.supports[group]
+        merged_tree.tops[position] = groups.tops[group]
         position += 1
         if groups.eldest[group]:
             group = np.int64(groups.eldest[group])
             level += 1
             continue
         while group and groups.younger[group] == 0:
-            merged.ends[groups.places[group]] = position
+            merged_tree.ends[groups.places[group]] = position
             group = np.int64(groups.parents[group])
             level -= 1
         if group:
-            merged.ends[groups.places[group]] = position
+            merged_tree.ends[groups.places[group]] = position
             group = np.int64(groups.younger[group])
 
 
 @compile_kernel("int64(SearchTree, boolean[::1], NodeGroups, SearchTree)")
-def merge_tree(tree, members, groups, merged):  # type: ignore[no-untyped-def]
+def merge_tree(tree, members, groups, merged_tree):  # type: ignore[no-untyped-def]
     """Leave out the labels that are no members, and make one group of the nodes whose paths are then the same.
 
     Returns the number of groups.
@@ -150,5 +150,5 @@ def merge_tree(tree, members, groups, merged):  # type: ignore[no-untyped-def]
             groups.nodes[group], groups.depths[group] = tree.nodes[node], tree.depths[node]
             groups.supports[group] = tree.supports[node]
     _order_children(groups, count)
-    _lay_out_groups(groups, merged)
+    _lay_out_groups(groups, merged_tree)
     return count

@@ -29,10 +29,13 @@ def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, count
     depth = np.int64(0)
     for number in range(counts.shape[0]):
         first, length = offsets[number], offsets[number + 1] - offsets[number]
-        shared, before = np.int64(0), offsets[max(number - 1, 0)]
-        while shared < min(depth, length) and patterns[before + shared] == patterns[first + shared]:
-            shared += 1
-        for depth in range(shared, length):  # type: ignore[assignment]
+        shared_length, previous_start = np.int64(0), offsets[max(number - 1, 0)]
+        while (
+            shared_length < min(depth, length)
+            and patterns[previous_start + shared_length] == patterns[first + shared_length]
+        ):
+            shared_length += 1
+        for depth in range(shared_length, length):  # type: ignore[assignment]
             begin, end = begins[depth], begins[depth + 1]
             if 2 * end - begin > rows.shape[0]:
                 rows = np.concatenate((rows[:end], np.empty(2 * end, dtype=np.int64)))

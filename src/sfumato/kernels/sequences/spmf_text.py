@@ -73,7 +73,7 @@ def _read_word(raw, begin):  # type: ignore[no-untyped-def]
 @compile_cached("PlainCounts(Array(uint8, 1, 'C', readonly=True), PlainSequences)")
 def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
     """Read one sequence from each line that is not empty."""
-    nothing = PlainCounts(np.int64(0), np.int64(0), np.int64(0))  # type: ignore[arg-type]
+    no_counts = PlainCounts(np.int64(0), np.int64(0), np.int64(0))  # type: ignore[arg-type]
     items, elements, sequences, position = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     room.element_offsets[0], room.offsets[0] = 0, 0
     is_open, is_closed = False, False  # a line has begun; its -2 was read
@@ -83,14 +83,14 @@ def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
             continue
         if raw[position] == 10:
             if is_open and not is_closed:
-                return nothing
+                return no_counts
             is_open, is_closed = False, False
             position += 1
             continue
         word = _read_word(raw, position)
         has_items = items > room.element_offsets[elements]
         if is_closed or word.kind == _UNKNOWN or (has_items != (word.kind == _ELEMENT_END) and word.kind != _ITEM):
-            return nothing
+            return no_counts
         is_open, position = True, word.end
         if word.kind == _ITEM:
             room.numbers[items] = np.int32(word.number)
@@ -101,7 +101,7 @@ def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
         else:
             sequences, is_closed = sequences + 1, True
             room.offsets[sequences] = elements
-    return PlainCounts(items, elements, sequences) if is_closed or not is_open else nothing  # type: ignore[arg-type]
+    return PlainCounts(items, elements, sequences) if is_closed or not is_open else no_counts  # type: ignore[arg-type]
 
 
 @compile_cached(
@@ -109,10 +109,10 @@ def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
 )
 def spell_sequences_of_items(codes, offsets, letters, bounds, text):  # type: ignore[no-untyped-def]
     """Write the letters of each item of each sequence, and those after the last item at its end."""
-    filled, last = np.int64(0), bounds.shape[0] - 2
+    text_end, last = np.int64(0), bounds.shape[0] - 2
     for row in range(offsets.shape[0] - 1):
         for position in range(offsets[row], offsets[row + 1] + 1):
             word = np.int64(codes[position]) if position < offsets[row + 1] else last
             for letter in range(bounds[word], bounds[word + 1]):
-                text[filled] = letters[letter]
-                filled += 1
+                text[text_end] = letters[letter]
+                text_end += 1

@@ -87,11 +87,11 @@ def _begin_tasks(search):  # type: ignore[no-untyped-def]
     for item in range(first, stop):
         child = item - first
         stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, rows.supports[item]
-        before = np.int32(-1)
+        previous_row = np.int32(-1)
         for entry in range(rows.task_starts[item], rows.task_starts[item + 1]):
             element = rows.task_elements[entry]
-            is_new = rows.row_of[element] != before
-            before = rows.row_of[element]
+            is_new = rows.row_of[element] != previous_row
+            previous_row = rows.row_of[element]
             if is_new or not state[FIRST_ONLY]:
                 stack.elements[top] = element
                 stack.first_positions[top] = rows.position_of[element]
@@ -133,13 +133,13 @@ def _count_elements(search, element, last, farthest, serial):  # type: ignore[no
     """Count the items of elements up to a position, each once a row; returns how much work that was."""
     rows, scratch, first_only = search.rows, search.scratch, search.state[FIRST_ONLY] != 0
     tokens, starts, position_of = rows.tokens, rows.starts, rows.position_of
-    seen, tally, places = scratch.seen, scratch.tally, scratch.places
+    seen_serials, tally, places = scratch.seen, scratch.tally, scratch.places
     begin = starts[element]
     while element < last and position_of[element] <= farthest:
         for token in range(starts[element], starts[element + 1]):
             item = np.uint32(tokens[token])
-            is_new = seen[item] != serial
-            seen[item] = serial
+            is_new = seen_serials[item] != serial
+            seen_serials[item] = serial
             tally[item] += is_new
             places[item] += is_new or not first_only
         element += 1
@@ -218,12 +218,12 @@ def _can_take_item(search, begin, end, length, semi, limit, support):  # type: i
     count = split_elements(search.ranks, length, search.insertions.begins)
     first_serial = take_serial(state)
     rows_left = np.int64(support)
-    before = np.int32(-1)
+    previous_row = np.int32(-1)
     for entry in range(begin, end):
         row = rows.row_of[stack.elements[entry]]
-        if row == before:
+        if row == previous_row:
             continue
-        before = row
+        previous_row = row
         rows_left -= 1
         serial = take_serial(state)
         best = count_insertions(rows, row, search.ranks, count, search.insertions, semi, serial, first_serial)
@@ -303,9 +303,9 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
         return DONE
     if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
         # No rows are listed of an item that no other extends.
-        kept = number_extensions(search, begin, end, last, length) if begin < end else np.int64(0)
-        if kept <= MOST_ITEMS:
-            if kept and open_joins(search, begin, end, last, length, kept) == GROW:
+        kept_count = number_extensions(search, begin, end, last, length) if begin < end else np.int64(0)
+        if kept_count <= MOST_ITEMS:
+            if kept_count and open_joins(search, begin, end, last, length, kept_count) == GROW:
                 return GROW
             give_pattern(state, search.output, search.path, length, support)
             return DONE

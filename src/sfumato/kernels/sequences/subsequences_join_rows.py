@@ -25,33 +25,33 @@ from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS, make
 @part
 def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-def]
     """Fill in all that follows from the masks of a row's elements, the last first; returns the next occurrence."""
-    behind = np.uint64(0)
+    later_items = np.uint64(0)
     for token in range(end - 1, begin - 1, -1):
-        rows.followers[token] = behind
+        rows.followers[token] = later_items
         rows.begins[token] = np.uint32(occurrence)
-        behind |= rows.masks[token]
-        left = rows.masks[token] & ~HOLDS
-        state[LARGEST] = max(state[LARGEST], np.int64(popcount(left)))
-        while left:
-            item = np.int64(find_lowest_bit(left))
-            left &= left - np.uint64(1)
-            together = rows.nearest[item] | left
-            rows.nearest[item], rows.joining[occurrence] = together, together
+        later_items |= rows.masks[token]
+        remaining_items = rows.masks[token] & ~HOLDS
+        state[LARGEST] = max(state[LARGEST], np.int64(popcount(remaining_items)))
+        while remaining_items:
+            item = np.int64(find_lowest_bit(remaining_items))
+            remaining_items &= remaining_items - np.uint64(1)
+            joining_items = rows.nearest[item] | remaining_items
+            rows.nearest[item], rows.joining[occurrence] = joining_items, joining_items
             occurrence += 1
-    while behind:
-        rows.nearest[np.int64(find_lowest_bit(behind))] = 0
-        behind &= behind - np.uint64(1)
+    while later_items:
+        rows.nearest[np.int64(find_lowest_bit(later_items))] = 0
+        later_items &= later_items - np.uint64(1)
     return occurrence
 
 
 @part
 def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
     """Note the first element with each item of a row."""
-    left = rows.followers[begin] | rows.masks[begin]
+    remaining_items = rows.followers[begin] | rows.masks[begin]
     token = begin
-    while left:
-        items = rows.masks[token] & left
-        left ^= items
+    while remaining_items:
+        items = rows.masks[token] & remaining_items
+        remaining_items ^= items
         while items:
             item = np.int64(find_lowest_bit(items))
             items &= items - np.uint64(1)
@@ -104,7 +104,7 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
 def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
     """Count, once a row, what can follow a pattern and what can join its last element; returns how much work it was."""
     state, rows, elements = search.state, search.rows, search.stack.elements
-    tally, seen = search.scratch.tally, search.scratch.seen
+    tally, seen_serials = search.scratch.tally, search.scratch.seen
     items = np.int64(rows.codes.shape[0])
     for extension in range(2 * items):
         tally[extension] = 0
@@ -115,15 +115,15 @@ def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
         first, stop = rows.starts[elements[entry] + 1], rows.starts[rows.row_ends[row]]
         for token in range(first, stop):
             item = np.uint32(rows.tokens[token])
-            if seen[item] != serial:
-                seen[item] = serial
+            if seen_serials[item] != serial:
+                seen_serials[item] = serial
                 tally[item] += 1
         while entry < end and rows.row_of[elements[entry]] == row:
             token = rows.starts[elements[entry] + 1] - 1
             while token >= rows.starts[elements[entry]] and rows.tokens[token] > last:
                 item = np.uint32(items + rows.tokens[token])
-                if seen[item] != serial:
-                    seen[item] = serial
+                if seen_serials[item] != serial:
+                    seen_serials[item] = serial
                     tally[item] += 1
                 token -= 1
             entry += 1
@@ -134,9 +134,9 @@ def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
 @part
 def number_extensions(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Count what extends a pattern and number the items of frequent extensions; returns how many there are."""
-    least, tally, joined, pairs = search.state[LEAST], search.scratch.tally, search.joined, search.pairs
+    least, tally, joined_rows, pairs = search.state[LEAST], search.scratch.tally, search.joined, search.pairs
     items = np.int64(search.rows.codes.shape[0])
-    kept = np.int64(0)
+    kept_count = np.int64(0)
     search.state[WORK_LEFT] -= 64
     if length == 1 and pairs.following.shape[0]:
         for item in range(items):
@@ -146,27 +146,27 @@ def number_extensions(search, begin, end, last, length):  # type: ignore[no-unty
         search.state[WORK_LEFT] -= 4 * _count_behind(search, begin, end, last)
     for item in range(items):
         is_kept = tally[item] >= least or tally[items + item] >= least
-        if is_kept and kept < MOST_ITEMS:
-            joined.codes[kept], joined.ranks[kept] = search.rows.codes[item], np.int32(item)
-        joined.number_of[item] = np.int32(kept) if is_kept else np.int32(-1)
-        kept += is_kept
-    return kept
+        if is_kept and kept_count < MOST_ITEMS:
+            joined_rows.codes[kept_count], joined_rows.ranks[kept_count] = search.rows.codes[item], np.int32(item)
+        joined_rows.number_of[item] = np.int32(kept_count) if is_kept else np.int32(-1)
+        kept_count += is_kept
+    return kept_count
 
 
 @part
-def _list_partners(search, kept):  # type: ignore[no-untyped-def]
+def _list_partners(search, kept_count):  # type: ignore[no-untyped-def]
     """Which items can follow and join each, as far as pairs were counted."""
-    joined, pairs, least = search.joined, search.pairs, search.state[LEAST]
+    joined_rows, pairs, least = search.joined, search.pairs, search.state[LEAST]
     items = np.int64(search.rows.codes.shape[0])
-    for number in range(kept):
-        joined.followed[number] = ~np.uint64(0)
-        joined.joined[number] = ~((np.uint64(2) << np.uint64(number)) - np.uint64(1))
+    for number in range(kept_count):
+        joined_rows.followed[number] = ~np.uint64(0)
+        joined_rows.joined[number] = ~((np.uint64(2) << np.uint64(number)) - np.uint64(1))
         if pairs.following.shape[0]:
-            joined.followed[number], joined.joined[number] = 0, 0
-            for other in range(kept):
-                pair, bit = np.int64(joined.ranks[number]) * items + joined.ranks[other], np.uint64(other)
-                joined.followed[number] |= np.uint64(pairs.following[pair] >= least) << bit
-                joined.joined[number] |= np.uint64(pairs.joining[pair] >= least) << bit
+            joined_rows.followed[number], joined_rows.joined[number] = 0, 0
+            for other in range(kept_count):
+                pair, bit = np.int64(joined_rows.ranks[number]) * items + joined_rows.ranks[other], np.uint64(other)
+                joined_rows.followed[number] |= np.uint64(pairs.following[pair] >= least) << bit
+                joined_rows.joined[number] |= np.uint64(pairs.joining[pair] >= least) << bit
 
 
 @part
@@ -192,32 +192,32 @@ def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
 @part
 def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
     """Whether an array is too short for the rows behind a pattern, which are parts of all rows."""
-    state, rows, joined = search.state, search.rows, search.joined
+    state, rows, joined_rows = search.state, search.rows, search.joined
     return (
-        is_short(state, JOIN_TOKENS, joined.masks.shape[0], rows.row_of.shape[0])
-        or is_short(state, JOIN_OCCURRENCES, joined.joining.shape[0], rows.tokens.shape[0])
+        is_short(state, JOIN_TOKENS, joined_rows.masks.shape[0], rows.row_of.shape[0])
+        or is_short(state, JOIN_OCCURRENCES, joined_rows.joining.shape[0], rows.tokens.shape[0])
         or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], end - begin)
     )
 
 
 @part
-def _sign_kept(joined, kept):  # type: ignore[no-untyped-def]
+def _sign_kept(joined_rows, kept_count):  # type: ignore[no-untyped-def]
     """The bits of the items that are kept."""
     signature = np.uint64(0)
-    for number in range(kept):
-        signature |= make_signature(np.uint32(joined.ranks[number]))
+    for number in range(kept_count):
+        signature |= make_signature(np.uint32(joined_rows.ranks[number]))
     return signature
 
 
 @part
-def _is_at_end(search, entry, last, wanted):  # type: ignore[no-untyped-def]
+def _is_at_end(search, entry, last, wanted_signature):  # type: ignore[no-untyped-def]
     """Whether nothing that is wanted comes behind the last item of a pattern in a row."""
     rows, element = search.rows, np.uint32(search.stack.elements[entry])
-    if not rows.signatures[element] & wanted:
+    if not rows.signatures[element] & wanted_signature:
         return True
     following = element + np.uint32(1)
     is_last = following == np.uint32(rows.row_ends[np.uint32(rows.row_of[element])])
-    if is_last or not rows.signatures[following] & wanted:
+    if is_last or not rows.signatures[following] & wanted_signature:
         return rows.tokens[np.uint64(rows.starts[following]) - np.uint64(1)] == last
     return False
 
@@ -230,60 +230,60 @@ class _MaskedRow(NamedTuple):
 
 
 @part
-def _mask_row(search, entry, next_row, token, above, wanted):  # type: ignore[no-untyped-def]
+def _mask_row(search, entry, next_row, token, higher_items, wanted_signature):  # type: ignore[no-untyped-def]
     """Write the masks of what is behind a pattern in a row, as far as anything wanted is there."""
-    rows, joined, elements = search.rows, search.joined, search.stack.elements
+    rows, joined_rows, elements = search.rows, search.joined, search.stack.elements
     first = np.uint64(elements[entry])
     is_extended = False
     for element in range(first, np.uint64(rows.row_ends[np.uint32(rows.row_of[first])])):
-        if not rows.signatures[element] & wanted:
+        if not rows.signatures[element] & wanted_signature:
             break
         mask = _mask_element(search, element)
         is_end = entry < next_row and elements[entry] == element
         entry += is_end
         if mask or element == first:
-            holds = is_end and (mask & above) != 0
+            holds = is_end and (mask & higher_items) != 0
             is_extended = bool(is_extended or holds or (mask != 0 and element > first))
-            joined.masks[token] = mask | (HOLDS if holds else np.uint64(0))
+            joined_rows.masks[token] = mask | (HOLDS if holds else np.uint64(0))
             token += 1
     return _MaskedRow(token, is_extended)
 
 
 @part
-def _join_rows(search, begin, end, last, above, wanted):  # type: ignore[no-untyped-def]
+def _join_rows(search, begin, end, last, higher_items, wanted_signature):  # type: ignore[no-untyped-def]
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
-    joined, stack = search.joined, search.join_stack
+    joined_rows, stack = search.joined, search.join_stack
     token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
         next_row = _join_row_end(search, entry, end)
-        if entry + 1 == next_row and _is_at_end(search, entry, last, wanted):
+        if entry + 1 == next_row and _is_at_end(search, entry, last, wanted_signature):
             entry = next_row
             continue
-        row = _mask_row(search, entry, next_row, token, above, wanted)
+        row = _mask_row(search, entry, next_row, token, higher_items, wanted_signature)
         if row.is_extended:
             stack.tokens[count] = np.uint32(token)
-            occurrence = _fill_row(search.state, joined, token, row.end, occurrence)
+            occurrence = _fill_row(search.state, joined_rows, token, row.end, occurrence)
             token, count = row.end, count + 1
         entry = next_row
     return count
 
 
 @part
-def open_joins(search, begin, end, last, length, kept):  # type: ignore[no-untyped-def]
+def open_joins(search, begin, end, last, length, kept_count):  # type: ignore[no-untyped-def]
     """Begin a search over words behind a pattern; returns GROW if there is no room for it."""
-    state, joined = search.state, search.joined
+    state, joined_rows = search.state, search.joined
     if _lacks_join_room(search, begin, end):
         return GROW
     lower = np.uint64(0)
     for item in range(last + 1):
-        lower += np.uint64(joined.number_of[item] >= 0)
-    above = ~((np.uint64(1) << lower) - np.uint64(1))
-    state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept, length, -1, 1
-    _list_partners(search, kept)
-    count = _join_rows(search, begin, end, last, above, _sign_kept(joined, kept))
-    pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), above)
-    return open_join_children(state, joined, search.join_stack, pattern, np.int64(0), count)
+        lower += np.uint64(joined_rows.number_of[item] >= 0)
+    higher_items = ~((np.uint64(1) << lower) - np.uint64(1))
+    state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept_count, length, -1, 1
+    _list_partners(search, kept_count)
+    count = _join_rows(search, begin, end, last, higher_items, _sign_kept(joined_rows, kept_count))
+    pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), higher_items)
+    return open_join_children(state, joined_rows, search.join_stack, pattern, np.int64(0), count)
 
 
 __all__ = ["JoinRows", "JoinStack", "JoinTasks", "count_join_pairs", "lay_joins", "number_extensions", "open_joins"]

@@ -115,14 +115,14 @@ class JoinPattern(NamedTuple):
 
 
 @part
-def _list_joinable(rows, token, lasts, wanted):  # type: ignore[no-untyped-def]
+def _list_joinable(rows, token, lasts, wanted_items):  # type: ignore[no-untyped-def]
     """Those of some items that can join the last element of a pattern in one row."""
     joinable = rows.masks[token]
     while rows.followers[token] & lasts == lasts:
         token += 1
         if rows.masks[token] & lasts == lasts:
             joinable |= rows.masks[token]
-    return joinable & wanted
+    return joinable & wanted_items
 
 
 @part
@@ -176,15 +176,15 @@ def _count_children(state, rows, stack, pattern):  # type: ignore[no-untyped-def
 @part
 def _push(rows, stack, items, token, first):  # type: ignore[no-untyped-def]
     """Write an entry of each of some children, if anything may extend it there, to where its tally points."""
-    behind = rows.followers[token]
-    around = behind | rows.masks[token]
+    later_items = rows.followers[token]
+    nearby_items = later_items | rows.masks[token]
     while items:
         number = first + np.int64(find_lowest_bit(items))
         items &= items - np.uint64(1)
         entry = stack.tally[number]
         stack.tokens[entry] = np.uint32(token)
         stack.tally[number] = entry + (
-            ((behind & stack.wanted_follows[number]) | (around & stack.wanted_joins[number])) != 0
+            ((later_items & stack.wanted_follows[number]) | (nearby_items & stack.wanted_joins[number])) != 0
         )
 
 
@@ -223,11 +223,11 @@ def _describe_child(state, rows, stack, pattern, child, number, frequent_follows
     item, joins = number & (JOINING - 1), number >= JOINING
     stack.items[child] = np.int32(number)
     stack.lasts[child] = (np.uint64(1) << np.uint64(item)) | (pattern.lasts if joins else np.uint64(0))
-    held = popcount(stack.lasts[child] & ~HOLDS)
+    item_count = popcount(stack.lasts[child] & ~HOLDS)
     stack.follows[child], stack.joins[child] = np.uint64(0), np.uint64(0)
     if state[PREFIX] + state[JOIN_DEPTH] + 2 < state[MAX_LENGTH]:
         stack.follows[child] = frequent_follows & rows.followed[item]
-        if np.int64(held) < state[LARGEST]:
+        if np.int64(item_count) < state[LARGEST]:
             stack.joins[child] = (frequent_joins if joins else frequent_follows) & rows.joined[item]
     return (stack.follows[child] | stack.joins[child]) != 0
 
@@ -315,10 +315,10 @@ def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-d
         item = np.int64(stack.items[child]) & (JOINING - 1)
         path[length - 1] = ~rows.codes[item] if joins else rows.codes[item]
         state[WORK_LEFT] -= 64 + 8 * (end - begin)
-        follows, joined = stack.follows[child], stack.joins[child]
-        if follows | joined:
+        follows, joining_items = stack.follows[child], stack.joins[child]
+        if follows | joining_items:
             single = np.int64(-1) if joins else item
-            pattern = JoinPattern(begin, end, single, stack.lasts[child], follows, joined)
+            pattern = JoinPattern(begin, end, single, stack.lasts[child], follows, joining_items)
             stop, top = stack.frames[depth, STOP], stack.frames[depth, TOP]
             if open_join_children(state, rows, stack, pattern, stop, top) == GROW:
                 return GROW

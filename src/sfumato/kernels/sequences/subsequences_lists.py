@@ -77,7 +77,13 @@ class _Counted(NamedTuple):
 @part
 def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[no-untyped-def]
     """Count the items behind some places and number the frequent ones; the others get no number."""
-    flat, places, tally, seen, number_of = lists.flat, lists.places, scratch.tally, scratch.seen, scratch.number_of
+    flat, places, tally, seen_serials, number_of = (
+        lists.flat,
+        lists.places,
+        scratch.tally,
+        scratch.seen,
+        scratch.number_of,
+    )
     for item in range(items):
         tally[item] = 0
     tokens = np.int64(0)
@@ -87,41 +93,41 @@ def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[n
         first = position
         while flat[position] != MARK:
             token = np.uint32(flat[position])
-            if seen[token] != serial:
-                seen[token] = serial
+            if seen_serials[token] != serial:
+                seen_serials[token] = serial
                 tally[token] += 1
             position += 1
         tokens += position - first
-    kept, kept_places = np.int64(0), np.int64(0)
+    kept_count, kept_places = np.int64(0), np.int64(0)
     for item in range(items):
         number_of[item] = MARK
         if tally[item] >= state[LEAST]:
-            number_of[item] = np.int32(kept)
+            number_of[item] = np.int32(kept_count)
             kept_places += tally[item]
-            kept += 1
-    return _Counted(kept, tokens, kept_places)
+            kept_count += 1
+    return _Counted(kept_count, tokens, kept_places)
 
 
 @part
-def _copy_suffixes(lists, begin, end, number_of, target, filled):  # type: ignore[no-untyped-def]
+def _copy_suffixes(lists, begin, end, number_of, target, target_end):  # type: ignore[no-untyped-def]
     """Copy what has a number behind some places, row by row; returns where the copy ends."""
     flat, places = lists.flat, lists.places
     for index in range(begin, end):
         position = np.int64(places[index]) + 1
-        row_begin = filled
+        row_begin = target_end
         while flat[position] != MARK:
             number = number_of[np.uint32(flat[position])]
-            target[filled] = number
-            filled += number >= 0
+            target[target_end] = number
+            target_end += number >= 0
             position += 1
-        if filled > row_begin:
-            target[filled] = MARK
-            filled += 1
-    return filled
+        if target_end > row_begin:
+            target[target_end] = MARK
+            target_end += 1
+    return target_end
 
 
 @part
-def _place_items(state, lists, flat_begin, flat_end, seen, first):  # type: ignore[no-untyped-def]
+def _place_items(state, lists, flat_begin, flat_end, seen_serials, first):  # type: ignore[no-untyped-def]
     """Fill in the first place of each item of the level in each row; starts come filled."""
     flat, places, starts = lists.flat, lists.places, lists.starts
     serial = take_serial(state)
@@ -129,50 +135,50 @@ def _place_items(state, lists, flat_begin, flat_end, seen, first):  # type: igno
         item = flat[index]
         if item == MARK:
             serial = take_serial(state)
-        elif seen[item] != serial:
-            seen[item] = serial
+        elif seen_serials[item] != serial:
+            seen_serials[item] = serial
             places[starts[first + item]] = np.uint32(index)
             starts[first + item] += 1
 
 
 @part
-def _open_list_level(search, parent_codes, parent_first, items, kept, flat_end):  # type: ignore[no-untyped-def]
+def _open_list_level(search, parent_codes, parent_first, items, kept_count, flat_end):  # type: ignore[no-untyped-def]
     """Make a level of rows that were copied: codes of its items, and their places."""
     state, frames, lists, scratch = search.state, search.frames, search.lists, search.scratch
     level = state[LEVEL]
-    first, filled = frames[level, ITEMS_END], frames[level, PLACES_END]
+    first, places_end = frames[level, ITEMS_END], frames[level, PLACES_END]
     for item in range(items):
         number = scratch.number_of[item]
         if number >= 0:
             lists.codes[first + number] = parent_codes[parent_first + item]
-            lists.starts[first + number] = filled
-            filled += scratch.tally[item]
+            lists.starts[first + number] = places_end
+            places_end += scratch.tally[item]
     _place_items(state, lists, frames[level, FLAT_END], flat_end, scratch.seen, first)
-    for number in range(kept, 0, -1):
+    for number in range(kept_count, 0, -1):
         lists.starts[first + number] = lists.starts[first + number - 1]
     lists.starts[first] = frames[level, PLACES_END]
     level += 1
-    frames[level, AT], frames[level, STOP], frames[level, ITEMS] = 0, kept, kept
-    frames[level, FLAT_END], frames[level, PLACES_END] = flat_end, filled
-    frames[level, ITEMS_BEGIN], frames[level, ITEMS_END] = first, first + kept + 1
+    frames[level, AT], frames[level, STOP], frames[level, ITEMS] = 0, kept_count, kept_count
+    frames[level, FLAT_END], frames[level, PLACES_END] = flat_end, places_end
+    frames[level, ITEMS_BEGIN], frames[level, ITEMS_END] = first, first + kept_count + 1
     state[LEVEL] = level
 
 
 @part
-def _open_mask_level(search, parent_codes, parent_first, items, kept, flat_end):  # type: ignore[no-untyped-def]
+def _open_mask_level(search, parent_codes, parent_first, items, kept_count, flat_end):  # type: ignore[no-untyped-def]
     """Turn rows that were copied into words, and begin a search over them."""
     state, masks, scratch = search.state, search.masks, search.scratch
-    filled = np.int64(0)
+    places_end = np.int64(0)
     for item in range(items):
         number = scratch.number_of[item]
         if number >= 0:
             masks.codes[number] = parent_codes[parent_first + item]
-            masks.starts[number] = filled
-            filled += scratch.tally[item]
-    fill_masks(search.lists.flat, search.frames[state[LEVEL], FLAT_END], flat_end, kept, masks)
-    state[MASK_ITEMS], state[PREFIX] = kept, state[LEVEL] + 1
+            masks.starts[number] = places_end
+            places_end += scratch.tally[item]
+    fill_masks(search.lists.flat, search.frames[state[LEVEL], FLAT_END], flat_end, kept_count, masks)
+    state[MASK_ITEMS], state[PREFIX] = kept_count, state[LEVEL] + 1
     count_mask_pairs(state, masks, search.stack.tally, search.stack.planes)
-    open_masks(state, masks, search.stack, np.int64(0), kept)
+    open_masks(state, masks, search.stack, np.int64(0), kept_count)
 
 
 @part

@@ -94,18 +94,18 @@ def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
         words = np.uint64((row_end - row_begin + 63) >> 6)
         for index in range(word * np.uint64(items), (word + words) * np.uint64(items)):
             bits[index] = 0
-        behind = np.uint64(0)
+        later_items = np.uint64(0)
         for index in range(row_end - 1, row_begin - 1, -1):
-            followers[index - begin] = behind
+            followers[index - begin] = later_items
             item = np.uint64(flat[index])
-            behind |= unit << item
+            later_items |= unit << item
             slot = np.uint64(index - row_begin)
             bits[(word + (slot >> np.uint64(6))) * np.uint64(items) + item] |= unit << (slot & np.uint64(63))
         index = row_begin
-        while behind:
+        while later_items:
             item = np.uint64(flat[index])
-            if behind & (unit << item):
-                behind ^= unit << item
+            if later_items & (unit << item):
+                later_items ^= unit << item
                 entry = starts[item]
                 tokens[entry] = np.uint32(index - begin)
                 slots[entry] = np.uint32(word * np.uint64(64) + np.uint64(index - row_begin))
@@ -120,10 +120,10 @@ def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
 
 @part
 def _count_bits_of(word, tally):  # type: ignore[no-untyped-def]
-    left = word
-    while left:
-        tally[find_lowest_bit(left)] += 1
-        left &= left - np.uint64(1)
+    remaining_bits = word
+    while remaining_bits:
+        tally[find_lowest_bit(remaining_bits)] += 1
+        remaining_bits &= remaining_bits - np.uint64(1)
 
 
 @part
@@ -151,23 +151,23 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
         for index in range(begin, end):
             _count_bits_of(extensions[tokens[index]], tally)
         return
-    ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
+    ones_plane, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
     used = np.int64(0)
     while position + 8 <= end:
         first, second = extensions[tokens[position]], extensions[tokens[position + 1]]
-        half = ones ^ first
-        two_a, ones = (ones & first) | (half & second), half ^ second
+        half = ones_plane ^ first
+        two_a, ones_plane = (ones_plane & first) | (half & second), half ^ second
         first, second = extensions[tokens[position + 2]], extensions[tokens[position + 3]]
-        half = ones ^ first
-        two_b, ones = (ones & first) | (half & second), half ^ second
+        half = ones_plane ^ first
+        two_b, ones_plane = (ones_plane & first) | (half & second), half ^ second
         half = twos ^ two_a
         four_a, twos = (twos & two_a) | (half & two_b), half ^ two_b
         first, second = extensions[tokens[position + 4]], extensions[tokens[position + 5]]
-        half = ones ^ first
-        two_a, ones = (ones & first) | (half & second), half ^ second
+        half = ones_plane ^ first
+        two_a, ones_plane = (ones_plane & first) | (half & second), half ^ second
         first, second = extensions[tokens[position + 6]], extensions[tokens[position + 7]]
-        half = ones ^ first
-        two_b, ones = (ones & first) | (half & second), half ^ second
+        half = ones_plane ^ first
+        two_b, ones_plane = (ones_plane & first) | (half & second), half ^ second
         half = twos ^ two_a
         four_b, twos = (twos & two_a) | (half & two_b), half ^ two_b
         half = fours ^ four_a
@@ -179,7 +179,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
     unit = np.uint64(1)
     for item in range(items):
         shift = np.uint64(item)
-        total = ((ones >> shift) & unit) + (((twos >> shift) & unit) << unit)
+        total = ((ones_plane >> shift) & unit) + (((twos >> shift) & unit) << unit)
         total += ((fours >> shift) & unit) << np.uint64(2)
         for plane in range(used):
             total += ((planes[plane] >> shift) & unit) << np.uint64(plane + 3)
@@ -210,10 +210,10 @@ def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):  # t
     for index in range(middle, end):
         weight = rows.weights[slots[index] >> np.uint32(6)]
         total += weight
-        left = rows.followers[tokens[index]]
-        while left:
-            tally[find_lowest_bit(left)] += weight
-            left &= left - np.uint64(1)
+        remaining_items = rows.followers[tokens[index]]
+        while remaining_items:
+            tally[find_lowest_bit(remaining_items)] += weight
+            remaining_items &= remaining_items - np.uint64(1)
     return total
 
 
@@ -262,55 +262,55 @@ def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def
 
 
 @part
-def _push_extensions(rows, stack, begin, end, items, wanted):  # type: ignore[no-untyped-def]
+def _push_extensions(rows, stack, begin, end, items, wanted_items):  # type: ignore[no-untyped-def]
     """Write the entries of each wanted extension, where anything may follow it, to where its tally points."""
     followers, bits, cursor, tokens, slots = rows.followers, rows.bits, stack.tally, stack.tokens, stack.slots
     width, unit, low = np.uint64(items), np.uint64(1), np.uint64(63)
     for index in range(begin, end):
         token, slot = np.uint64(tokens[index]), np.uint64(slots[index])
-        left = followers[token] & wanted
-        above = ~((np.uint64(2) << (slot & low)) - unit)
+        remaining_items = followers[token] & wanted_items
+        higher_slots = ~((np.uint64(2) << (slot & low)) - unit)
         word = slot >> np.uint64(6)
-        while left:
-            item = find_lowest_bit(left)
-            left &= left - unit
-            here = word
-            positions = bits[here * width + item] & above
+        while remaining_items:
+            item = find_lowest_bit(remaining_items)
+            remaining_items &= remaining_items - unit
+            word_index = word
+            positions = bits[word_index * width + item] & higher_slots
             while positions == 0:
-                here += unit
-                positions = bits[here * width + item]
-            target = (here << np.uint64(6)) | find_lowest_bit(positions)
+                word_index += unit
+                positions = bits[word_index * width + item]
+            target = (word_index << np.uint64(6)) | find_lowest_bit(positions)
             entry = cursor[item]
-            there = token + (target - slot)
-            tokens[entry] = np.uint32(there)
+            target_token = token + (target - slot)
+            tokens[entry] = np.uint32(target_token)
             slots[entry] = np.uint32(target)
-            cursor[item] = entry + ((followers[there] & stack.wanted[item]) != 0)
+            cursor[item] = entry + ((followers[target_token] & stack.wanted[item]) != 0)
 
 
 @part
 def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[no-untyped-def]
     """List the frequent extensions, already counted, and where their entries go; returns which of them have any."""
     least, depth, tally = state[LEAST], state[DEPTH], stack.tally
-    frequent, pushed, left = np.uint64(0), np.uint64(0), candidates
-    while left:
-        item = find_lowest_bit(left)
-        left &= left - np.uint64(1)
+    frequent, pushed_items, remaining_items = np.uint64(0), np.uint64(0), candidates
+    while remaining_items:
+        item = find_lowest_bit(remaining_items)
+        remaining_items &= remaining_items - np.uint64(1)
         frequent |= np.uint64(tally[item] >= least) << item
     goes_on = state[PREFIX] + depth + 2 < state[MAX_LENGTH]
-    left = frequent
-    while left:
-        item = find_lowest_bit(left)
-        left &= left - np.uint64(1)
+    remaining_items = frequent
+    while remaining_items:
+        item = find_lowest_bit(remaining_items)
+        remaining_items &= remaining_items - np.uint64(1)
         stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, tally[item]
         stack.follows[child] = frequent & rows.followed[item] if goes_on else np.uint64(0)
         if stack.follows[child]:
-            pushed |= np.uint64(1) << item
+            pushed_items |= np.uint64(1) << item
             stack.wanted[item] = stack.follows[child]
             top, tally[item] = top + tally[item], top
         stack.ends[child] = top
         child += 1
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
-    return pushed
+    return pushed_items
 
 
 @part
@@ -335,9 +335,9 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
         or is_short(state, MASK_FRAMES, stack.items.shape[0] // MOST_ITEMS, depth + 3)
     ):
         return GROW
-    pushed = _note_children(state, rows, stack, candidates, child_top, top)
-    if pushed:
-        _push_extensions(rows, stack, begin, end, items, pushed)
+    pushed_items = _note_children(state, rows, stack, candidates, child_top, top)
+    if pushed_items:
+        _push_extensions(rows, stack, begin, end, items, pushed_items)
         for number in range(child_top, stack.frames[depth + 1, STOP]):
             if stack.follows[number]:
                 stack.ends[number] = tally[stack.items[number]]

@@ -75,12 +75,12 @@ def has_room(state, output, length):  # type: ignore[no-untyped-def]
 
 
 @part
-def is_short(state, which, size, needed):  # type: ignore[no-untyped-def]
+def is_short(state, array_number, size, needed_size):  # type: ignore[no-untyped-def]
     """Whether an array is shorter than needed, and if so note which and by how much."""
-    if size >= needed:
+    if size >= needed_size:
         return False
-    state[SHORT_OF] = which
-    state[SHORT_SIZE] = needed
+    state[SHORT_OF] = array_number
+    state[SHORT_SIZE] = needed_size
     return True
 
 

@@ -115,12 +115,12 @@ def _count_following(rows, scratch, following, row, begin, end):  # type: ignore
     """Count which item follows which in a row with repeats, each once."""
     items = np.int64(rows.codes.shape[0])
     count = _list_firsts(rows, scratch, row, begin, end)
-    left = _list_lasts(rows, scratch, row, begin, end)
+    last_count = _list_lasts(rows, scratch, row, begin, end)
     for index in range(count):
         first = np.int64(scratch.firsts[index]) * items
-        while left and scratch.last_elements[left - 1] <= scratch.first_elements[index]:
-            left -= 1
-        for other in range(left):
+        while last_count and scratch.last_elements[last_count - 1] <= scratch.first_elements[index]:
+            last_count -= 1
+        for other in range(last_count):
             following[first + scratch.lasts[other]] += 1
 
 

@@ -21,56 +21,57 @@ def make_signature(item):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void({TOKENS}, int64[::1], int64[::1])")
-def count_rows_of_codes(codes, offsets, seen, counts):  # type: ignore[no-untyped-def]
-    """How many rows hold each code; `seen` comes full of numbers that are no rows."""
+def count_rows_of_codes(codes, offsets, seen_rows, counts):  # type: ignore[no-untyped-def]
+    """How many rows hold each code; `seen_rows` comes full of numbers that are no rows."""
     for row in range(offsets.shape[0] - 1):
         for position in range(offsets[row], offsets[row + 1]):
             code = np.uint32(codes[position])
-            if seen[code] != row:
-                seen[code] = row
+            if seen_rows[code] != row:
+                seen_rows[code] = row
                 counts[code] += 1
 
 
 @compile_cached(f"int64({TOKENS}, int32[::1], int64[::1], int32[::1], int64[::1], uint32[::1])")
-def lay_rows(codes, offsets, rank, seen, flat, starts, places):  # type: ignore[no-untyped-def]
+def lay_rows(codes, offsets, rank, seen_rows, flat, starts, places):  # type: ignore[no-untyped-def]
     """Rows of ranks, a mark after each, and the first place of each rank in each row; returns the length used.
 
-    `starts` says where the places of each rank begin and comes filled; `seen` comes full of numbers that are no rows.
+    `starts` says where the places of each rank begin and comes filled; `seen_rows` comes full of numbers that are no
+    rows.
     """
     cursor = starts.copy()
-    filled = np.int64(0)
+    flat_end = np.int64(0)
     for row in range(offsets.shape[0] - 1):
-        begin = filled
+        begin = flat_end
         for position in range(offsets[row], offsets[row + 1]):
             number = rank[np.uint32(codes[position])]
             if number >= 0:
-                flat[filled] = number
-                if seen[number] != row:
-                    seen[number] = row
-                    places[cursor[number]] = np.uint32(filled)
+                flat[flat_end] = number
+                if seen_rows[number] != row:
+                    seen_rows[number] = row
+                    places[cursor[number]] = np.uint32(flat_end)
                     cursor[number] += 1
-                filled += 1
-        if filled > begin:
-            flat[filled] = MARK
-            filled += 1
-    return filled
+                flat_end += 1
+        if flat_end > begin:
+            flat[flat_end] = MARK
+            flat_end += 1
+    return flat_end
 
 
 @compile_cached("void(int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64[::1])")
-def gather_rows(flat, offsets, order, seen, target, counts):  # type: ignore[no-untyped-def]
+def gather_rows(flat, offsets, order, seen_rows, target, counts):  # type: ignore[no-untyped-def]
     """Copy some rows of ranks with their marks, and count in how many of them each rank is.
 
-    `seen` comes full of numbers that are no rows, `counts` full of zeros.
+    `seen_rows` comes full of numbers that are no rows, `counts` full of zeros.
     """
-    filled = np.int64(0)
+    target_end = np.int64(0)
     for index in range(order.shape[0]):
         row = order[index]
         for position in range(offsets[row], offsets[row + 1]):
             number = flat[position]
-            target[filled] = number
-            filled += 1
-            if number != MARK and seen[number] != index:
-                seen[number] = index
+            target[target_end] = number
+            target_end += 1
+            if number != MARK and seen_rows[number] != index:
+                seen_rows[number] = index
                 counts[number] += 1
 
 
@@ -82,25 +83,25 @@ def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, 
     `row_ends` which element comes after the last of its row.
     """
     unit = np.uint64(1)
-    filled = np.uint64(0)
-    kept = np.uint64(0)
+    token_end = np.uint64(0)
+    element_count = np.uint64(0)
     starts[0] = 0
     for row in range(np.uint64(offsets.shape[0] - 1)):
         first = np.uint64(offsets[row])
         for element in range(first, np.uint64(offsets[row + unit])):
-            begin = filled
+            begin = token_end
             for position in range(np.uint64(element_offsets[element]), np.uint64(element_offsets[element + unit])):
                 number = rank[np.uint32(codes[position])]
                 if number >= 0:
-                    tokens[filled] = number
-                    filled += unit
-            if filled > begin:
-                row_of[kept] = np.int32(row)
-                position_of[kept] = np.int32(element - first)
-                kept += unit
-                starts[kept] = np.int64(filled)
-        row_ends[row] = np.int32(kept)
-    return np.int64(kept)
+                    tokens[token_end] = number
+                    token_end += unit
+            if token_end > begin:
+                row_of[element_count] = np.int32(row)
+                position_of[element_count] = np.int32(element - first)
+                element_count += unit
+                starts[element_count] = np.int64(token_end)
+        row_ends[row] = np.int32(element_count)
+    return np.int64(element_count)
 
 
 @compile_cached("void(int32[::1], int64[::1], int32[::1], uint64[::1], int64[::1])")
@@ -110,14 +111,14 @@ def sign_elements(tokens, starts, row_ends, signatures, counts):  # type: ignore
     begin = np.uint64(0)
     for row in range(np.uint64(row_ends.shape[0])):
         end = np.uint64(row_ends[row])
-        behind = np.uint64(0)
+        signature = np.uint64(0)
         for step in range(end - begin):
             element = end - unit - step
             for token in range(np.uint64(starts[element]), np.uint64(starts[element + unit])):
                 item = np.uint32(tokens[token])
-                behind |= make_signature(item)
+                signature |= make_signature(item)
                 counts[item] += 1
-            signatures[element] = behind
+            signatures[element] = signature
         begin = end
 
 
@@ -125,10 +126,10 @@ def sign_elements(tokens, starts, row_ends, signatures, counts):  # type: ignore
 def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
     """Whether some element holds more than one item that has a rank."""
     for element in range(element_offsets.shape[0] - 1):
-        ranked = 0
+        ranked_count = 0
         for position in range(element_offsets[element], element_offsets[element + 1]):
-            ranked += rank[np.uint32(codes[position])] >= 0
-        if ranked > 1:
+            ranked_count += rank[np.uint32(codes[position])] >= 0
+        if ranked_count > 1:
             return True
     return False
 

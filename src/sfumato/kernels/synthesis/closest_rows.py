@@ -17,36 +17,36 @@ def find_closest_distances(rows: Any, people: Any, words: Any, starts: Any, leas
     difference, at most 1. People are sorted so that similar ones are adjacent; each row's search begins at its own
     position and extends to both sides, so that somebody close is found early and others are abandoned soon."""
     columns = rows.shape[1]
-    everybody = people.shape[0]
+    people_count = people.shape[0]
     for row in range(rows.shape[0]):
         best = float(columns) + 1.0
-        up = starts[row]
-        down = up - 1
-        for turn in range(2 * everybody):
+        upper_person = starts[row]
+        lower_person = upper_person - 1
+        for turn in range(2 * people_count):
             if turn % 2 == 0:
-                if up >= everybody:
-                    if down < 0:
+                if upper_person >= people_count:
+                    if lower_person < 0:
                         break
                     continue
-                person = up
-                up += 1
+                person = upper_person
+                upper_person += 1
             else:
-                if down < 0:
+                if lower_person < 0:
                     continue
-                person = down
-                down -= 1
-            apart = 0.0
+                person = lower_person
+                lower_person -= 1
+            distance = 0.0
             for column in range(columns):
                 gap = abs(rows[row, column] - people[person, column])
                 if words[column]:
                     if gap > 0.0:
-                        apart += 1.0
+                        distance += 1.0
                 else:
-                    apart += min(gap, 1.0)
-                if apart >= best:
+                    distance += min(gap, 1.0)
+                if distance >= best:
                     break
-            if apart < best:
-                best = apart
+            if distance < best:
+                best = distance
                 if best == 0.0:
                     break
         least_distances[row] = best

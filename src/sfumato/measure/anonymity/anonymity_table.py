@@ -67,12 +67,12 @@ class Anonymity(Mapping[str, Any]):
         """What a sensitive column achieves, by model."""
         if column not in self.columns:
             raise DataError(f'"{column}" is not a sensitive column; those are: {", ".join(self.columns) or "none"}')
-        achieved = {
+        achieved_values = {
             model: values[column]
             for model, values in self.models.items()
             if isinstance(values, Mapping) and column in values
         }
-        return MappingProxyType(achieved)
+        return MappingProxyType(achieved_values)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts and numbers, by model."""
@@ -98,12 +98,15 @@ def anonymity(table: Table, population: Table | None = None, *, starred_rows: St
     `t_equal`, `t_ordered`, `t_hierarchical` (if the column has a hierarchy), `beta`, `enhanced_beta`,
     `delta_disclosure`; with a population `k_map` and `delta_presence`.
     """
-    grouped = GroupedRows.of(table, starred_rows)
-    tallies = {name: grouped.tally(name) for name in table.sensitive}
+    grouped_rows = GroupedRows.of(table, starred_rows)
+    tallies = {name: grouped_rows.tally(name) for name in table.sensitive}
     crowds = next((tally.sizes for tally in tallies.values()), None)
     if crowds is None:
-        crowds = grouped.measure_crowds()
-    rows, people = (crowds if grouped.overlapping is None else grouped.count_own_rows()), len(grouped.key)
+        crowds = grouped_rows.measure_crowds()
+    rows, people = (
+        (crowds if grouped_rows.overlapping is None else grouped_rows.count_own_rows()),
+        len(grouped_rows.key),
+    )
     models: dict[str, Any] = {
         "k": int(crowds.min(initial=people)),
         "uniqueness": round(int(rows[crowds == 1].sum()) / people, 12) if people else 0.0,

@@ -53,10 +53,10 @@ def t_hierarchical(
     If the topmost level has several labels, a root is added above it. A missing value joins the others at the first
     level with a single label.
     """
-    known = hierarchy or table.hierarchies.get(column)
-    if known is None:
+    column_hierarchy = hierarchy or table.hierarchies.get(column)
+    if column_hierarchy is None:
         raise DataError(f'column "{column}" has no hierarchy; give one, or measure the equal or ordered distance')
-    return measure_t_hierarchical(GroupedRows.of(table, starred_rows).tally(column), known)
+    return measure_t_hierarchical(GroupedRows.of(table, starred_rows).tally(column), column_hierarchy)
 
 
 def choose_rank_order(table: Table, column: str, order: Sequence[str] | None = None) -> Hierarchy | None:
@@ -93,20 +93,20 @@ def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
         tally = _reorder_values(tally, order.code_leaves(tally.labels))
     sizes, rows = tally.sizes, tally.rows
     kind: type[Any] = np.int64 if (steps + 1) * int(sizes.max()) * rows < _LARGEST else np.float64
-    cumulated = np.cumsum(tally.overall)
-    sums = np.concatenate([[0], np.cumsum(cumulated.astype(kind))]).astype(kind)
+    cumulated_counts = np.cumsum(tally.overall)
+    sums = np.concatenate([[0], np.cumsum(cumulated_counts.astype(kind))]).astype(kind)
     size = tally.spread(sizes)
     running = np.cumsum(tally.counts)
-    reached = running - tally.spread(running[tally.starts] - tally.counts[tally.starts])
+    reached_counts = running - tally.spread(running[tally.starts] - tally.counts[tally.starts])
     # Between two values of the class, P is constant while Q grows: it overtakes P once, at `turn`.
     begin, end = tally.values, np.append(tally.values[1:], steps + 1)
     end[np.append(tally.starts[1:], len(end)) - 1] = steps + 1
-    level = reached * rows
-    turn = np.clip(np.searchsorted(cumulated, level // size, side="right"), begin, end)
-    before = level.astype(kind) * (turn - begin) - size.astype(kind) * (sums[turn] - sums[begin])
+    level = reached_counts * rows
+    turn = np.clip(np.searchsorted(cumulated_counts, level // size, side="right"), begin, end)
+    sums_before = level.astype(kind) * (turn - begin) - size.astype(kind) * (sums[turn] - sums[begin])
     sums_after = size.astype(kind) * (sums[end] - sums[turn]) - level.astype(kind) * (end - turn)
     head = sizes.astype(kind) * sums[tally.values[tally.starts]]
-    return _find_largest_distance(tally, np.add.reduceat(before + sums_after, tally.starts) + head, steps)
+    return _find_largest_distance(tally, np.add.reduceat(sums_before + sums_after, tally.starts) + head, steps)
 
 
 def _sum_surplus(tally: ClassTally) -> Ints:
@@ -126,13 +126,13 @@ def _merge_values(tally: ClassTally, group: Ints) -> ClassTally:
     width = int(group.max(initial=0)) + 1
     joint = tally.spread(np.arange(len(tally.starts))) * width + group[tally.values]
     order = np.argsort(joint, kind="stable")
-    ordered = joint[order]
-    heads = np.flatnonzero(np.diff(ordered, prepend=-1))
+    sorted_keys = joint[order]
+    heads = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
     counts = np.add.reduceat(tally.counts[order], heads) if len(heads) else tally.counts
-    starts = np.flatnonzero(np.diff(ordered[heads] // width, prepend=-1))
+    starts = np.flatnonzero(np.diff(sorted_keys[heads] // width, prepend=-1))
     overall = np.zeros(width, dtype=np.int64)
     np.add.at(overall, group, tally.overall)
-    return ClassTally(ordered[heads] % width, counts, starts, overall, tally.labels)
+    return ClassTally(sorted_keys[heads] % width, counts, starts, overall, tally.labels)
 
 
 def _reorder_values(tally: ClassTally, places: Codes) -> ClassTally:

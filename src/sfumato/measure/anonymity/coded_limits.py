@@ -17,8 +17,8 @@ _TOLD = ("cap", "column", "floor")
 def count_beyond_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
     """How many numbers of a column lie below a floor or above a cap."""
     cells = _read_numbers(table.frame, column, table.source)
-    below = 0 if floor is None else int((cells < _cast_limit(floor, cells)).sum())
-    return below + (0 if cap is None else int((cells > _cast_limit(cap, cells)).sum()))
+    count_below = 0 if floor is None else int((cells < _cast_limit(floor, cells)).sum())
+    return count_below + (0 if cap is None else int((cells > _cast_limit(cap, cells)).sum()))
 
 
 def count_rows_at_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
@@ -29,23 +29,23 @@ def count_rows_at_limits(table: Table, column: str, floor: Number | None = None,
 
 def count_miscoded_cells(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     floor: Number | None = None,
     cap: Number | None = None,
     rows: Rows = None,
 ) -> int:
     """How many cells are neither their original nor, where that lies beyond a limit, the limit."""
-    original_numbers = _read_numbers(align_originals(original, published, rows), column, original.source)
-    published_numbers = _read_numbers(published.frame, column, published.source)
+    original_numbers = _read_numbers(align_originals(original, published_table, rows), column, original.source)
+    published_numbers = _read_numbers(published_table.frame, column, published_table.source)
     if original_numbers.dtype == pl.Float32 and published_numbers.dtype.is_float():
         published_numbers = published_numbers.cast(pl.Float32)
-    wanted = original_numbers
-    for beyond, limit in ((original_numbers.__gt__, cap), (original_numbers.__lt__, floor)):
+    wanted_numbers = original_numbers
+    for comparison, limit in ((original_numbers.__gt__, cap), (original_numbers.__lt__, floor)):
         if limit is not None:
-            coded = beyond(_cast_limit(limit, original_numbers)).fill_null(False)
-            wanted = pl.repeat(limit, len(original_numbers), eager=True).zip_with(coded, wanted)
-    return int(wanted.cast(published_numbers.dtype, strict=False).ne_missing(published_numbers).sum())
+            coded_mask = comparison(_cast_limit(limit, original_numbers)).fill_null(False)
+            wanted_numbers = pl.repeat(limit, len(original_numbers), eager=True).zip_with(coded_mask, wanted_numbers)
+    return int(wanted_numbers.cast(published_numbers.dtype, strict=False).ne_missing(published_numbers).sum())
 
 
 checks_claim("beyond_limits", "exactly", arguments=_TOLD)(

@@ -33,18 +33,18 @@ def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: Sta
     frame = table.frame.select(names)
     holes = sum(frame.null_count().row(0))
     if not holes or table.missing is Missing.OWN_VALUE:
-        starred = int(flag_starred_rows(frame, names).sum()) if starred_rows == "suppressed" else 0
-        return _build_class_frame(_leave_out_class(count_class_sizes(frame, names), starred))
+        starred_count = int(flag_starred_rows(frame, names).sum()) if starred_rows == "suppressed" else 0
+        return _build_class_frame(_leave_out_class(count_class_sizes(frame, names), starred_count))
     if starred_rows == "suppressed":
         frame = frame.filter(~flag_starred_rows(frame, names))
-    holed = pl.any_horizontal(pl.col(names).is_null())
+    has_missing = pl.any_horizontal(pl.col(names).is_null())
     if table.missing is Missing.DROP:
-        return _build_class_frame(count_class_sizes(frame.filter(~holed), names))
-    if not frame.select(holed.any()).item():
+        return _build_class_frame(count_class_sizes(frame.filter(~has_missing), names))
+    if not frame.select(has_missing.any()).item():
         return _build_class_frame(count_class_sizes(frame, names))
     if table.missing is Missing.NEVER_MATCHES:
-        alone = np.ones(frame.select(holed.sum()).item(), dtype=np.int64)
-        return _build_class_frame(np.concatenate([alone, count_class_sizes(frame.filter(~holed), names)]))
+        lone_sizes = np.ones(frame.select(has_missing.sum()).item(), dtype=np.int64)
+        return _build_class_frame(np.concatenate([lone_sizes, count_class_sizes(frame.filter(~has_missing), names)]))
     return _match_classes_by_pattern(frame, names)
 
 
@@ -80,12 +80,12 @@ def match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     rows = classes["\0rows"].to_numpy()
     crowd = np.zeros(len(rows), dtype=np.int64)
     for start in range(0, len(rows), _CHUNK):
-        here = slice(start, start + _CHUNK)
-        agree = np.ones((len(rows[here]), len(rows)), dtype=bool)
+        chunk = slice(start, start + _CHUNK)
+        agree = np.ones((len(rows[chunk]), len(rows)), dtype=bool)
         for column in ranks:
-            mine = column[here, None]
+            mine = column[chunk, None]
             agree &= (mine == column) | (mine < 0) | (column < 0)
-        crowd[here] = agree @ rows
+        crowd[chunk] = agree @ rows
     return pl.DataFrame({"rows": rows, "crowd": crowd})
 
 

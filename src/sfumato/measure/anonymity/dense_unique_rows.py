@@ -42,27 +42,36 @@ def count_dense_unique(
     """How many rows are unique by each combination, given how many values each column has, a missing cell being one."""
     groups: list[list[Combination]] = []
     room = 0
-    for chosen in combinations:
-        places = count_possible_rows(chosen, values)
+    for combination in combinations:
+        places = count_possible_rows(combination, values)
         if places > room:
             groups.append([])
             room = MOST_AT_ONCE
-        groups[-1].append(chosen)
+        groups[-1].append(combination)
         room -= places
-    return {chosen: count for group in groups for chosen, count in _count_in_one_pass(rows, group, values).items()}
+    return {
+        combination: count for group in groups for combination, count in _count_in_one_pass(rows, group, values).items()
+    }
 
 
 def _count_in_one_pass(
     rows: StoredRows, combinations: Sequence[Combination], values: Mapping[str, int]
 ) -> dict[Combination, int]:
-    wider = {chosen: _find_wider(chosen, combinations) for chosen in combinations}
-    seen = _note_places(rows, [chosen for chosen in combinations if wider[chosen] is None], values)
-    return {chosen: _count_alone(chosen, other or chosen, seen, values) for chosen, other in wider.items()}
+    wider = {combination: _find_wider(combination, combinations) for combination in combinations}
+    place_states = _note_places(
+        rows, [combination for combination in combinations if wider[combination] is None], values
+    )
+    return {
+        combination: _count_alone(combination, other or combination, place_states, values)
+        for combination, other in wider.items()
+    }
 
 
-def _find_wider(chosen: Combination, combinations: Sequence[Combination]) -> Combination | None:
+def _find_wider(combination: Combination, combinations: Sequence[Combination]) -> Combination | None:
     """Another combination that has all these columns and needs no wider one itself."""
-    return next((c for c in combinations if len(c) == MOST_COLUMNS > len(chosen) and set(chosen) < set(c)), None)
+    return next(
+        (c for c in combinations if len(c) == MOST_COLUMNS > len(combination) and set(combination) < set(c)), None
+    )
 
 
 def _note_places(
@@ -71,26 +80,29 @@ def _note_places(
     """For every row that a combination could have, whether none, one or more rows are there."""
     from sfumato.kernels.anonymity.seen_places import note_seen_places
 
-    names = list(dict.fromkeys(name for chosen in combinations for name in chosen))
+    names = list(dict.fromkeys(name for combination in combinations for name in combination))
     columns = np.zeros((len(combinations), MOST_COLUMNS), dtype=np.int64)
     steps = np.zeros((len(combinations), MOST_COLUMNS), dtype=np.int32)
-    for number, chosen in enumerate(combinations):
-        columns[number, : len(chosen)] = [names.index(name) for name in chosen]
-        steps[number, : len(chosen)] = [
-            count_possible_rows(chosen[position + 1 :], values) for position in range(len(chosen))
+    for number, combination in enumerate(combinations):
+        columns[number, : len(combination)] = [names.index(name) for name in combination]
+        steps[number, : len(combination)] = [
+            count_possible_rows(combination[position + 1 :], values) for position in range(len(combination))
         ]
-    ends = np.cumsum([count_possible_rows(chosen, values) for chosen in combinations])
-    seen = np.zeros(int(ends[-1]), dtype=np.uint8)
+    ends = np.cumsum([count_possible_rows(combination, values) for combination in combinations])
+    place_states = np.zeros(int(ends[-1]), dtype=np.uint8)
     begins = np.concatenate([[0], ends[:-1]]).astype(np.int32)
     for codes in rows.iterate_numbered(names):
-        note_seen_places(codes, columns, steps, begins, seen)
-    return dict(zip(combinations, np.split(seen, ends[:-1]), strict=True))
+        note_seen_places(codes, columns, steps, begins, place_states)
+    return dict(zip(combinations, np.split(place_states, ends[:-1]), strict=True))
 
 
 def _count_alone(
-    chosen: Combination, noted: Combination, seen: Mapping[Combination, Bytes], values: Mapping[str, int]
+    combination: Combination,
+    wider_combination: Combination,
+    place_states: Mapping[Combination, Bytes],
+    values: Mapping[str, int],
 ) -> int:
     """How many places of a combination have one row, from those of a combination with these columns and others."""
-    grid = seen[noted].reshape([values[name] for name in noted])
-    others = tuple(axis for axis, name in enumerate(noted) if name not in chosen)
-    return int(np.count_nonzero(grid.sum(axis=others, dtype=np.int64) == 1))
+    grid = place_states[wider_combination].reshape([values[name] for name in wider_combination])
+    other_axes = tuple(axis for axis, name in enumerate(wider_combination) if name not in combination)
+    return int(np.count_nonzero(grid.sum(axis=other_axes, dtype=np.int64) == 1))

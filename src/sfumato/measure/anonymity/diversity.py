@@ -116,8 +116,8 @@ def measure_enhanced_beta(tally: ClassTally) -> float:
     """The largest (p − q) / q, infinite if one exceeds −ln q."""
     gains = _compute_gains(tally)
     bounds = -np.log(tally.overall / max(tally.rows, 1))[tally.values]
-    broken = np.round(gains, 12) > np.round(bounds, 12)
-    return float("inf") if broken.any() else _round_maximum(gains)
+    violation_mask = np.round(gains, 12) > np.round(bounds, 12)
+    return float("inf") if violation_mask.any() else _round_maximum(gains)
 
 
 def measure_delta_disclosure(tally: ClassTally) -> float:

@@ -29,32 +29,32 @@ from sfumato.table import Table
 _TOLD_EVERY = 4096
 
 
-def fitting_people(published: Table, original: Table, starred_rows: StarredRows = "class") -> pl.DataFrame:
+def fitting_people(published_table: Table, original: Table, starred_rows: StarredRows = "class") -> pl.DataFrame:
     """For each combination of published quasi-identifying cells, the number of `rows` that have it and of the
     original `people` who fit it.
     """
-    names = require_original_columns(published, original)
-    classes = group_published_rows(published, names, starred_rows)
+    names = require_original_columns(published_table, original)
+    classes = group_published_rows(published_table, names, starred_rows)
     people = original.frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
     weights = people["\0people"].to_numpy()
     counts = [int(weights[fitting].sum()) for fitting in iterate_fitting(classes, people, names, original)]
     return classes.select("rows").with_columns(pl.Series("people", counts, dtype=pl.Int64))
 
 
-def require_original_columns(published: Table, original: Table) -> list[str]:
+def require_original_columns(published_table: Table, original: Table) -> list[str]:
     """The quasi-identifying columns, which the originals must have, too."""
-    names = list(published.quasi_identifying)
+    names = list(published_table.quasi_identifying)
     if not names:
-        raise DataError(f"{published.source}: no column is quasi_identifying, so everybody fits every row")
+        raise DataError(f"{published_table.source}: no column is quasi_identifying, so everybody fits every row")
     absent = [name for name in names if name not in original.frame.columns]
     if absent:
         raise DataError(f"{original.source}: the originals lack the quasi-identifying {quote_names(absent)}")
     return names
 
 
-def group_published_rows(published: Table, names: list[str], starred_rows: StarredRows) -> pl.DataFrame:
+def group_published_rows(published_table: Table, names: list[str], starred_rows: StarredRows) -> pl.DataFrame:
     """The distinct published combinations, and how many `rows` have each."""
-    frame = pl.DataFrame([spell_cells(published.frame[name]) for name in names])
+    frame = pl.DataFrame([spell_cells(published_table.frame[name]) for name in names])
     if starred_rows == "suppressed":
         frame = frame.filter(~flag_starred_rows(frame, names))
     return frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("rows"))
@@ -69,9 +69,9 @@ def iterate_fitting(classes: pl.DataFrame, people: pl.DataFrame, names: list[str
         yield _find_fitting(columns, number)
 
 
-def count_fewest_fitting(published: Table, original: Table, starred_rows: StarredRows = "class") -> int:
+def count_fewest_fitting(published_table: Table, original: Table, starred_rows: StarredRows = "class") -> int:
     """The smallest number of original people whom a published row fits; 0 without published rows."""
-    fewest = fitting_people(published, original, starred_rows)["people"].min()
+    fewest = fitting_people(published_table, original, starred_rows)["people"].min()
     return int(fewest) if isinstance(fewest, int) else 0
 
 
@@ -81,9 +81,9 @@ def _read_domain(original: Table, name: str) -> Domain:
 
 def _find_fitting(columns: list[_FittingColumn], number: int) -> Ints:
     """The people who fit a class: those who fit its rarest label, as far as they fit the others."""
-    first, *others = sorted(columns, key=lambda column: column.counts[column.labels[number]])
+    first, *other_columns = sorted(columns, key=lambda column: column.counts[column.labels[number]])
     people = first.list_people(int(first.labels[number]))
-    for column in others:
+    for column in other_columns:
         people = people[column.flag_fitting(int(column.labels[number]), people)]
     return people
 
@@ -121,9 +121,9 @@ class _FittingColumn:
 
     def list_people(self, label: int) -> Ints:
         """The people who fit a label."""
-        nobody = np.zeros(0, dtype=np.int64)
+        no_people = np.zeros(0, dtype=np.int64)
         parts = [self.order[self.begins[start] : self.begins[stop]] for start, stop in self.runs[label]]
-        return np.concatenate([nobody, *parts])
+        return np.concatenate([no_people, *parts])
 
     def flag_fitting(self, label: int, people: Ints) -> Flags:
         """Which of some people fit a label."""
@@ -135,14 +135,14 @@ class _FittingColumn:
 
 def _list_runs(texts: list[str | None], domain: Domain) -> tuple[tuple[tuple[int, int], ...], ...]:
     """The positions that each label covers; none for a label that no original value could have."""
-    everything = ((0, len(domain.leaves) + 1),)
+    full_run = ((0, len(domain.leaves) + 1),)
     readable = [number for number, text in enumerate(texts) if text is not None and domain.reads(text)]
     cover = domain.cover([texts[number] for number in readable])
     runs: list[list[tuple[int, int]]] = [[] for _ in texts]
     for label, start, stop in zip(cover.label.tolist(), cover.start.tolist(), cover.stop.tolist(), strict=True):
         runs[readable[label]].append((start, stop))
     whole = [text is None or text == SUPPRESSED or domain.says_nothing(text) for text in texts]
-    return tuple(everything if is_whole else tuple(spans) for is_whole, spans in zip(whole, runs, strict=True))
+    return tuple(full_run if is_whole else tuple(spans) for is_whole, spans in zip(whole, runs, strict=True))
 
 
 @checks_claim("fitting_people", "at_least", needs_original=True)

@@ -40,16 +40,16 @@ _BY_COUNTS = {
 
 
 def tally_fitting_values(
-    published: Table, original: Table, column: str, starred_rows: StarredRows = "class"
+    published_table: Table, original: Table, column: str, starred_rows: StarredRows = "class"
 ) -> ClassTally:
     """The values of a column among the original people who fit each published combination; one that fits nobody is
     left out. The classes overlap, and are compared with the whole table of originals.
     """
-    names = require_original_columns(published, original)
+    names = require_original_columns(published_table, original)
     if column not in original.frame.columns:
         raise DataError(f'{original.source}: there is no column "{column}" to measure')
     codes, labels = number_sorted_values(original.frame[column])
-    classes = group_published_rows(published, names, starred_rows)
+    classes = group_published_rows(published_table, names, starred_rows)
     people = original.frame.select(names).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
     rows = [np.asarray(members, dtype=np.int64) for members in people["\0row"].to_list()]
     values, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
@@ -67,15 +67,15 @@ def tally_fitting_values(
 
 @checks_claim("fitting_values", "at_least", "at_most", "below", needs_original=True)
 def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    column, what = arguments["column"], arguments["of"]
+    column, model = arguments["column"], arguments["of"]
     starred_rows = arguments.get("starred_rows", "class")
     tally = tally_fitting_values(evidence.published, evidence.original, column, starred_rows)
-    if what in _BY_COUNTS:
-        return _BY_COUNTS[what](tally)
-    if what == "recursive_c":
+    if model in _BY_COUNTS:
+        return _BY_COUNTS[model](tally)
+    if model == "recursive_c":
         return diversity.measure_recursive_c(tally, arguments["l"])
     hierarchy = diversity.parse_claim_hierarchy(arguments) if "parents" in arguments else None
-    if what == "t_hierarchical" and hierarchy is not None:
+    if model == "t_hierarchical" and hierarchy is not None:
         return measure_t_hierarchical(tally, hierarchy)
     order = arguments.get("order") if hierarchy is None else hierarchy.leaves
     return measure_t_ordered(tally, choose_rank_order(evidence.original, column, order))

@@ -102,16 +102,16 @@ def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate 
     people = _count_population(sample, sampling_share)
     if not 1 < sample.number < sample.rows:  # all alike, or all unique: the likelihood has no maximum
         return None
-    inside = _solve_pitman(sample)
-    alpha, theta = inside or (0.0, _fit_ewens(sample))
-    grown = _compute_log_gamma_ratio(theta + people - 1, alpha)
-    uniques = people * float(np.exp(min(grown - _compute_log_gamma_ratio(theta, alpha), 0.0)))
+    solution = _solve_pitman(sample)
+    alpha, theta = solution or (0.0, _fit_ewens(sample))
+    log_ratio = _compute_log_gamma_ratio(theta + people - 1, alpha)
+    uniques = people * float(np.exp(min(log_ratio - _compute_log_gamma_ratio(theta, alpha), 0.0)))
     # The chance that nobody joins a sample unique while the urn grows from the sample to the population.
-    alone = float(np.exp(min(grown - _compute_log_gamma_ratio(theta + sample.rows - 1, alpha), 0.0)))
+    lone_chance = float(np.exp(min(log_ratio - _compute_log_gamma_ratio(theta + sample.rows - 1, alpha), 0.0)))
     share = (sample.rows + theta) / (people + theta)
-    name = "pitman" if inside else "pitman: at its edge, alpha = 0"
+    name = "pitman" if solution else "pitman: at its edge, alpha = 0"
     growth = _expect_class_growth(sample.sizes, alpha, share)
-    return PopulationEstimate(name, uniques, sample.count_classes(1) * alone, *growth)
+    return PopulationEstimate(name, uniques, sample.count_classes(1) * lone_chance, *growth)
 
 
 def _fit_ewens(sample: ClassSizes) -> float:
@@ -140,19 +140,19 @@ def _solve_pitman(sample: ClassSizes) -> tuple[float, float] | None:
 
     def slopes(point: Floats) -> Floats:
         # In α and log (θ + α): the derivative by θ itself vanishes far out, where the solver finds nothing.
-        alpha, above = float(expit(point[0])), float(np.exp(point[1]))
-        by_theta, by_alpha = _compute_pitman_scores(sample, alpha, above - alpha)
-        return np.array([by_alpha - by_theta, by_theta * above])
+        alpha, theta_plus_alpha = float(expit(point[0])), float(np.exp(point[1]))
+        by_theta, by_alpha = _compute_pitman_scores(sample, alpha, theta_plus_alpha - alpha)
+        return np.array([by_alpha - by_theta, by_theta * theta_plus_alpha])
 
     number = max(sample.number, 2.0)
     starts = [np.array([logit(alpha), np.log(theta)]) for alpha in (0.5, 0.1, 0.9) for theta in (number, 1.0)]
     solution = _find_root(slopes, starts, np.full(2, sample.rows))
     if solution is None:
         return None
-    alpha, above = float(expit(solution[0])), float(np.exp(solution[1]))
+    alpha, theta_plus_alpha = float(expit(solution[0])), float(np.exp(solution[1]))
     # Reject a root at the edge: there the slopes lose their digits. No sample puts θ beyond n².
-    inside = _CLOSE < alpha < 1 - _CLOSE and above < sample.rows**2
-    return (alpha, above - alpha) if inside else None
+    is_interior = _CLOSE < alpha < 1 - _CLOSE and theta_plus_alpha < sample.rows**2
+    return (alpha, theta_plus_alpha - alpha) if is_interior else None
 
 
 def _compute_pitman_scores(sample: ClassSizes, alpha: float, theta: float) -> Floats:
@@ -160,10 +160,10 @@ def _compute_pitman_scores(sample: ClassSizes, alpha: float, theta: float) -> Fl
     from scipy.special import digamma
 
     classes, rows = sample.number, sample.rows
-    joined = (digamma(classes + theta / alpha) - digamma(1 + theta / alpha)) / alpha
-    by_theta = joined - (digamma(rows + theta) - digamma(1 + theta))
-    within = sample.classes @ (digamma(sample.sizes - alpha) - digamma(1 - alpha))
-    by_alpha = ((classes - 1) - theta * joined) / alpha - within
+    class_term = (digamma(classes + theta / alpha) - digamma(1 + theta / alpha)) / alpha
+    by_theta = class_term - (digamma(rows + theta) - digamma(1 + theta))
+    size_term = sample.classes @ (digamma(sample.sizes - alpha) - digamma(1 - alpha))
+    by_alpha = ((classes - 1) - theta * class_term) / alpha - size_term
     return np.array([by_theta, by_alpha])
 
 
@@ -175,15 +175,15 @@ def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> Popu
     people = _count_population(sample, sampling_share)
     rows = sample.rows
     inverse, mean = np.empty(len(sample.sizes)), np.empty(len(sample.sizes))
-    alone = 0.0
+    lone_chance = 0.0
     for position, size in enumerate(sample.sizes):
         larger = sample.sizes[position:]
         weights = sample.classes[position:] * _compute_drawing_chance(people, larger, rows, float(size))
         weights /= weights.sum()
         inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
-        alone = float(weights[0]) if size == 1 else alone
-    both = sample.count_classes(1) * alone
-    return PopulationEstimate(f"zayatz{why}", both * people / rows, both, inverse, mean)
+        lone_chance = float(weights[0]) if size == 1 else lone_chance
+    unique_in_both = sample.count_classes(1) * lone_chance
+    return PopulationEstimate(f"zayatz{why}", unique_in_both * people / rows, unique_in_both, inverse, mean)
 
 
 def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_people: float) -> Floats:
@@ -209,46 +209,55 @@ def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | N
     """
     share = sampling_share
     classes = _estimate_shlosser(sample, share)
-    ones, twos = sample.count_classes(1), sample.count_classes(2)
+    single_classes, twos = sample.count_classes(1), sample.count_classes(2)
     if not np.isfinite(classes) or not twos:
         return None
-    fitted = _solve_snb(classes, share, ones, twos)
-    if fitted is None:
+    solution = _solve_snb(classes, share, single_classes, twos)
+    if solution is None:
         return None
-    alpha, beta = fitted
-    left = (1 - beta) * (1 - share)
+    alpha, beta = solution
+    residual_chance = (1 - beta) * (1 - share)
     shape = alpha + sample.sizes - 1
-    expected = sample.sizes + shape * left / (1 - left)
-    spread = shape * left / (1 - left) ** 2
+    expected_sizes = sample.sizes + shape * residual_chance / (1 - residual_chance)
+    spread = shape * residual_chance / (1 - residual_chance) ** 2
     uniques = min(classes * beta**alpha, _count_population(sample, share))
-    alone = (1 - left) ** alpha / (1 + alpha * left / (1 - left))
-    return PopulationEstimate("snb", uniques, ones * alone, 1 / expected, expected + spread / expected)
+    lone_chance = (1 - residual_chance) ** alpha / (1 + alpha * residual_chance / (1 - residual_chance))
+    return PopulationEstimate(
+        "snb", uniques, single_classes * lone_chance, 1 / expected_sizes, expected_sizes + spread / expected_sizes
+    )
 
 
-def _solve_snb(classes: float, share: float, ones: float, twos: float) -> tuple[float, float] | None:
+def _solve_snb(classes: float, share: float, single_classes: float, twos: float) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
     def gaps(point: Floats) -> Floats:
         alpha, beta = float(np.exp(point[0])), float(expit(point[1]))
-        left = (1 - beta) * (1 - share)
-        shared = classes * (beta / (1 - left)) ** alpha
-        first = shared * share * (1 + alpha * left / (1 - left))
-        second = shared * share**2 * alpha * (1 - beta) * (2 - (1 - alpha) * left) / (2 * (1 - left) ** 2)
-        return np.array([first - ones, second - twos])
+        residual_chance = (1 - beta) * (1 - share)
+        common_factor = classes * (beta / (1 - residual_chance)) ** alpha
+        first = common_factor * share * (1 + alpha * residual_chance / (1 - residual_chance))
+        second = (
+            common_factor
+            * share**2
+            * alpha
+            * (1 - beta)
+            * (2 - (1 - alpha) * residual_chance)
+            / (2 * (1 - residual_chance) ** 2)
+        )
+        return np.array([first - single_classes, second - twos])
 
     starts = [np.array([np.log(alpha), logit(beta)]) for alpha in (0.5, 2.0, 0.05) for beta in (0.3, 0.05, 0.8)]
-    solution = _find_root(gaps, starts, np.array([ones, twos]))
+    solution = _find_root(gaps, starts, np.array([single_classes, twos]))
     return None if solution is None else (float(np.exp(solution[0])), float(expit(solution[1])))
 
 
 def _estimate_shlosser(sample: ClassSizes, share: float) -> float:
     """Shlosser's estimate of the classes of the population, in the form of Haas and Stokes (1998)."""
     sizes, classes = sample.sizes, sample.classes
-    missed = (1 - share) ** sizes
+    miss_chances = (1 - share) ** sizes
     first = (sizes * share**2 * (1 - share**2) ** (sizes - 1)) @ classes
-    second = ((1 - share**2) ** sizes - missed) @ classes
-    unseen, once = missed @ classes, (sizes * share * (1 - share) ** (sizes - 1)) @ classes
-    return float(sample.number + sample.count_classes(1) * (first / second) * (unseen / once) ** 2)
+    second = ((1 - share**2) ** sizes - miss_chances) @ classes
+    unseen, single_draws = miss_chances @ classes, (sizes * share * (1 - share) ** (sizes - 1)) @ classes
+    return float(sample.number + sample.count_classes(1) * (first / second) * (unseen / single_draws) ** 2)
 
 
 def fit_negative_binomial(sample: ClassSizes, sampling_share: float) -> PopulationEstimate:
@@ -256,8 +265,8 @@ def fit_negative_binomial(sample: ClassSizes, sampling_share: float) -> Populati
 
     There is nothing to estimate uniques from, and no record of the sample is unique: like ARX, we count none.
     """
-    grown = _expect_class_growth(sample.sizes, 0.0, sampling_share)
-    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, 0.0, *grown)
+    growth = _expect_class_growth(sample.sizes, 0.0, sampling_share)
+    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, 0.0, *growth)
 
 
 def _expect_class_growth(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
@@ -291,7 +300,7 @@ def _find_root(equations: Callable[[Floats], Floats], starts: list[Floats], scal
     for start in starts:
         with np.errstate(all="ignore"):
             solution: Any = root(scaled, start, method="hybr")
-            left = np.abs(scaled(solution.x))
-        if solution.success and np.isfinite(left).all() and left.max() < _CLOSE:
+            residuals = np.abs(scaled(solution.x))
+        if solution.success and np.isfinite(residuals).all() and residuals.max() < _CLOSE:
             return np.asarray(solution.x)
     return None

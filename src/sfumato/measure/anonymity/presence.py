@@ -79,21 +79,21 @@ class PopulationFit:
         absent = [name for name in names if name not in population.frame.columns]
         if absent:
             raise DataError(f"{population.source}: the population lacks the quasi-identifying {quote_names(absent)}")
-        grouped = GroupedRows.of(table, starred_rows)
-        placed = grouped.frame.select(names)
-        if grouped.placed is not None:
-            placed = placed.filter(grouped.placed)
-        classes = _spell_frame(placed[grouped.find_first_rows()])
+        grouped_rows = GroupedRows.of(table, starred_rows)
+        placed_frame = grouped_rows.frame.select(names)
+        if grouped_rows.placed is not None:
+            placed_frame = placed_frame.filter(grouped_rows.placed)
+        classes = _spell_frame(placed_frame[grouped_rows.find_first_rows()])
         people = _spell_frame(population.frame.select(names))
         if table.missing is Missing.DROP:
             people = people.drop_nulls()
         people = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(_PEOPLE))
         labels = {name: _LabelLevels.of(name, table, population) for name in names}
-        counts, met = _count_fitting_people(classes, people, labels, table.missing)
+        counts, matched_mask = _count_fitting_people(classes, people, labels, table.missing)
         if rows_behind is None:
-            return cls(grouped.measure_crowds(), counts, not bool(met.all()))
-        placed_rows = rows_behind if grouped.placed is None else rows_behind[grouped.placed]
-        return cls(placed_rows[grouped.find_first_rows()], counts, not bool(met.all()))
+            return cls(grouped_rows.measure_crowds(), counts, not bool(matched_mask.all()))
+        placed_rows = rows_behind if grouped_rows.placed is None else rows_behind[grouped_rows.placed]
+        return cls(placed_rows[grouped_rows.find_first_rows()], counts, not bool(matched_mask.all()))
 
     @property
     def k_map(self) -> int:
@@ -130,17 +130,19 @@ class _LabelLevels:
 
     def find_levels(self, cells: pl.Series) -> pl.Series:
         """The level of each published cell, `_ANYTHING` for `*`, `_UNKNOWN` for a missing one."""
-        known = cells.drop_nulls().unique().to_list()
-        numbers = [_ANYTHING if label == SUPPRESSED else self.level_of.get(label, 0) for label in known]
-        levels = cells.replace_strict(known, numbers, default=None, return_dtype=pl.Int32)
+        known_labels = cells.drop_nulls().unique().to_list()
+        numbers = [_ANYTHING if label == SUPPRESSED else self.level_of.get(label, 0) for label in known_labels]
+        levels = cells.replace_strict(known_labels, numbers, default=None, return_dtype=pl.Int32)
         return levels.fill_null(_UNKNOWN).alias(self.name)
 
     def generalize_cells(self, cells: pl.Series, level: int) -> pl.Series:
         """Original cells as they would be published at a level."""
         if self.hierarchy is None or level < 1:
             return cells
-        above = {row[0]: row[level] for row in self.hierarchy.rows}
-        labels = cells.replace_strict(list(above), list(above.values()), default=cells, return_dtype=pl.String)
+        labels_above = {row[0]: row[level] for row in self.hierarchy.rows}
+        labels = cells.replace_strict(
+            list(labels_above), list(labels_above.values()), default=cells, return_dtype=pl.String
+        )
         return labels.fill_null(self.hierarchy.levels[level].labels[0]) if self._covers_all(level) else labels
 
     def _covers_all(self, level: int) -> bool:
@@ -157,8 +159,8 @@ def _count_fitting_people(
 ) -> tuple[Ints, Flags]:
     """How many people match each class, and which people (in `people`'s rows) match some class."""
     counts = np.zeros(classes.height, dtype=np.int64)
-    met = np.zeros(people.height, dtype=np.bool_)
-    everybody = int(people[_PEOPLE].sum())
+    matched_mask = np.zeros(people.height, dtype=np.bool_)
+    population_size = int(people[_PEOPLE].sum())
     for signature, rows in _split_classes_by_level(classes, labels):
         if missing is Missing.NEVER_MATCHES and _UNKNOWN in signature.values():
             counts[rows] = 1  # a row that matches nobody else is alone
@@ -169,15 +171,15 @@ def _count_fitting_people(
             if level != _ANYTHING and not (level == _UNKNOWN and missing is Missing.MATCHES_ANY)
         }
         if not used:
-            counts[rows] = everybody
-            met[:] = True
+            counts[rows] = population_size
+            matched_mask[:] = True
             continue
-        here = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
-        there = people.select(labels[name].generalize_cells(people[name], level) for name, level in used.items())
-        there = there.with_columns(people[_PEOPLE]).with_row_index("\0person")
-        for known, part in _split_people_by_known(there, list(used), missing):
-            _join_people(here, part, known, counts, met)
-    return counts, met
+        class_frame = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
+        people_frame = people.select(labels[name].generalize_cells(people[name], level) for name, level in used.items())
+        people_frame = people_frame.with_columns(people[_PEOPLE]).with_row_index("\0person")
+        for known_names, part in _split_people_by_known(people_frame, list(used), missing):
+            _join_people(class_frame, part, known_names, counts, matched_mask)
+    return counts, matched_mask
 
 
 def _split_classes_by_level(
@@ -197,8 +199,8 @@ def _split_people_by_known(
         yield names, people
         return
     holes = people.select(pl.col(name).is_null() for name in names).with_row_index(_ROW)
-    for *missed, rows in holes.group_by(names, maintain_order=True).agg(_ROW).iter_rows():
-        yield [name for name, hole in zip(names, missed, strict=True) if not hole], people[rows]
+    for *missing_flags, rows in holes.group_by(names, maintain_order=True).agg(_ROW).iter_rows():
+        yield [name for name, hole in zip(names, missing_flags, strict=True) if not hole], people[rows]
 
 
 def _join_people(
@@ -206,7 +208,7 @@ def _join_people(
     people: pl.DataFrame,
     names: list[str],
     counts: Ints,
-    met: Flags,
+    matched_mask: Flags,
 ) -> None:
     """Add the people who agree with a class in the named columns to its count, and mark them as matched.
 
@@ -214,13 +216,13 @@ def _join_people(
     """
     if not names:
         counts[classes[_ROW].to_numpy()] += int(people[_PEOPLE].sum())
-        met[people["\0person"].to_numpy()] = True
+        matched_mask[people["\0person"].to_numpy()] = True
         return
     sums = people.group_by(names).agg(pl.col(_PEOPLE).sum())
     matches = classes.join(sums, on=names, how="inner", nulls_equal=True)
     counts[matches[_ROW].to_numpy()] += matches[_PEOPLE].to_numpy()
     fitting = people.join(classes, on=names, how="semi", nulls_equal=True)
-    met[fitting["\0person"].to_numpy()] = True
+    matched_mask[fitting["\0person"].to_numpy()] = True
 
 
 @checks_claim("k_map", "at_least", needs_original=True)
@@ -230,8 +232,8 @@ def _check_k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
 
 @checks_claim("delta_presence", "at_most", needs_original=True)
 def _check_delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    starred = arguments.get("starred_rows", "class")
-    return delta_presence(evidence.published, _require_population(evidence), starred_rows=starred).high
+    starred_rows = arguments.get("starred_rows", "class")
+    return delta_presence(evidence.published, _require_population(evidence), starred_rows=starred_rows).high
 
 
 def _require_population(evidence: Evidence) -> Table:

@@ -24,8 +24,8 @@ def uniqueness(table: Table, columns: Sequence[str] | None = None) -> float:
     """The share of people whose values are unique."""
     class_frame = crowds(table, columns)
     row_count = class_frame["rows"].sum()
-    alone = class_frame.filter(pl.col("crowd") == 1)["rows"].sum()
-    return float(alone) / float(row_count) if row_count else 0.0
+    unique_count = class_frame.filter(pl.col("crowd") == 1)["rows"].sum()
+    return float(unique_count) / float(row_count) if row_count else 0.0
 
 
 def class_size_counts(
@@ -58,8 +58,8 @@ def _check_suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) ->
 
 def count_shown_in_suppressed(table: Table, columns: Sequence[str]) -> int:
     """How many cells of some columns are not empty in rows with `*` in every quasi-identifying column."""
-    starred = table.frame.filter(flag_starred_rows(table.frame, table.quasi_identifying))
-    return sum(len(starred) - starred[name].null_count() for name in columns)
+    starred_frame = table.frame.filter(flag_starred_rows(table.frame, table.quasi_identifying))
+    return sum(len(starred_frame) - starred_frame[name].null_count() for name in columns)
 
 
 checks_claim("shown_in_suppressed", "exactly", arguments=("columns",))(

@@ -102,25 +102,27 @@ def risk(
     rows, crowd = class_frame["rows"].to_numpy().astype(np.float64), class_frame["crowd"].to_numpy().astype(np.float64)
     prosecutor = _compute_risk(rows, 1 / crowd, threshold)
     if population is not None:
-        rows, people, both = _count_class_people(table, population)
-        inverse, mean, estimator, alone = 1 / people, people, "given", None
+        rows, people, unique_in_both = _count_class_people(table, population)
+        inverse, mean, estimator, population_uniques = 1 / people, people, "given", None
     else:
         guess = _choose_estimate(_collect_class_sizes(rows, crowd), sampling_share)
         size_index = np.searchsorted(np.unique(crowd), crowd)
         inverse, mean, estimator = guess.inverse[size_index], guess.mean[size_index], guess.estimator
-        alone, both = round(guess.uniques, 6), round(guess.both, 6)
+        population_uniques, unique_in_both = round(guess.uniques, 6), round(guess.both, 6)
     marketer = _compute_risk(rows, inverse, threshold)
     # El Emam's journalist takes the better of two guesses: from everybody in the table, or from the population.
-    back = _round_risk(len(rows) / float(mean.sum())) if len(rows) else 0.0
+    table_rate = _round_risk(len(rows) / float(mean.sum())) if len(rows) else 0.0
     journalist = Risk(
-        marketer.records, marketer.records_at_risk, marketer.highest_risk, max(marketer.success_rate, back)
+        marketer.records, marketer.records_at_risk, marketer.highest_risk, max(marketer.success_rate, table_rate)
     )
     return Risks(
         threshold=threshold,
         prosecutor=prosecutor,
         journalist=journalist,
         marketer=marketer,
-        uniques=Uniques(int(class_frame.filter(pl.col("crowd") == 1)["rows"].sum()), alone, both),
+        uniques=Uniques(
+            int(class_frame.filter(pl.col("crowd") == 1)["rows"].sum()), population_uniques, unique_in_both
+        ),
         estimator=estimator,
         suppressed_rows=int(flag_starred_rows(table.frame, table.quasi_identifying).sum()),
     )
@@ -139,10 +141,10 @@ def _compute_risk(rows: Floats, inverse: Floats, threshold: float) -> Risk:
     records = float(rows.sum())
     if not records:
         return Risk(0, 0.0, 0.0, 0.0)
-    above = np.round(inverse, _DIGITS) > round(threshold, _DIGITS)
+    risk_mask = np.round(inverse, _DIGITS) > round(threshold, _DIGITS)
     return Risk(
         records=int(records),
-        records_at_risk=_round_risk(float(rows[above].sum()) / records),
+        records_at_risk=_round_risk(float(rows[risk_mask].sum()) / records),
         highest_risk=_round_risk(float(inverse.max())),
         success_rate=_round_risk(float(rows @ inverse) / records),
     )
@@ -180,11 +182,11 @@ def _count_class_people(table: Table, population: Table) -> _ClassPeople:
     absent = [name for name in names if name not in population.frame.columns]
     if absent:
         raise DataError(f"{population.source}: the population lacks the column {quote_names(absent)}")
-    published = pl.DataFrame([spell_cells(table.frame[name]) for name in names])
+    published_frame = pl.DataFrame([spell_cells(table.frame[name]) for name in names])
     people = pl.DataFrame([spell_cells(population.frame[name]) for name in names])
     if table.missing is Missing.DROP:
-        published, people = published.drop_nulls(), people.drop_nulls()
-    classes = published.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0rows"))
+        published_frame, people = published_frame.drop_nulls(), people.drop_nulls()
+    classes = published_frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     persons = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
     fit = _ClassFit(
         classes.select(names),
@@ -197,13 +199,13 @@ def _count_class_people(table: Table, population: Table) -> _ClassPeople:
     # Published people belong to the population, whether or not the given population contains them.
     counts = np.maximum(fit.count_matches(), rows)
     if table.missing is Missing.NEVER_MATCHES:
-        holed = classes.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
-        counts = np.where(holed, 1, counts)
-    alone = counts == 1
+        missing_mask = classes.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
+        counts = np.where(missing_mask, 1, counts)
+    unique_mask = counts == 1
     if table.missing is Missing.MATCHES_ANY:
         # The population need not know everybody who is published: a row may be alone there and not in the table.
-        alone &= match_class_pairs(classes, names)["crowd"].to_numpy() == 1
-    return _ClassPeople(rows.astype(np.float64), counts.astype(np.float64), float(rows[alone].sum()))
+        unique_mask &= match_class_pairs(classes, names)["crowd"].to_numpy() == 1
+    return _ClassPeople(rows.astype(np.float64), counts.astype(np.float64), float(rows[unique_mask].sum()))
 
 
 @dataclass(frozen=True)
@@ -231,14 +233,14 @@ class _CoveringColumn:
                 level_of[label] = max(level_of.get(label, (0, 0)), (count, number))
         labels = classes[name].drop_nulls().unique()
         levels = [_find_label_level(label, level_of) for label in labels.to_list()]
-        known = persons[name].drop_nulls().unique(maintain_order=True)
+        known_values = persons[name].drop_nulls().unique(maintain_order=True)
         return cls(
             hierarchy,
             classes[name].replace_strict(labels, levels, default=0, return_dtype=pl.Int64).to_numpy(),
             persons[name]
-            .replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64)
+            .replace_strict(known_values, range(len(known_values)), default=len(known_values), return_dtype=pl.Int64)
             .to_numpy(),
-            known.extend(pl.Series([None], dtype=pl.String)),
+            known_values.extend(pl.Series([None], dtype=pl.String)),
             table.missing,
         )
 
@@ -248,12 +250,12 @@ class _CoveringColumn:
             return pl.repeat(SUPPRESSED, len(self.values), eager=True)
         if self.hierarchy is None or level < 1:
             return self.values
-        above = {row[0]: row[level] for row in self.hierarchy.rows}
+        labels_above = {row[0]: row[level] for row in self.hierarchy.rows}
         labels = self.values.replace_strict(
-            list(above), list(above.values()), default=self.values, return_dtype=pl.String
+            list(labels_above), list(labels_above.values()), default=self.values, return_dtype=pl.String
         )
-        everybody = self.hierarchy.swallows_missing(level)
-        return labels.fill_null(self.hierarchy.levels[level].labels[0]) if everybody else labels
+        covers_missing = self.hierarchy.swallows_missing(level)
+        return labels.fill_null(self.hierarchy.levels[level].labels[0]) if covers_missing else labels
 
     def flag_covered(self, label: str | None, level: int) -> Flags:
         """Which of the distinct values a label may stand for."""
@@ -297,37 +299,41 @@ class _ClassFit:
     def count_matches(self) -> Ints:
         """How many people match each class; for suppressed rows, how many match no other."""
         counts = np.zeros(self.classes.height, dtype=np.int64)
-        met = np.zeros(self.persons.height, dtype=np.bool_)
-        hidden = flag_starred_rows(self.classes, self.classes.columns).to_numpy()
+        matched_mask = np.zeros(self.persons.height, dtype=np.bool_)
+        starred_mask = flag_starred_rows(self.classes, self.classes.columns).to_numpy()
         levels = np.stack([column.levels for column in self.columns], axis=1)
         holes = self.missing is Missing.MATCHES_ANY and bool(
             sum(self.classes.null_count().row(0)) + sum(self.persons.null_count().row(0))
         )
-        joined = ~hidden & (levels >= 0).all(axis=1) & (not holes)
-        signatures, signature_index = np.unique(levels[joined], axis=0, return_inverse=True)
+        joinable_mask = ~starred_mask & (levels >= 0).all(axis=1) & (not holes)
+        signatures, signature_index = np.unique(levels[joinable_mask], axis=0, return_inverse=True)
         for number, signature in enumerate(signatures):
-            self._join(np.flatnonzero(joined)[signature_index.ravel() == number], signature, counts, met)
-        self._search(np.flatnonzero(~hidden & ~joined), levels, counts, met)
-        counts[hidden] = self.weights[~met].sum()
+            self._join(
+                np.flatnonzero(joinable_mask)[signature_index.ravel() == number], signature, counts, matched_mask
+            )
+        self._search(np.flatnonzero(~starred_mask & ~joinable_mask), levels, counts, matched_mask)
+        counts[starred_mask] = self.weights[~matched_mask].sum()
         return counts
 
-    def _join(self, rows: Ints, signature: Ints, counts: Ints, met: Flags) -> None:
+    def _join(self, rows: Ints, signature: Ints, counts: Ints, matched_mask: Flags) -> None:
         """For classes whose labels are all at the same levels: generalize the people, and join."""
         names = self.classes.columns
         labels = [
             column.generalize(int(level)).gather(column.codes).alias(name)
             for name, column, level in zip(names, self.columns, signature, strict=True)
         ]
-        there = pl.DataFrame(labels).with_columns(pl.Series("\0people", self.weights)).with_row_index("\0person")
-        here = self.classes[rows].with_columns(pl.Series("\0row", rows))
+        people_frame = pl.DataFrame(labels).with_columns(pl.Series("\0people", self.weights)).with_row_index("\0person")
+        class_frame = self.classes[rows].with_columns(pl.Series("\0row", rows))
         alike = self.missing is not Missing.NEVER_MATCHES
-        matches = here.join(
-            there.group_by(names).agg(pl.col("\0people").sum()), on=names, how="inner", nulls_equal=alike
+        matches = class_frame.join(
+            people_frame.group_by(names).agg(pl.col("\0people").sum()), on=names, how="inner", nulls_equal=alike
         )
         counts[matches["\0row"].to_numpy()] = matches["\0people"].to_numpy()
-        met[there.join(here, on=names, how="semi", nulls_equal=alike)["\0person"].to_numpy()] = True
+        matched_mask[people_frame.join(class_frame, on=names, how="semi", nulls_equal=alike)["\0person"].to_numpy()] = (
+            True
+        )
 
-    def _search(self, rows: Ints, levels: Ints, counts: Ints, met: Flags) -> None:
+    def _search(self, rows: Ints, levels: Ints, counts: Ints, matched_mask: Flags) -> None:
         """For classes whose labels may overlap: search the people who match the rarest label, one class at a time."""
         covers: list[dict[str | None, Flags]] = [{} for _ in self.columns]
         for row in rows.tolist():
@@ -341,4 +347,4 @@ class _ClassFit:
             for _, position in sorted(fits):
                 fitting = fitting[covers[position][cells[position]][fitting]]
             counts[row] = self.weights[fitting].sum()
-            met[fitting] = True
+            matched_mask[fitting] = True

@@ -27,31 +27,33 @@ def count_between_steps(table: Table, columns: Sequence[str], step: float) -> in
 def _count_off(column: pl.Series, step: float) -> int:
     numbers = _read_numbers(column)
     finite = np.isfinite(numbers)
-    there = numbers[finite]
-    away = np.abs(there - np.round(there / step) * step)
+    finite_numbers = numbers[finite]
+    distances = np.abs(finite_numbers - np.round(finite_numbers / step) * step)
     labels = column.drop_nulls().cast(pl.String).ne(SUPPRESSED).sum() - int(finite.sum())
-    return int((away > 1e-9 * step + _measure_grain(there)).sum()) + int(labels)
+    return int((distances > 1e-9 * step + _measure_grain(finite_numbers)).sum()) + int(labels)
 
 
-def measure_largest_rounding(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> float:
+def measure_largest_rounding(
+    original: Table, published_table: Table, columns: Sequence[str], rows: Rows = None
+) -> float:
     """The largest distance of a published number from its original, to the precision of stored numbers.
 
     A number where there was none is infinitely far; what is no longer a number is counted by the other check.
     """
-    frame = align_originals(original, published, rows)
-    for compared, source in ((frame, original.source), (published.frame, published.source)):
-        require_columns(compared, columns, source)
-    return max((_measure_farthest(frame[name], published.frame[name]) for name in columns), default=0.0)
+    frame = align_originals(original, published_table, rows)
+    for compared_frame, source in ((frame, original.source), (published_table.frame, published_table.source)):
+        require_columns(compared_frame, columns, source)
+    return max((_measure_farthest(frame[name], published_table.frame[name]) for name in columns), default=0.0)
 
 
-def _measure_farthest(original: pl.Series, published: pl.Series) -> float:
-    true, shown = _read_numbers(original), _read_numbers(published)
-    is_number = np.isfinite(shown)
-    true, shown = true[is_number], shown[is_number]
+def _measure_farthest(original: pl.Series, published_cells: pl.Series) -> float:
+    true, published_numbers = _read_numbers(original), _read_numbers(published_cells)
+    is_number = np.isfinite(published_numbers)
+    true, published_numbers = true[is_number], published_numbers[is_number]
     if not np.isfinite(true).all():
         return float("inf")
-    away = np.abs(true - shown) - _measure_grain(true) - _measure_grain(shown)
-    return round(float(away.max(initial=0.0)), 12)
+    distances = np.abs(true - published_numbers) - _measure_grain(true) - _measure_grain(published_numbers)
+    return round(float(distances.max(initial=0.0)), 12)
 
 
 def _measure_grain(numbers: Floats) -> Floats:

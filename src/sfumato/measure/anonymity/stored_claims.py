@@ -89,12 +89,14 @@ class StoredEvidence:
     def flag_placed(self, class_counts: RowCounts, arguments: Arguments) -> Flags:
         """Which of the counted rows belong to a class: not those of suppressed rows, if they are told apart."""
         names = list(self.published.quasi_identifying)
-        placed: Flags = np.ones(len(class_counts.counts), dtype=np.bool_)
+        placed_mask: Flags = np.ones(len(class_counts.counts), dtype=np.bool_)
         if self.published.missing is Missing.DROP:
-            placed &= class_counts.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().to_numpy()
+            placed_mask &= (
+                class_counts.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().to_numpy()
+            )
         if _get_starred_rows(arguments) == "suppressed":
-            placed &= ~flag_starred_rows(class_counts.frame, names).to_numpy()
-        return placed
+            placed_mask &= ~flag_starred_rows(class_counts.frame, names).to_numpy()
+        return placed_mask
 
     def restore(self, column: str) -> StoredEvidence:
         """The same evidence with a column as in the originals."""
@@ -126,12 +128,12 @@ def tally_stored(evidence: StoredEvidence, column: str, arguments: Arguments) ->
     names = list(evidence.published.quasi_identifying)
     codes, labels = number_sorted_values(class_counts.frame[column])
     overall = np.bincount(codes, weights=class_counts.counts, minlength=len(labels)).astype(np.int64)
-    placed = evidence.flag_placed(class_counts, arguments)
-    key, _ = pack_row_keys(class_counts.frame.select(names).filter(pl.Series(placed)), names)
-    values = codes[placed]
+    placed_mask = evidence.flag_placed(class_counts, arguments)
+    key, _ = pack_row_keys(class_counts.frame.select(names).filter(pl.Series(placed_mask)), names)
+    values = codes[placed_mask]
     order = np.lexsort((values, key))
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-    return ClassTally(values[order], class_counts.counts[placed][order], starts, overall, labels)
+    return ClassTally(values[order], class_counts.counts[placed_mask][order], starts, overall, labels)
 
 
 def _check_k(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -148,20 +150,20 @@ def _check_suppressed_share(evidence: StoredEvidence, arguments: Arguments) -> N
 def count_starred_rows(evidence: StoredEvidence) -> int:
     """How many rows have `*` in every quasi-identifying column."""
     class_counts = evidence.count_classes()
-    starred = flag_starred_rows(class_counts.frame, evidence.published.quasi_identifying).to_numpy()
-    return int(class_counts.counts[starred].sum())
+    starred_mask = flag_starred_rows(class_counts.frame, evidence.published.quasi_identifying).to_numpy()
+    return int(class_counts.counts[starred_mask].sum())
 
 
 def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -> Number:
     names, columns = evidence.published.quasi_identifying, list(arguments["columns"])
-    shown = 0
+    shown_count = 0
     for batch in evidence.published.rows.iterate_coded_batches(list(dict.fromkeys([*names, *columns]))):
-        starred = np.full(batch.height, bool(names))
+        starred_mask = np.full(batch.height, bool(names))
         for name in names:
-            starred &= flag_text(batch[name], SUPPRESSED)
-        rows = batch.filter(pl.Series(starred))
-        shown += sum(rows.height - rows[name].null_count() for name in columns)
-    return shown
+            starred_mask &= flag_text(batch[name], SUPPRESSED)
+        rows = batch.filter(pl.Series(starred_mask))
+        shown_count += sum(rows.height - rows[name].null_count() for name in columns)
+    return shown_count
 
 
 def _check_named_columns(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -204,10 +206,10 @@ def _check_t_ordered(tally: ClassTally, arguments: Arguments, outline: Table) ->
 
 def _check_t_hierarchical(tally: ClassTally, arguments: Arguments, outline: Table) -> Number:
     column = arguments["column"]
-    known = parse_claim_hierarchy(arguments) if "parents" in arguments else outline.hierarchies.get(column)
-    if known is None:
+    hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else outline.hierarchies.get(column)
+    if hierarchy is None:
         raise DataError(f'column "{column}" has no hierarchy; give one, or measure the equal or ordered distance')
-    return measure_t_hierarchical(tally, known)
+    return measure_t_hierarchical(tally, hierarchy)
 
 
 _TALLIED: Mapping[str, Callable[[ClassTally, Arguments, Table], Number]] = {

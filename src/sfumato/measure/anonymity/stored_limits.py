@@ -39,7 +39,7 @@ def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
     return _compare(
         evidence,
         [arguments["column"]],
-        lambda original, published: count_miscoded_cells(original, published, **arguments),
+        lambda original, published_table: count_miscoded_cells(original, published_table, **arguments),
     )
 
 
@@ -48,7 +48,9 @@ def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Numbe
     if not columns:
         return 0
     return _compare(
-        evidence, columns, lambda original, published: count_changed_kept_cells(original, published, columns)
+        evidence,
+        columns,
+        lambda original, published_table: count_changed_kept_cells(original, published_table, columns),
     )
 
 
@@ -66,15 +68,15 @@ def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], F
 def _compare(evidence: StoredEvidence, columns: list[str], count: Callable[[Table, Table], int]) -> int:
     """What is counted in some columns of published rows beside their originals."""
     assert evidence.comparison is not None
-    compared = evidence.comparison
-    original, published = compared.original.outline, compared.published.outline
+    comparison = evidence.comparison
+    original, published_table = comparison.original.outline, comparison.published.outline
 
     def count_batch(batch: AlignedBatch) -> int:
         original_frame, published_frame = map(spell_coded_columns, batch)
-        return count(original.with_frame(original_frame), published.with_frame(published_frame))
+        return count(original.with_frame(original_frame), published_table.with_frame(published_frame))
 
-    rows = compared.original.rows
-    return sum(rows.compare_batches(compared.published.rows, compared.taken, count_batch, _STEP, columns))
+    rows = comparison.original.rows
+    return sum(rows.compare_batches(comparison.published.rows, comparison.taken, count_batch, _STEP, columns))
 
 
 LIMIT_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

@@ -50,20 +50,24 @@ class StoredCounter:
     def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
         """For each combination, its columns in the order given first, how many rows no other row equals in them."""
         # A single column is counted sooner by itself than in a pass of its own over all.
-        asked = [chosen for chosen in combinations if len(chosen) > 1 and chosen not in self._known]
-        dense = [chosen for chosen in asked if is_dense(chosen, self._values)]
+        wanted_combinations = [
+            combination for combination in combinations if len(combination) > 1 and combination not in self._known
+        ]
+        dense = [combination for combination in wanted_combinations if is_dense(combination, self._values)]
         if dense:
             self._known |= count_dense_unique(self._rows, self._look_ahead(dense), self._values)
         return [self._known[c] if c in self._known else self._count_unique(c) for c in combinations]
 
-    def _look_ahead(self, asked: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def _look_ahead(self, wanted_combinations: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """All that may be asked of as many columns and of more, if that saves further passes over the rows."""
-        least, count = min(map(len, asked)), len(self.columns)
+        least, count = min(map(len, wanted_combinations)), len(self.columns)
         if sum(comb(count, size) for size in range(least, MOST_COLUMNS + 1)) > _MOST_AHEAD:
-            return asked
+            return wanted_combinations
         sizes = range(least, MOST_COLUMNS + 1)
         dense = [c for size in sizes for c in combinations(self.columns, size) if is_dense(c, self._values)]
-        return dense if sum(count_possible_rows(c, self._values) for c in dense) <= MOST_AT_ONCE else asked
+        return (
+            dense if sum(count_possible_rows(c, self._values) for c in dense) <= MOST_AT_ONCE else wanted_combinations
+        )
 
     @cached_property
     def _held(self) -> list[str]:
@@ -86,13 +90,13 @@ class StoredCounter:
 def _choose_held_columns(rows: StoredRows, columns: list[str], values: Mapping[str, int]) -> list[str]:
     """As many of the columns, which come in order of their values, as have few enough combinations."""
     most = min(_MOST_TUPLES, find_memory_budget() // 4 // (_BYTES_A_CELL * len(columns)))
-    held, beyond = 0, len(columns) + 1
-    while held < len(columns) and count_possible_rows(columns[: held + 1], values) <= most:
-        held += 1  # so many in any case
-    while beyond - held > 1:
-        middle = (held + beyond) // 2
+    held_count, upper_count = 0, len(columns) + 1
+    while held_count < len(columns) and count_possible_rows(columns[: held_count + 1], values) <= most:
+        held_count += 1  # so many in any case
+    while upper_count - held_count > 1:
+        middle = (held_count + upper_count) // 2
         if rows.estimate_tuples(columns[:middle]) <= most:
-            held = middle
+            held_count = middle
         else:
-            beyond = middle
-    return columns[:held]
+            upper_count = middle
+    return columns[:held_count]

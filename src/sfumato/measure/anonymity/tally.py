@@ -91,18 +91,20 @@ class GroupedRows:
         frame = table.frame
         if table.missing is Missing.DROP:
             frame = frame.drop_nulls(names)
-        placed = None
+        placed_mask = None
         if starred_rows == "suppressed":
             out = flag_starred_rows(frame, names)
-            placed = (~out).to_numpy() if out.any() else None
-        here = frame.select(names) if placed is None else frame.select(names).filter(placed)
-        key, radix = pack_row_keys(here, names)
-        holed = _flag_missing_rows(here) if table.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES) else None
-        if holed is not None and table.missing is Missing.NEVER_MATCHES:
-            alone = np.flatnonzero(holed)
-            key[alone] = radix + np.arange(len(alone))
-            return cls(frame, placed, key, radix + len(alone), None)
-        return cls(frame, placed, key, radix, None if holed is None else tuple(names))
+            placed_mask = (~out).to_numpy() if out.any() else None
+        placed_frame = frame.select(names) if placed_mask is None else frame.select(names).filter(placed_mask)
+        key, radix = pack_row_keys(placed_frame, names)
+        missing_mask = (
+            _flag_missing_rows(placed_frame) if table.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES) else None
+        )
+        if missing_mask is not None and table.missing is Missing.NEVER_MATCHES:
+            missing_rows = np.flatnonzero(missing_mask)
+            key[missing_rows] = radix + np.arange(len(missing_rows))
+            return cls(frame, placed_mask, key, radix + len(missing_rows), None)
+        return cls(frame, placed_mask, key, radix, None if missing_mask is None else tuple(names))
 
     def tally(self, column: str) -> ClassTally:
         """Count the values of a column in each class and in the whole table."""
@@ -110,8 +112,8 @@ class GroupedRows:
             raise DataError(f'there is no column "{column}" to measure')
         codes, labels = number_sorted_values(self.frame[column])
         overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
-        placed = codes if self.placed is None else codes[self.placed]
-        owners, values, counts = count_key_values(self.key, self.radix, placed, len(labels))
+        placed_codes = codes if self.placed is None else codes[self.placed]
+        owners, values, counts = count_key_values(self.key, self.radix, placed_codes, len(labels))
         if self.overlapping is not None:
             owners, values, counts = self._merge_matching(owners, values, counts)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
@@ -137,8 +139,10 @@ class GroupedRows:
         """Each class with the values of all the classes that it matches, agreeing wherever both are known."""
         assert self.overlapping is not None
         names = list(self.overlapping)
-        here = self.frame.select(names) if self.placed is None else self.frame.select(names).filter(self.placed)
-        classes = here[self.find_first_rows()].with_columns(_encode_missing_pattern(names)).with_row_index("\0class")
+        placed_frame = self.frame.select(names) if self.placed is None else self.frame.select(names).filter(self.placed)
+        classes = (
+            placed_frame[self.find_first_rows()].with_columns(_encode_missing_pattern(names)).with_row_index("\0class")
+        )
         number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
         entries = pl.DataFrame({"\0class": number.astype(np.uint32), "\0value": values, "\0count": counts})
         entries = entries.join(classes, on="\0class", maintain_order="left")
@@ -152,8 +156,8 @@ class GroupedRows:
             for common, several in comparing.items():
                 merged_counts = other.group_by(*common, "\0value").agg(pl.col("\0count").sum())
                 asking = pl.concat(several)
-                met = asking.join(merged_counts, on=common) if common else asking.join(merged_counts, how="cross")
-                sums.append(met.select("\0class", "\0value", "\0count"))
+                matches = asking.join(merged_counts, on=common) if common else asking.join(merged_counts, how="cross")
+                sums.append(matches.select("\0class", "\0value", "\0count"))
         total = pl.concat(sums).group_by("\0class", "\0value").agg(pl.col("\0count").sum()).sort("\0class", "\0value")
         return tuple(total[name].cast(pl.Int64).to_numpy() for name in total.columns)  # type: ignore[return-value]
 
@@ -175,8 +179,10 @@ def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> tuple[I
 
 def number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
     """The index of each cell among the sorted distinct values, a missing value last."""
-    known = column.drop_nulls().unique().sort()
-    labels = known.extend(pl.Series(column.name, [None], dtype=column.dtype)) if column.null_count() else known
+    known_values = column.drop_nulls().unique().sort()
+    labels = (
+        known_values.extend(pl.Series(column.name, [None], dtype=column.dtype)) if column.null_count() else known_values
+    )
     if column.dtype == pl.String:
         codes = column.cast(pl.Enum(labels.drop_nulls())).to_physical().cast(pl.Int64)
     else:

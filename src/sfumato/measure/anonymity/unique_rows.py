@@ -66,16 +66,16 @@ def find_unique_rows(
 
 def search_unique_rows(rows: RowCounter, most: int = MOST_COLUMNS) -> tuple[UniqueRows, ...]:
     """The same for rows that are counted elsewhere."""
-    ranked = _rank([(name,) for name in rows.columns], rows)
-    best = ranked[:1]
-    names = _choose_telling_columns(ranked, rows)
+    ranking = _rank([(name,) for name in rows.columns], rows)
+    best = ranking[:1]
+    names = _choose_telling_columns(ranking, rows)
     for size in range(2, min(most, len(names)) + 1):
         report_progress("looking for unique rows", size, most)
         count = comb(len(names), size)
         exhaustive = count <= MOST_COMBINATIONS and count * rows.height <= MOST_CELLS
-        tried = combinations(names, size) if exhaustive else _extend(ranked[:EXTENDED], names)
-        ranked = _rank(tried, rows)
-        best.append(ranked[0])
+        candidates = combinations(names, size) if exhaustive else _extend(ranking[:EXTENDED], names)
+        ranking = _rank(candidates, rows)
+        best.append(ranking[0])
     return tuple(best)
 
 
@@ -104,11 +104,13 @@ class _RowKeys(NamedTuple):
             many = np.bincount(self.keys, None if is_single is None else 2.0 - is_single)
             return int(np.count_nonzero(many == 1))
         order = None if is_single is None else np.argsort(self.keys)
-        ordered = np.sort(self.keys) if order is None else self.keys[order]
+        sorted_keys = np.sort(self.keys) if order is None else self.keys[order]
         is_new = np.ones(count + 1, dtype=np.bool_)
-        np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:-1])
-        alone = is_new[1:] & is_new[:-1]
-        return int(np.count_nonzero(alone if is_single is None or order is None else alone & is_single[order]))
+        np.not_equal(sorted_keys[1:], sorted_keys[:-1], out=is_new[1:-1])
+        unique_mask = is_new[1:] & is_new[:-1]
+        return int(
+            np.count_nonzero(unique_mask if is_single is None or order is None else unique_mask & is_single[order])
+        )
 
 
 class _CodedRows:
@@ -128,12 +130,12 @@ class _CodedRows:
         """Where most rows equal others in all columns, as in most releases, let one stand for all of them."""
         if prod(column.radix for column in self._columns.values()) >= _LARGEST_KEY:
             return
-        ordered = np.sort(reduce(_RowKeys.append, self._columns.values()).keys).astype(np.int64, copy=False)
-        begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        sorted_keys = np.sort(reduce(_RowKeys.append, self._columns.values()).keys).astype(np.int64, copy=False)
+        begins = np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1]]))
         if len(begins) > self.height // 3:
             return
-        keys = ordered[begins]
-        self._is_single = np.diff(begins, append=len(ordered)) == 1
+        keys = sorted_keys[begins]
+        self._is_single = np.diff(begins, append=len(sorted_keys)) == 1
         for name, column in reversed(self._columns.items()):
             self._columns[name] = _RowKeys(narrow_places(keys % column.radix, column.radix), column.radix)
             keys = keys // column.radix
@@ -157,25 +159,25 @@ class _CodedRows:
         return self._columns[column].radix
 
 
-def _rank(tried: Iterable[tuple[str, ...]], rows: RowCounter) -> list[UniqueRows]:
+def _rank(candidates: Iterable[tuple[str, ...]], rows: RowCounter) -> list[UniqueRows]:
     """Combinations of columns, those first by which most rows are unique."""
-    chosen = sorted(tried)  # those that begin alike together
-    counts = zip(chosen, rows.count_unique(chosen), strict=True)
+    sorted_candidates = sorted(candidates)  # those that begin alike together
+    counts = zip(sorted_candidates, rows.count_unique(sorted_candidates), strict=True)
     shares = [UniqueRows(columns, float(count) / rows.height if rows.height else 0.0) for columns, count in counts]
     return sorted(shares, key=lambda unique_rows: (-unique_rows.share, unique_rows.columns))
 
 
-def _choose_telling_columns(ranked: list[UniqueRows], rows: RowCounter) -> list[str]:
+def _choose_telling_columns(ranking: list[UniqueRows], rows: RowCounter) -> list[str]:
     """The columns that are combined, in the order of the table."""
     if len(rows.columns) <= MOST_EXTENSIONS:
         return rows.columns
     values = {name: rows.count_values(name) for name in rows.columns}
-    order = sorted(ranked, key=lambda unique_rows: (-unique_rows.share, -values[unique_rows.columns[0]]))
-    chosen = {unique_rows.columns[0] for unique_rows in order[:MOST_EXTENSIONS]}
-    return [name for name in rows.columns if name in chosen]
+    order = sorted(ranking, key=lambda unique_rows: (-unique_rows.share, -values[unique_rows.columns[0]]))
+    chosen_names = {unique_rows.columns[0] for unique_rows in order[:MOST_EXTENSIONS]}
+    return [name for name in rows.columns if name in chosen_names]
 
 
-def _extend(ranked: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[str, ...]]:
+def _extend(ranking: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[str, ...]]:
     """The combinations with one column more, each once, in the order of the columns."""
-    wider = {frozenset((*rows.columns, name)) for rows in ranked for name in names if name not in rows.columns}
-    return [tuple(sorted(chosen, key=names.index)) for chosen in wider]
+    wider = {frozenset((*rows.columns, name)) for rows in ranking for name in names if name not in rows.columns}
+    return [tuple(sorted(column_set, key=names.index)) for column_set in wider]

@@ -27,20 +27,20 @@ def _count_rows(column: pl.Series) -> list[int]:
 
 
 def cells_grouped_wrongly(
-    original: Table, published: Table, columns: Sequence[str], label: str, rows: Rows = None
+    original: Table, published_table: Table, columns: Sequence[str], label: str, rows: Rows = None
 ) -> int:
     """How many cells are neither their original nor the label, or are the label though their original is published."""
-    frame = align_originals(original, published, rows)
-    for compared, source in ((frame, original.source), (published.frame, published.source)):
-        require_columns(compared, columns, source)
-    return sum(_count_wrong(spell_cells(frame[n]), spell_cells(published.frame[n]), label) for n in columns)
+    frame = align_originals(original, published_table, rows)
+    for compared_frame, source in ((frame, original.source), (published_table.frame, published_table.source)):
+        require_columns(compared_frame, columns, source)
+    return sum(_count_wrong(spell_cells(frame[n]), spell_cells(published_table.frame[n]), label) for n in columns)
 
 
-def _count_wrong(original: pl.Series, published: pl.Series, label: str) -> int:
-    changed = original.ne_missing(published)
-    labelled = published.eq_missing(pl.Series([label]))
-    shown = original.is_in(published.drop_nulls().unique()).fill_null(published.null_count() > 0)
-    return int((changed & (~labelled | shown)).sum())
+def _count_wrong(original: pl.Series, published_cells: pl.Series, label: str) -> int:
+    changed_mask = original.ne_missing(published_cells)
+    label_mask = published_cells.eq_missing(pl.Series([label]))
+    shown_mask = original.is_in(published_cells.drop_nulls().unique()).fill_null(published_cells.null_count() > 0)
+    return int((changed_mask & (~label_mask | shown_mask)).sum())
 
 
 checks_claim("rows_with_each_value", "at_least", arguments=("columns",))(

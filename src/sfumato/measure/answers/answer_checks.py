@@ -41,11 +41,11 @@ def compute_answer_epsilon(kind: str | Sequence[str], p: Any, q: Any) -> float:
 
 
 def count_strange_answers(
-    published: Table, column: str, kind: str, categories: Sequence[str], missing: str = "keep"
+    published_table: Table, column: str, kind: str, categories: Sequence[str], missing: str = "keep"
 ) -> int:
     """How many published cells of a column are not possible answers."""
-    require_columns(published.frame, [column], published.source)
-    cells = published.frame[column].drop_nulls()
+    require_columns(published_table.frame, [column], published_table.source)
+    cells = published_table.frame[column].drop_nulls()
     if kind != "unary":
         return int((~spell_cells(cells).is_in(list(categories))).sum())
     size = len(categories) + (missing == "answer")
@@ -56,13 +56,13 @@ def count_strange_answers(
     if spare >= 4:
         fine &= last == "0"
         last, spare = texts.str.tail(2).str.head(1), spare - 4
-    allowed = [f"{digit:x}" for digit in range(0, 16, 1 << spare)]
-    return int((~(fine & last.is_in(allowed))).sum())
+    allowed_digits = [f"{digit:x}" for digit in range(0, 16, 1 << spare)]
+    return int((~(fine & last.is_in(allowed_digits))).sum())
 
 
 def measure_channel_deviation(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     kind: str,
     p: float,
@@ -78,16 +78,16 @@ def measure_channel_deviation(
     by its offset from the truth, of everybody; true answers in neighbouring rows; for bits also how many of a cell are
     set, and pairs of them. Rows with the same answer of the same `person` count once.
     """
-    taken = align_originals(original, published, rows)
-    require_columns(taken, (column, *person), original.source)
-    require_columns(published.frame, [column], published.source)
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, (column, *person), original.source)
+    require_columns(published_table.frame, [column], published_table.source)
     names: list[str | None] = [*categories, None] if missing == "answer" else list(categories)
-    truth = index_categories(taken[column], names)
-    there = _flag_first_rows(taken, column, person) & (truth >= 0)
-    if not there.any():
+    truth = index_categories(original_frame[column], names)
+    row_mask = _flag_first_rows(original_frame, column, person) & (truth >= 0)
+    if not row_mask.any():
         return 0.0
-    cells = published.frame[column].filter(pl.Series(there))
-    truth = truth[there]
+    cells = published_table.frame[column].filter(pl.Series(row_mask))
+    truth = truth[row_mask]
     if kind == "unary":
         tails = _test_bit_counts(_pack_cell_bits(cells, len(names)), truth, len(names), p, q)
     else:
@@ -102,29 +102,29 @@ def count_errors(tails: Sequence[float]) -> float:
 
 
 def count_differing_answers(
-    original: Table, published: Table, column: str, person: Sequence[str], rows: Rows = None
+    original: Table, published_table: Table, column: str, person: Sequence[str], rows: Rows = None
 ) -> int:
     """How many people have two different answers to one question with the same truth."""
-    taken = align_originals(original, published, rows)
-    require_columns(taken, (column, *person), original.source)
-    keys = [spell_cells(taken[name]).alias(f"x{index}") for index, name in enumerate((*person, column))]
-    frame = pl.DataFrame([*keys, spell_cells(published.frame[column]).alias("y")])
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, (column, *person), original.source)
+    keys = [spell_cells(original_frame[name]).alias(f"x{index}") for index, name in enumerate((*person, column))]
+    frame = pl.DataFrame([*keys, spell_cells(published_table.frame[column]).alias("y")])
     return int((frame.group_by([key.name for key in keys]).agg(pl.col("y").n_unique())["y"] > 1).sum())
 
 
 def count_cells_changed_besides_answers(
-    original: Table, published: Table, columns: Sequence[str], missing: str = "keep", rows: Rows = None
+    original: Table, published_table: Table, columns: Sequence[str], missing: str = "keep", rows: Rows = None
 ) -> int:
     """How many other cells were changed, and how many answers became missing or known."""
-    taken = align_originals(original, published, rows)
-    require_columns(taken, published.frame.columns, original.source)
-    require_columns(published.frame, columns, published.source)
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, published_table.frame.columns, original.source)
+    require_columns(published_table.frame, columns, published_table.source)
     count = 0
-    for name in published.frame.columns:
+    for name in published_table.frame.columns:
         if name not in columns:
-            count += int(spell_cells(published.frame[name]).ne_missing(spell_cells(taken[name])).sum())
+            count += int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
         elif missing == "keep":
-            count += int((published.frame[name].is_null() != taken[name].is_null()).sum())
+            count += int((published_table.frame[name].is_null() != original_frame[name].is_null()).sum())
     return count
 
 
@@ -145,8 +145,8 @@ def index_categories(cells: pl.Series, names: Sequence[str | None]) -> Ints:
     """The index of each cell among the categories; −1 without one."""
     places = {name: index for index, name in enumerate(names)}
     texts = spell_cells(cells)
-    known = [name for name in names if name is not None]
-    codes = texts.replace_strict(known, [places[name] for name in known], default=-1, return_dtype=pl.Int64)
+    known_names = [name for name in names if name is not None]
+    codes = texts.replace_strict(known_names, [places[name] for name in known_names], default=-1, return_dtype=pl.Int64)
     empty = pl.Series([places.get(None, -1)], dtype=pl.Int64)
     return codes.zip_with(texts.is_not_null(), empty).to_numpy().astype(np.int64)
 
@@ -186,93 +186,98 @@ class AnswerTally:
         self._choose_times = np.bincount(places, np.concatenate([self._choose_times, times]), len(self._pairs)).astype(
             np.int64
         )
-        kept = np.concatenate([self._last, answers == truth])
-        whole = len(kept) // 2 * 2
-        self._neighbours += np.bincount(kept[:whole].reshape(-1, 2).sum(axis=1), minlength=3)
-        self._last = kept[whole:]
+        truth_mask = np.concatenate([self._last, answers == truth])
+        whole = len(truth_mask) // 2 * 2
+        self._neighbours += np.bincount(truth_mask[:whole].reshape(-1, 2).sum(axis=1), minlength=3)
+        self._last = truth_mask[whole:]
 
     def test(self, p: float, q: float) -> list[float]:
         """The probability that the answers deviate this far from the channel by chance, for each kind of counts."""
-        size, held, times = self.size, self._held, self._choose_times
-        met = np.flatnonzero(held)
+        size, truth_counts, times = self.size, self._held, self._choose_times
+        present_truths = np.flatnonzero(truth_counts)
         true, answer = np.divmod(self._pairs, size)
-        behind = np.bincount((answer - true) % size, times, size).astype(np.int64)
-        kept = np.zeros(size, dtype=np.int64)
-        kept[true[true == answer]] = times[true == answer]
-        others, times = true[true != answer], times[true != answer]
+        offset_counts = np.bincount((answer - true) % size, times, size).astype(np.int64)
+        true_counts = np.zeros(size, dtype=np.int64)
+        true_counts[true[true == answer]] = times[true == answer]
+        other_truths, times = true[true != answer], times[true != answer]
         # Answers never given are evidence too: for each truth one such answer represents all, as they are alike.
-        silent = met[np.bincount(others, minlength=size)[met] < size - 1]
-        counts = np.concatenate([kept[met], times, np.zeros(len(silent), dtype=np.int64)])
-        asked = np.concatenate([held[met], held[others], held[silent]])
-        chances = np.where(np.arange(len(counts)) < len(met), p, q)
+        silent = present_truths[np.bincount(other_truths, minlength=size)[present_truths] < size - 1]
+        counts = np.concatenate([true_counts[present_truths], times, np.zeros(len(silent), dtype=np.int64)])
+        trials = np.concatenate([truth_counts[present_truths], truth_counts[other_truths], truth_counts[silent]])
+        chances = np.where(np.arange(len(counts)) < len(present_truths), p, q)
         return [
-            _find_least_tail(counts, asked, chances) * len(met) * size,
-            _find_least_tail(behind, int(held.sum()), np.where(np.arange(size) == 0, p, q)) * size,
+            _find_least_tail(counts, trials, chances) * len(present_truths) * size,
+            _find_least_tail(offset_counts, int(truth_counts.sum()), np.where(np.arange(size) == 0, p, q)) * size,
             _test_neighbours(self._neighbours, p),
         ]
 
 
-def _test_bit_counts(packed: Bytes, truth: Ints, size: int, p: float, q: float) -> list[float]:
+def _test_bit_counts(packed_bits: Bytes, truth: Ints, size: int, p: float, q: float) -> list[float]:
     """The probability that bits deviate this far by chance, for each of seven kinds of counts."""
     rows, byte, bit_place = np.arange(len(truth)), truth >> 3, (7 - (truth & 7)).astype(np.uint8)
-    own = (packed[rows, byte] >> bit_place) & np.uint8(1)
-    rest = packed.copy()
+    own_bits = (packed_bits[rows, byte] >> bit_place) & np.uint8(1)
+    rest = packed_bits.copy()
     rest[rows, byte] &= ~(np.uint8(1) << bit_place)
-    held = np.bincount(truth, minlength=size)
+    truth_counts = np.bincount(truth, minlength=size)
     return [
-        *_test_bits_by_truth(rest, own, truth, held, p, q),
-        _test_neighbouring_answers(own == 1, p),
-        _test_bits_per_answer(np.bitwise_count(rest).sum(axis=1, dtype=np.int64), own, size, p, q),
-        _test_bit_pairs(rest, held, q),
+        *_test_bits_by_truth(rest, own_bits, truth, truth_counts, p, q),
+        _test_neighbouring_answers(own_bits == 1, p),
+        _test_bits_per_answer(np.bitwise_count(rest).sum(axis=1, dtype=np.int64), own_bits, size, p, q),
+        _test_bit_pairs(rest, truth_counts, q),
     ]
 
 
-def _test_bits_by_truth(rest: Bytes, own: Bytes, truth: Ints, held: Ints, p: float, q: float) -> list[float]:
+def _test_bits_by_truth(
+    rest: Bytes, own_bits: Bytes, truth: Ints, truth_counts: Ints, p: float, q: float
+) -> list[float]:
     """Bits of people with the same truth, each alone and together with the truth's bit; both also for everybody, by
     offset from the truth.
 
     `rest` are the bits without the truth's own.
     """
-    size, met = len(held), np.flatnonzero(held)
-    truth_index = np.cumsum(held > 0) - 1
-    groups, starts, order = _find_key_runs(2 * truth_index[truth] + own)
-    kept = np.bincount(truth, own, size).astype(np.int64)
-    alone, together = _find_least_tail(kept[met], held[met], np.asarray(p)), 1.0
-    behind = np.zeros((2, size))
+    size, present_truths = len(truth_counts), np.flatnonzero(truth_counts)
+    truth_index = np.cumsum(truth_counts > 0) - 1
+    groups, starts, order = _find_key_runs(2 * truth_index[truth] + own_bits)
+    true_counts = np.bincount(truth, own_bits, size).astype(np.int64)
+    single_tail, joint_tail = (
+        _find_least_tail(true_counts[present_truths], truth_counts[present_truths], np.asarray(p)),
+        1.0,
+    )
+    offset_counts = np.zeros((2, size))
     step = 8 * max(_CELLS // (8 * len(truth)), 1)
     for begin in range(0, size, step):
         report_progress("counting the answers", begin, size)
         end = min(begin + step, size)
         bits = np.unpackbits(rest[order, begin // 8 : (end + 7) // 8], axis=1, count=end - begin)
-        counts = np.zeros((2 * len(met), end - begin), dtype=np.int64)
+        counts = np.zeros((2 * len(present_truths), end - begin), dtype=np.int64)
         counts[groups] = np.add.reduceat(bits, starts, axis=0, dtype=np.int64)
         every = counts[0::2] + counts[1::2]
-        which = np.arange(begin, end)[None, :] - met[:, None]
-        other = which != 0
-        asked = np.broadcast_to(held[met][:, None], other.shape)[other]
-        alone = min(alone, _find_least_tail(every[other], asked, np.asarray(q)))
-        together = min(together, _find_least_tail(counts[1::2][other], asked, np.asarray(p * q)))
-        places = (which % size).ravel()
-        behind += [np.bincount(places, counts.ravel(), size) for counts in (every, counts[1::2])]
-    behind[:, 0] = kept.sum()
+        offsets = np.arange(begin, end)[None, :] - present_truths[:, None]
+        other = offsets != 0
+        trials = np.broadcast_to(truth_counts[present_truths][:, None], other.shape)[other]
+        single_tail = min(single_tail, _find_least_tail(every[other], trials, np.asarray(q)))
+        joint_tail = min(joint_tail, _find_least_tail(counts[1::2][other], trials, np.asarray(p * q)))
+        places = (offsets % size).ravel()
+        offset_counts += [np.bincount(places, counts.ravel(), size) for counts in (every, counts[1::2])]
+    offset_counts[:, 0] = true_counts.sum()
     chances = np.where(np.arange(size) == 0, p, np.asarray([[q], [p * q]]))
     return [
-        alone * len(met) * size,
-        together * len(met) * size,
+        single_tail * len(present_truths) * size,
+        joint_tail * len(present_truths) * size,
         *(
             _find_least_tail(counts_behind, len(truth), chance) * size
-            for counts_behind, chance in zip(behind.astype(np.int64), chances, strict=True)
+            for counts_behind, chance in zip(offset_counts.astype(np.int64), chances, strict=True)
         ),
     ]
 
 
-def _test_bits_per_answer(sums: Ints, own: Bytes, size: int, p: float, q: float) -> float:
+def _test_bits_per_answer(sums: Ints, own_bits: Bytes, size: int, p: float, q: float) -> float:
     """How many bits besides the truth's are set in a row: exactly or at most this many; with and without the truth's
     bit.
     """
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
-    counts = np.bincount(own * np.int64(size) + sums, minlength=2 * size).reshape(2, size)
+    counts = np.bincount(own_bits * np.int64(size) + sums, minlength=2 * size).reshape(2, size)
     most, set_ = size - 1, np.arange(size)
     ways = gammaln(most + 1) - gammaln(set_ + 1) - gammaln(most - set_ + 1)
     exactly = np.exp(ways + xlogy(set_, q) + xlog1py(most - set_, -q))
@@ -281,33 +286,33 @@ def _test_bits_per_answer(sums: Ints, own: Bytes, size: int, p: float, q: float)
     return _find_least_tail(both_counts, len(sums), chances) * both_counts.size
 
 
-def _test_bit_pairs(rest: Bytes, held: Ints, q: float) -> float:
+def _test_bit_pairs(rest: Bytes, truth_counts: Ints, q: float) -> float:
     """How often two bits are both set, for people whose truth is neither.
 
     All pairs of up to 1,024 categories; with more, each category with the next ones only.
     """
-    size, rows = len(held), len(rest)
+    size, rows = len(truth_counts), len(rest)
     least, tests = 1.0, 0
     for begin in range(0, size, _BLOCK):
         end = min(begin + 2 * _BLOCK, size)
-        both = np.zeros((min(_BLOCK, end - begin), end - begin))
+        joint_counts = np.zeros((min(_BLOCK, end - begin), end - begin))
         step = max(_CELLS // (end - begin), 1)
         for start in range(0, rows, step):
             report_progress("counting the answers", begin * rows + start, size * rows)
             part = rest[start : start + step, begin // 8 : (end + 7) // 8]
             bits = np.unpackbits(part, axis=1, count=end - begin).astype(np.float32)
-            both += bits[:, :_BLOCK].T @ bits
-        asked = rows - held[begin : begin + len(both), None] - held[None, begin:end]
-        pair = np.triu(np.ones(both.shape, dtype=np.bool_), 1)
+            joint_counts += bits[:, :_BLOCK].T @ bits
+        trials = rows - truth_counts[begin : begin + len(joint_counts), None] - truth_counts[None, begin:end]
+        pair = np.triu(np.ones(joint_counts.shape, dtype=np.bool_), 1)
         if pair.any():
-            least = min(least, _find_least_tail(both[pair].astype(np.int64), asked[pair], np.asarray(q * q)))
+            least = min(least, _find_least_tail(joint_counts[pair].astype(np.int64), trials[pair], np.asarray(q * q)))
             tests += int(pair.sum())
     return least * max(tests, 1)
 
 
-def _test_neighbouring_answers(kept: Flags, p: float) -> float:
+def _test_neighbouring_answers(truth_mask: Flags, p: float) -> float:
     """Whether true answers are adjacent as often as by chance: both of two rows, one, or none."""
-    pairs = kept[: len(kept) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    pairs = truth_mask[: len(truth_mask) // 2 * 2].reshape(-1, 2).sum(axis=1)
     return _test_neighbours(np.bincount(pairs, minlength=3), p)
 
 
@@ -332,27 +337,27 @@ def _pack_cell_bits(cells: pl.Series, size: int) -> Bytes:
     texts = texts.zip_with(fine, pl.Series(["x" + "00" * length]))
     letters = np.frombuffer(texts.str.join("")[0].encode(), dtype=np.uint8).reshape(len(cells), 1 + 2 * length)[:, 1:]
     digits = np.where(letters > ord("9"), letters - np.uint8(ord("a") - 10), letters - np.uint8(ord("0")))
-    packed = np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
-    packed[:, -1] &= np.uint8(256 - (1 << -size % 8))
-    return packed
+    packed_bits = np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
+    packed_bits[:, -1] &= np.uint8(256 - (1 << -size % 8))
+    return packed_bits
 
 
-def _find_least_tail(counts: Ints, asked: Ints | int, chances: Floats) -> float:
+def _find_least_tail(counts: Ints, trials: Ints | int, chances: Floats) -> float:
     """The smallest two-sided exact binomial tail of several counts.
 
     With very many, only the most unusual counts on either side by the normal approximation are tested exactly.
     """
     from scipy.special import bdtr, bdtrc
 
-    successes, many, chance = (values.ravel() for values in np.broadcast_arrays(counts, asked, chances))
+    successes, many, chance = (values.ravel() for values in np.broadcast_arrays(counts, trials, chances))
     if not len(successes):
         return 1.0
     if len(successes) > 2 * _LOOKED_AT:
-        off = (successes - many * chance) / np.sqrt(np.maximum(many * chance * (1 - chance), 1e-300))
-        order = np.argpartition(off, (_LOOKED_AT, len(off) - _LOOKED_AT))
-        chosen = np.concatenate([order[:_LOOKED_AT], order[-_LOOKED_AT:]])
-        successes, many, chance = successes[chosen], many[chosen], chance[chosen]
+        deviations = (successes - many * chance) / np.sqrt(np.maximum(many * chance * (1 - chance), 1e-300))
+        order = np.argpartition(deviations, (_LOOKED_AT, len(deviations) - _LOOKED_AT))
+        extreme_indices = np.concatenate([order[:_LOOKED_AT], order[-_LOOKED_AT:]])
+        successes, many, chance = successes[extreme_indices], many[extreme_indices], chance[extreme_indices]
     success_floats = successes.astype(np.float64)
-    below = bdtr(success_floats, many, chance)
-    above = np.where(successes > 0, bdtrc(success_floats - 1, many, chance), 1.0)
-    return min(2 * float(np.minimum(below, above).min()), 1.0)
+    lower_tails = bdtr(success_floats, many, chance)
+    upper_tails = np.where(successes > 0, bdtrc(success_floats - 1, many, chance), 1.0)
+    return min(2 * float(np.minimum(lower_tails, upper_tails).min()), 1.0)

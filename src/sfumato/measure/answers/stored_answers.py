@@ -29,10 +29,10 @@ Arguments = Mapping[str, Any]
 _STEP = "comparing with the originals"
 
 
-def _align(evidence: StoredEvidence, chosen: list[str]) -> Iterator[AlignedBatch]:
+def _align(evidence: StoredEvidence, columns: list[str]) -> Iterator[AlignedBatch]:
     assert evidence.comparison is not None
-    compared = evidence.comparison
-    return align_batches(compared.original.rows, compared.published.rows, compared.taken, _STEP, chosen)
+    comparison = evidence.comparison
+    return align_batches(comparison.original.rows, comparison.published.rows, comparison.taken, _STEP, columns)
 
 
 def _count_strange(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -51,24 +51,24 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
     tally = AnswerTally(len(names))
     for original_frame, published_frame in _align(evidence, [name]):
         truth = index_categories(original_frame[name], names)
-        there = truth >= 0
-        tally.add(truth[there], index_categories(published_frame[name], names)[there])
+        row_mask = truth >= 0
+        tally.add(truth[row_mask], index_categories(published_frame[name], names)[row_mask])
     return count_errors(tally.test(arguments["p"], arguments["q"]))
 
 
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
-    compared = evidence.comparison
-    original, published = compared.original.outline, evidence.published.outline
+    comparison = evidence.comparison
+    original, published_table = comparison.original.outline, evidence.published.outline
 
     def count_batch(batch: AlignedBatch) -> int:
         original_frame, published_frame = map(spell_coded_columns, batch)
         return count_cells_changed_besides_answers(
-            original.with_frame(original_frame), published.with_frame(published_frame), **arguments
+            original.with_frame(original_frame), published_table.with_frame(published_frame), **arguments
         )
 
-    rows = compared.original.rows
-    return sum(rows.compare_batches(compared.published.rows, compared.taken, count_batch, _STEP))
+    rows = comparison.original.rows
+    return sum(rows.compare_batches(comparison.published.rows, comparison.taken, count_batch, _STEP))
 
 
 ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

@@ -48,7 +48,7 @@ def compute_basket_epsilon_in_all(
 
 def _list_item_epsilons(keep: Sequence[Any], add: Sequence[Any]) -> list[float]:
     pairs = [(float(stays), float(comes)) for stays, comes in zip(keep, add, strict=True)]
-    return [max(abs(log(stay / come)), abs(log((1 - come) / (1 - stay)))) for stay, come in pairs]
+    return [max(abs(log(stay / add_chance)), abs(log((1 - add_chance) / (1 - stay)))) for stay, add_chance in pairs]
 
 
 def _shorten(value: float) -> float:
@@ -56,19 +56,19 @@ def _shorten(value: float) -> float:
     return float(f"{value:.9g}")
 
 
-def count_strange_items(published: Baskets, items: Sequence[Any]) -> int:
+def count_strange_items(published_baskets: Baskets, items: Sequence[Any]) -> int:
     """How many published items are not among the possible ones."""
-    return len({str(item) for item in published.items} - set(map(str, items)))
+    return len({str(item) for item in published_baskets.items} - set(map(str, items)))
 
 
 def count_wrong_sizes(original: Baskets, rows: Ints, sizes: Sequence[str]) -> int:
     """How many baskets were published under another size than their own."""
     pairs = [tuple(map(int, pair.split(":"))) for pair in sizes]
-    stated = np.repeat([size for size, _ in pairs], [count for _, count in pairs])
+    stated_sizes = np.repeat([size for size, _ in pairs], [count for _, count in pairs])
     true = np.diff(original.offsets)[rows]
-    if len(stated) != len(true):
-        return max(len(stated), len(true))
-    return int((stated != true).sum())
+    if len(stated_sizes) != len(true):
+        return max(len(stated_sizes), len(true))
+    return int((stated_sizes != true).sum())
 
 
 class _Occurrences(NamedTuple):
@@ -80,15 +80,15 @@ class _Occurrences(NamedTuple):
     width: int
 
     @classmethod
-    def of(cls, original: Baskets, published: Baskets, rows: Ints, items: Sequence[Any]) -> _Occurrences:
-        if len(rows) != len(published) or len(original) != len(published):
-            raise DataError(f"{len(original)} baskets became {len(published)}; they cannot be compared")
+    def of(cls, original: Baskets, published_baskets: Baskets, rows: Ints, items: Sequence[Any]) -> _Occurrences:
+        if len(rows) != len(published_baskets) or len(original) != len(published_baskets):
+            raise DataError(f"{len(original)} baskets became {len(published_baskets)}; they cannot be compared")
         numbers = {str(item): code for code, item in enumerate(items)}
         position = np.empty(len(rows), dtype=np.int64)
         position[rows] = np.arange(len(rows))
-        held = _number_occurrences(original, numbers, position)
-        shown = _number_occurrences(published, numbers, np.arange(len(published)))
-        return cls(held, shown, len(rows), len(numbers))
+        held_keys = _number_occurrences(original, numbers, position)
+        shown_keys = _number_occurrences(published_baskets, numbers, np.arange(len(published_baskets)))
+        return cls(held_keys, shown_keys, len(rows), len(numbers))
 
     @property
     def kept(self) -> Ints:
@@ -107,35 +107,45 @@ def _number_occurrences(baskets: Baskets, numbers: Mapping[str, int], position: 
 
 
 def measure_basket_deviation(
-    original: Baskets, published: Baskets, rows: Ints, items: Sequence[Any], channel: Mapping[str, Any]
+    original: Baskets, published_baskets: Baskets, rows: Ints, items: Sequence[Any], channel: Mapping[str, Any]
 ) -> float:
     """By how many standard errors baskets deviate from the stated probabilities: the worst of several kinds of counts,
     corrected for their number.
     """
-    seen = _Occurrences.of(original, published, rows, items)
-    if not seen.width:
+    occurrences = _Occurrences.of(original, published_baskets, rows, items)
+    if not occurrences.width:
         return 0.0
-    kept, added = seen.kept, seen.added
-    held = np.bincount(seen.held % seen.width, minlength=seen.width)
-    came = np.bincount(added % seen.width, minlength=seen.width)
-    masked = channel["operator"] == "mask"
-    adds = _read_shares(channel["add"], seen.width) if masked else np.full(seen.width, float(channel["level"]))
-    tails = [_find_least_tail(came, seen.rows - held, adds)]
-    sizes = np.bincount(seen.held // seen.width, minlength=seen.rows)
-    stayed = np.bincount(kept // seen.width, minlength=seen.rows)
-    if masked:
-        keeps = _read_shares(channel["keep"], seen.width)
-        tails.append(_find_least_tail(np.bincount(kept % seen.width, minlength=seen.width), held, keeps))
+    kept_keys, added_keys = occurrences.kept, occurrences.added
+    holder_counts = np.bincount(occurrences.held % occurrences.width, minlength=occurrences.width)
+    came = np.bincount(added_keys % occurrences.width, minlength=occurrences.width)
+    is_masked = channel["operator"] == "mask"
+    adds = (
+        _read_shares(channel["add"], occurrences.width)
+        if is_masked
+        else np.full(occurrences.width, float(channel["level"]))
+    )
+    tails = [_find_least_tail(came, occurrences.rows - holder_counts, adds)]
+    sizes = np.bincount(occurrences.held // occurrences.width, minlength=occurrences.rows)
+    kept_counts = np.bincount(kept_keys // occurrences.width, minlength=occurrences.rows)
+    if is_masked:
+        keeps = _read_shares(channel["keep"], occurrences.width)
+        tails.append(
+            _find_least_tail(
+                np.bincount(kept_keys % occurrences.width, minlength=occurrences.width), holder_counts, keeps
+            )
+        )
         if len(set(keeps.tolist())) == 1:
-            tails.append(_test_kept_in_baskets(sizes, stayed, lambda size: _list_binomial(size, float(keeps[0]))))
+            tails.append(_test_kept_in_baskets(sizes, kept_counts, lambda size: _list_binomial(size, float(keeps[0]))))
     else:
         cutoff, level = int(channel["cutoff"]), float(channel["level"])
-        tails.append(_test_kept_in_baskets(sizes, stayed, lambda size: _list_pasted(size, cutoff, level)))
+        tails.append(_test_kept_in_baskets(sizes, kept_counts, lambda size: _list_pasted(size, cutoff, level)))
     if len(set(adds.tolist())) == 1:
         tails.append(
-            _test_added_to_baskets(sizes, np.bincount(added // seen.width, minlength=seen.rows), seen, adds[0])
+            _test_added_to_baskets(
+                sizes, np.bincount(added_keys // occurrences.width, minlength=occurrences.rows), occurrences, adds[0]
+            )
         )
-        tails.append(_test_neighbours(seen, added, float(adds[0])))
+        tails.append(_test_neighbours(occurrences, added_keys, float(adds[0])))
     tail = min(max(min(tails) * len(tails), 1e-300), 1.0)
     return round(min(abs(NormalDist().inv_cdf(tail / 2)), _MOST_ERRORS), 12)
 
@@ -144,13 +154,13 @@ def _read_shares(shares: Sequence[Any], width: int) -> Floats:
     return np.broadcast_to(np.array([float(share) for share in shares]), width)
 
 
-def _test_kept_in_baskets(sizes: Ints, stayed: Ints, list_chances: Any) -> float:
+def _test_kept_in_baskets(sizes: Ints, kept_counts: Ints, list_chances: Any) -> float:
     """In how many baskets of each size each number of items stayed."""
     counts, many, chances = [], [], []
     for size in np.unique(sizes).tolist():
-        inside = stayed[sizes == size]
-        counts += np.bincount(inside, minlength=size + 1).tolist()
-        many += [len(inside)] * (size + 1)
+        counts_of_size = kept_counts[sizes == size]
+        counts += np.bincount(counts_of_size, minlength=size + 1).tolist()
+        many += [len(counts_of_size)] * (size + 1)
         chances += list_chances(size)
     return _find_least_tail(np.array(counts), np.array(many), np.array(chances))
 
@@ -165,37 +175,37 @@ def _list_pasted(size: int, cutoff: int, level: float) -> list[float]:
     """How likely each number of a basket's items is published: pasted ones, and others that came by chance."""
     chances = np.zeros(size + 1)
     for draw in range(cutoff + 1):
-        pasted = min(draw, size)
-        chances[pasted:] += np.array(_list_binomial(size - pasted, level)) / (cutoff + 1)
+        pasted_count = min(draw, size)
+        chances[pasted_count:] += np.array(_list_binomial(size - pasted_count, level)) / (cutoff + 1)
     return chances.tolist()
 
 
-def _test_added_to_baskets(sizes: Ints, came: Ints, seen: _Occurrences, share: float) -> float:
+def _test_added_to_baskets(sizes: Ints, came: Ints, occurrences: _Occurrences, share: float) -> float:
     """In how many baskets of each size no more items came than are usual."""
     from scipy.stats import binom
 
     counts, many, chances = [], [], []
     for size in np.unique(sizes).tolist():
-        inside = came[sizes == size]
-        usual = int(binom.median(seen.width - size, share))
-        counts.append(int((inside <= usual).sum()))
-        many.append(len(inside))
-        chances.append(float(binom.cdf(usual, seen.width - size, share)))
+        counts_of_size = came[sizes == size]
+        usual = int(binom.median(occurrences.width - size, share))
+        counts.append(int((counts_of_size <= usual).sum()))
+        many.append(len(counts_of_size))
+        chances.append(float(binom.cdf(usual, occurrences.width - size, share)))
     return _find_least_tail(np.array(counts), np.array(many), np.array(chances))
 
 
-def _test_neighbours(seen: _Occurrences, added: Ints, share: float) -> float:
+def _test_neighbours(occurrences: _Occurrences, added_keys: Ints, share: float) -> float:
     """How often the same item came to both of two neighbouring baskets that lacked it."""
-    pairs, width = seen.rows // 2, seen.width
+    pairs, width = occurrences.rows // 2, occurrences.width
 
     def fold(keys: Ints, odd: int) -> Ints:
         row, item = np.divmod(keys, width)
-        chosen = (row % 2 == odd) & (row < 2 * pairs)
-        return np.asarray((row // 2 * width + item)[chosen])
+        row_mask = (row % 2 == odd) & (row < 2 * pairs)
+        return np.asarray((row // 2 * width + item)[row_mask])
 
-    both = len(np.intersect1d(fold(added, 0), fold(added, 1), assume_unique=True))
-    lacking = pairs * width - len(np.union1d(fold(seen.held, 0), fold(seen.held, 1)))
-    return _find_least_tail(np.array([both]), np.array([lacking]), np.array([share**2]))
+    joint_count = len(np.intersect1d(fold(added_keys, 0), fold(added_keys, 1), assume_unique=True))
+    lacking = pairs * width - len(np.union1d(fold(occurrences.held, 0), fold(occurrences.held, 1)))
+    return _find_least_tail(np.array([joint_count]), np.array([lacking]), np.array([share**2]))
 
 
 def _find_least_tail(counts: Ints, many: Ints, chances: Floats) -> float:
@@ -205,10 +215,10 @@ def _find_least_tail(counts: Ints, many: Ints, chances: Floats) -> float:
     if not len(counts):
         return 1.0
     successes, chance = counts.astype(np.float64), np.clip(chances, 0.0, 1.0)
-    below = bdtr(successes, many, chance)
-    above = np.where(counts > 0, bdtrc(successes - 1, many, chance), 1.0)
+    lower_tails = bdtr(successes, many, chance)
+    upper_tails = np.where(counts > 0, bdtrc(successes - 1, many, chance), 1.0)
     # Without trials, nothing is unusual.
-    tails = np.where(many > 0, np.minimum(below, above), 1.0)
+    tails = np.where(many > 0, np.minimum(lower_tails, upper_tails), 1.0)
     return min(2 * float(np.nanmin(tails)) * len(counts), 1.0)
 
 

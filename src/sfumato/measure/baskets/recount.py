@@ -33,27 +33,27 @@ class ItemColumns:
 
     @classmethod
     def of(
-        cls, baskets: Baskets, wanted: Iterable[Item] | None = None, least: int = 0, without: str = ""
+        cls, baskets: Baskets, wanted_items: Iterable[Item] | None = None, least: int = 0, unknown_mark: str = ""
     ) -> ItemColumns:
         """The wanted items, or all; without those in too few baskets, and without marked ones if a mark is given."""
-        held = np.bincount(baskets.codes, minlength=len(baskets.items))
+        supports = np.bincount(baskets.codes, minlength=len(baskets.items))
         names = [str(item) for item in baskets.items]
-        asked = set(names) if wanted is None else {str(item) for item in wanted}
-        kept = [
+        wanted_names = set(names) if wanted_items is None else {str(item) for item in wanted_items}
+        kept_codes = [
             code
             for code, name in enumerate(names)
-            if name in asked and held[code] >= least and not (without and name.endswith(without))
+            if name in wanted_names and supports[code] >= least and not (unknown_mark and name.endswith(unknown_mark))
         ]
         # Rarest first: the baskets of rare items are few, so later steps are small.
-        kept.sort(key=lambda code: (held[code], code))
+        kept_codes.sort(key=lambda code: (supports[code], code))
         line = np.full(len(names), -1, dtype=np.int64)
-        line[kept] = np.arange(len(kept))
+        line[kept_codes] = np.arange(len(kept_codes))
         rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
         lines = line[baskets.codes] if names else np.zeros(0, dtype=np.int64)
         rows, lines = rows[lines >= 0], lines[lines >= 0]
-        bits = np.zeros((len(kept), (len(baskets) + 63) // 64), dtype=np.uint64)
+        bits = np.zeros((len(kept_codes), (len(baskets) + 63) // 64), dtype=np.uint64)
         np.bitwise_or.at(bits, (lines, rows // 64), np.uint64(1) << (rows % 64).astype(np.uint64))
-        return cls(tuple(names[code] for code in kept), bits, len(baskets), rows, lines)
+        return cls(tuple(names[code] for code in kept_codes), bits, len(baskets), rows, lines)
 
     def count_support(self, items: Iterable[Item]) -> int:
         """How many baskets hold all of some items."""
@@ -78,66 +78,72 @@ def count_ones(bits: Words) -> int:
     return int(np.bitwise_count(bits).sum(dtype=np.int64))
 
 
-def list_frequent_itemsets(columns: ItemColumns, least: int, among: int | None = None) -> Iterator[CountedItemset]:
-    """Every itemset held by at least `least` baskets; if `among` is given, of those that hold this item."""
+def list_frequent_itemsets(
+    columns: ItemColumns, least: int, required_line: int | None = None
+) -> Iterator[CountedItemset]:
+    """Every itemset held by at least `least` baskets; if `required_line` is given, of those that hold this item."""
     if len(columns.names) <= _MANY:
-        yield from _recount_depth_first(columns.bits, least, among)
+        yield from _recount_depth_first(columns.bits, least, required_line)
     else:
-        yield from _recount_by_first_item(columns, least, among)
+        yield from _recount_by_first_item(columns, least, required_line)
 
 
 def _extend_itemset(
     columns: Words, prefix: tuple[int, ...], bits: Words | None, lines: Ints, mask: Words | None, least: int
 ) -> Iterator[tuple[CountedItemset, Words, Ints]]:
     """Extend an itemset by each later item with which it stays frequent."""
-    joined = columns[lines] if bits is None else columns[lines] & bits
-    lefts = np.bitwise_count(joined).sum(axis=1, dtype=np.int64)
-    supports = lefts if mask is None else np.bitwise_count(joined & mask).sum(axis=1, dtype=np.int64)
-    kept = np.flatnonzero(supports >= least)
-    for number, index in enumerate(kept.tolist()):
+    joint_bits = columns[lines] if bits is None else columns[lines] & bits
+    lefts = np.bitwise_count(joint_bits).sum(axis=1, dtype=np.int64)
+    supports = lefts if mask is None else np.bitwise_count(joint_bits & mask).sum(axis=1, dtype=np.int64)
+    frequent_indices = np.flatnonzero(supports >= least)
+    for number, index in enumerate(frequent_indices.tolist()):
         itemset = CountedItemset((*prefix, int(lines[index])), int(supports[index]), int(lefts[index]))
-        yield itemset, joined[index], lines[kept[number + 1 :]]
+        yield itemset, joint_bits[index], lines[frequent_indices[number + 1 :]]
 
 
 _MANY = 128
 
 
-def _recount_by_first_item(columns: ItemColumns, least: int, among: int | None) -> Iterator[CountedItemset]:
+def _recount_by_first_item(columns: ItemColumns, least: int, required_line: int | None) -> Iterator[CountedItemset]:
     """For many items: keep those frequent with the first, and combine only baskets of the first."""
     from scipy.sparse import csr_matrix
 
     shape = (columns.count, len(columns.names))
     by_basket = csr_matrix((np.ones(len(columns.rows), dtype=np.int8), (columns.rows, columns.lines)), shape=shape)
-    held = by_basket.T.tocsr()
-    asked = np.ones(columns.count, dtype=bool)
-    if among is not None:
-        asked[:] = False
-        asked[held.indices[held.indptr[among] : held.indptr[among + 1]]] = True
+    by_item = by_basket.T.tocsr()
+    basket_mask = np.ones(columns.count, dtype=bool)
+    if required_line is not None:
+        basket_mask[:] = False
+        basket_mask[by_item.indices[by_item.indptr[required_line] : by_item.indptr[required_line + 1]]] = True
     for line in range(len(columns.names)):
         report_progress("counting itemsets again", line, len(columns.names))
-        rows = held.indices[held.indptr[line] : held.indptr[line + 1]]
-        support = int(asked[rows].sum())
-        if line == among or support < least:
+        rows = by_item.indices[by_item.indptr[line] : by_item.indptr[line + 1]]
+        support = int(basket_mask[rows].sum())
+        if line == required_line or support < least:
             continue
         yield CountedItemset((line,), support, len(rows))
-        together = np.bincount(by_basket[rows[asked[rows]]].indices, minlength=len(columns.names))
-        later = np.flatnonzero(together >= least)
-        later = later[(later > line) & (later != (-1 if among is None else among))]
-        if len(later):
-            bits = np.vstack((_pack_flags(by_basket[rows][:, later].toarray().T), _pack_flags(asked[rows][None])))
-            for itemset in _recount_depth_first(bits, least, len(later)):
-                yield CountedItemset((line, *later[list(itemset.lines)].tolist()), itemset.support, itemset.left)
+        joint_supports = np.bincount(by_basket[rows[basket_mask[rows]]].indices, minlength=len(columns.names))
+        later_lines = np.flatnonzero(joint_supports >= least)
+        later_lines = later_lines[
+            (later_lines > line) & (later_lines != (-1 if required_line is None else required_line))
+        ]
+        if len(later_lines):
+            bits = np.vstack(
+                (_pack_flags(by_basket[rows][:, later_lines].toarray().T), _pack_flags(basket_mask[rows][None]))
+            )
+            for itemset in _recount_depth_first(bits, least, len(later_lines)):
+                yield CountedItemset((line, *later_lines[list(itemset.lines)].tolist()), itemset.support, itemset.left)
 
 
 def _pack_flags(flags: npt.NDArray[np.generic]) -> Words:
-    packed = np.packbits(flags.astype(bool), axis=1, bitorder="little")
-    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
+    packed_bytes = np.packbits(flags.astype(bool), axis=1, bitorder="little")
+    return np.ascontiguousarray(np.pad(packed_bytes, ((0, 0), (0, -packed_bytes.shape[1] % 8)))).view(np.uint64)
 
 
-def _recount_depth_first(columns: Words, least: int, among: int | None) -> Iterator[CountedItemset]:
+def _recount_depth_first(columns: Words, least: int, required_line: int | None) -> Iterator[CountedItemset]:
     """Depth first, each itemset with every later item at once."""
-    mask = None if among is None else columns[among]
-    lines = np.array([line for line in range(len(columns)) if line != among], dtype=np.int64)
+    mask = None if required_line is None else columns[required_line]
+    lines = np.array([line for line in range(len(columns)) if line != required_line], dtype=np.int64)
     stack = list(_extend_itemset(columns, (), None, lines, mask, least))[::-1]
     while stack:
         itemset, bits, rest = stack.pop()
@@ -147,9 +153,9 @@ def _recount_depth_first(columns: Words, least: int, among: int | None) -> Itera
             stack.extend(list(_extend_itemset(columns, itemset.lines, bits, rest, mask, least))[::-1])
 
 
-def recount_itemsets(baskets: Baskets, least: int, without: str = "") -> dict[Itemset, int]:
+def recount_itemsets(baskets: Baskets, least: int, unknown_mark: str = "") -> dict[Itemset, int]:
     """Every frequent itemset, by the names of its items, with its support."""
-    columns = ItemColumns.of(baskets, least=least, without=without)
+    columns = ItemColumns.of(baskets, least=least, unknown_mark=unknown_mark)
     return {name_itemset(columns, itemset.lines): itemset.support for itemset in list_frequent_itemsets(columns, least)}
 
 

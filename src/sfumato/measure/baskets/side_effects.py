@@ -78,7 +78,7 @@ class SideEffects:
 
 def side_effects(
     original: Baskets,
-    published: Baskets,
+    published_baskets: Baskets,
     min_support: Support,
     min_confidence: Confidence | None,
     sensitive: Iterable[Secret],
@@ -89,10 +89,10 @@ def side_effects(
     share = None if min_confidence is None else parse_exact_confidence(min_confidence)
     secrets = SecretNames.of(sensitive)
     original_sets = _FrequentSets(recount_itemsets(original, least))
-    published_sets = _FrequentSets(recount_itemsets(published, least, unknown_mark), original_sets.item_places)
+    published_sets = _FrequentSets(recount_itemsets(published_baskets, least, unknown_mark), original_sets.item_places)
     sets = _compare_itemsets(original_sets, published_sets, secrets)
     rules = _MiningDifference() if share is None else _compare_rules(original_sets, published_sets, share, secrets)
-    changes = _BasketChanges.of(original, published, unknown_mark)
+    changes = _BasketChanges.of(original, published_baskets, unknown_mark)
     secret_sets = [right for left, right in secrets.rules if not left]
     return SideEffects(
         sensitive=rules.original_secrets + sum(original_sets.holds(items) for items in secret_sets),
@@ -113,43 +113,43 @@ def side_effects(
 
 
 def exposed_rules(
-    published: Baskets, sensitive: Iterable[Secret], least: int, confidence: Confidence | None = None
+    published_baskets: Baskets, sensitive: Iterable[Secret], least: int, confidence: Confidence | None = None
 ) -> int:
     """How many of the secret rules and itemsets reach both thresholds."""
     share = None if confidence is None else parse_exact_confidence(confidence)
     secrets = SecretNames.of(sensitive)
-    columns = ItemColumns.of(published, {name for left, right in secrets.rules for name in left | right})
-    shown = 0
+    columns = ItemColumns.of(published_baskets, {name for left, right in secrets.rules for name in left | right})
+    shown_count = 0
     for left, right in secrets.rules:
         whole = columns.count_support(left | right)
-        shown += reaches_thresholds(whole, columns.count_support(left) if left else 0, least, share)
-    return shown + sum(exposed_item_rules(published, [item], least, share or 1) for item in secrets.items)
+        shown_count += reaches_thresholds(whole, columns.count_support(left) if left else 0, least, share)
+    return shown_count + sum(exposed_item_rules(published_baskets, [item], least, share or 1) for item in secrets.items)
 
 
-def exposed_item_rules(published: Baskets, items: Iterable[Item], least: int, confidence: Confidence) -> int:
+def exposed_item_rules(published_baskets: Baskets, items: Iterable[Item], least: int, confidence: Confidence) -> int:
     """How many rules with one of the items alone on the right, and anything on the left, reach both thresholds.
 
     A rule with more items on the right reaches them only if one with the item alone does.
     """
     share = parse_exact_confidence(confidence)
-    columns = ItemColumns.of(published, least=max(least, 1))
-    shown = 0
+    columns = ItemColumns.of(published_baskets, least=max(least, 1))
+    shown_count = 0
     for name in sorted({str(item) for item in items} & set(columns.names)):
-        around = list_frequent_itemsets(columns, max(least, 1), columns.names.index(name))
-        shown += sum(reaches_thresholds(itemset.support, itemset.left, least, share) for itemset in around)
-    return shown
+        itemsets = list_frequent_itemsets(columns, max(least, 1), columns.names.index(name))
+        shown_count += sum(reaches_thresholds(itemset.support, itemset.left, least, share) for itemset in itemsets)
+    return shown_count
 
 
-def count_foreign_items(published: Baskets, original: Baskets, unknown_mark: str = "") -> int:
+def count_foreign_items(published_baskets: Baskets, original: Baskets, unknown_mark: str = "") -> int:
     """How many published items no original basket holds; with a mark, "milk?" counts as "milk"."""
-    known = {str(item) for item in original.items}
-    names = [str(item) for item in published.items]
-    return sum((name.removesuffix(unknown_mark) if unknown_mark else name) not in known for name in names)
+    known_names = {str(item) for item in original.items}
+    names = [str(item) for item in published_baskets.items]
+    return sum((name.removesuffix(unknown_mark) if unknown_mark else name) not in known_names for name in names)
 
 
-def count_baskets(published: Baskets) -> int:
+def count_baskets(published_baskets: Baskets) -> int:
     """The number of published baskets."""
-    return len(published)
+    return len(published_baskets)
 
 
 checks_claim("basket_count", "exactly", properties=("baskets",))(lambda evidence, _: count_baskets(evidence.published))
@@ -166,9 +166,9 @@ def _check_exposed_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Nu
     return exposed_rules(evidence.published, secret, int(arguments["min_support"]), arguments.get("min_confidence"))
 
 
-def reaches_thresholds(whole: int, left: int, least: int, share: Fraction | None) -> bool:
+def reaches_thresholds(whole: int, left_support: int, least: int, share: Fraction | None) -> bool:
     """Whether a rule shows; an itemset has no left side and no confidence."""
-    return whole >= least and (share is None or whole * share.denominator >= share.numerator * left)
+    return whole >= least and (share is None or whole * share.denominator >= share.numerator * left_support)
 
 
 @dataclass(frozen=True)
@@ -233,9 +233,9 @@ def _compare_itemsets(
     original_sets: _FrequentSets, published_sets: _FrequentSets, secrets: SecretNames
 ) -> _MiningDifference:
     old, new = original_sets.sets.keys(), published_sets.sets.keys()
-    kept = {mask for mask in old if not secrets.covers(original_sets.name_items(mask))}
+    public_masks = {mask for mask in old if not secrets.covers(original_sets.name_items(mask))}
     return _MiningDifference(
-        original_count=len(kept), published_count=len(new), lost=len(kept - new), ghosts=len(new - old)
+        original_count=len(public_masks), published_count=len(new), lost=len(public_masks - new), ghosts=len(new - old)
     )
 
 
@@ -244,16 +244,21 @@ def _compare_rules(
 ) -> _MiningDifference:
     difference = _MiningDifference()
     every = list(dict.fromkeys((*original_sets.sets, *published_sets.sets)))
-    watched = bool(secrets.rules or secrets.items)
+    has_secrets = bool(secrets.rules or secrets.items)
     for number, whole in enumerate(every):
         if number % 1024 == 0:
             report_progress("comparing rules", number, len(every))
-        for left in _list_proper_submasks(whole):
-            old, new = _has_rule(original_sets, whole, left, share), _has_rule(published_sets, whole, left, share)
+        for left_mask in _list_proper_submasks(whole):
+            old, new = (
+                _has_rule(original_sets, whole, left_mask, share),
+                _has_rule(published_sets, whole, left_mask, share),
+            )
             if not old and not new:
                 continue
             difference.published_count += new
-            if watched and secrets.is_secret(published_sets.name_items(left), published_sets.name_items(whole ^ left)):
+            if has_secrets and secrets.is_secret(
+                published_sets.name_items(left_mask), published_sets.name_items(whole ^ left_mask)
+            ):
                 difference.original_secrets += old
                 difference.published_secrets += new
             else:
@@ -263,9 +268,9 @@ def _compare_rules(
     return difference
 
 
-def _has_rule(frequent_sets: _FrequentSets, whole: int, left: int, share: Fraction) -> bool:
+def _has_rule(frequent_sets: _FrequentSets, whole: int, left_mask: int, share: Fraction) -> bool:
     support = frequent_sets.sets.get(whole)
-    return support is not None and support * share.denominator >= share.numerator * frequent_sets.sets[left]
+    return support is not None and support * share.denominator >= share.numerator * frequent_sets.sets[left_mask]
 
 
 def _list_proper_submasks(mask: int) -> Iterator[int]:
@@ -293,28 +298,30 @@ class _BasketChanges:
     baskets: int
 
     @classmethod
-    def of(cls, original: Baskets, published: Baskets, unknown_mark: str) -> _BasketChanges:
-        if len(original) != len(published):
+    def of(cls, original: Baskets, published_baskets: Baskets, unknown_mark: str) -> _BasketChanges:
+        if len(original) != len(published_baskets):
             raise DataError(
-                f"{len(original)} baskets became {len(published)}: changes can only be counted basket by basket"
+                f"{len(original)} baskets became {len(published_baskets)}: changes can only be counted basket by basket"
             )
         names = {str(item): code for code, item in enumerate(original.items)}
-        shown = [str(item) for item in published.items]
-        lacks = np.array([bool(unknown_mark) and name.endswith(unknown_mark) for name in shown], bool)
-        plain = [name.removesuffix(unknown_mark) if hides else name for name, hides in zip(shown, lacks, strict=True)]
+        shown_names = [str(item) for item in published_baskets.items]
+        lacks = np.array([bool(unknown_mark) and name.endswith(unknown_mark) for name in shown_names], bool)
+        plain = [
+            name.removesuffix(unknown_mark) if hides else name for name, hides in zip(shown_names, lacks, strict=True)
+        ]
         number = np.array([names.setdefault(name, len(names)) for name in plain], dtype=np.int64)
         width = max(len(names), 1)
         old = np.repeat(np.arange(len(original)), np.diff(original.offsets)) * width + original.codes
-        codes = published.codes.astype(np.int64)
-        new = np.repeat(np.arange(len(published)), np.diff(published.offsets)) * width + number[codes]
+        codes = published_baskets.codes.astype(np.int64)
+        new = np.repeat(np.arange(len(published_baskets)), np.diff(published_baskets.offsets)) * width + number[codes]
         unknown, new = new[lacks[codes]], new[~lacks[codes]]
-        added, removed = np.setdiff1d(new, old), np.setdiff1d(np.setdiff1d(old, new), unknown)
+        added_keys, removed_keys = np.setdiff1d(new, old), np.setdiff1d(np.setdiff1d(old, new), unknown)
         counts = [np.bincount(keys % width, minlength=width) for keys in (old, new)]
-        apart = int(np.abs(counts[0] - counts[1]).sum())
+        support_difference = int(np.abs(counts[0] - counts[1]).sum())
         return cls(
-            dissimilarity=apart / len(old) if len(old) else float(bool(len(new))),
-            added=len(added),
-            removed=len(removed),
+            dissimilarity=support_difference / len(old) if len(old) else float(bool(len(new))),
+            added=len(added_keys),
+            removed=len(removed_keys),
             unknown=len(unknown),
-            baskets=len(np.unique(np.concatenate((added, removed, unknown)) // width)),
+            baskets=len(np.unique(np.concatenate((added_keys, removed_keys, unknown)) // width)),
         )

@@ -42,18 +42,20 @@ def measure_stored_basket_claim(claim: Claim, evidence: BasketEvidence) -> Findi
 
 
 def count_exposed_rules(
-    published: StoredBaskets, sensitive: Iterable[Any], least: int, confidence: Confidence | None
+    published_baskets: StoredBaskets, sensitive: Iterable[Any], least: int, confidence: Confidence | None
 ) -> int:
     """How many of the secret rules and itemsets reach both thresholds, as `exposed_rules` counts them."""
     share = None if confidence is None else parse_exact_confidence(confidence)
     secrets = SecretNames.of(sensitive)
     sides = list(dict.fromkeys(side for left, right in secrets.rules for side in (left | right, left) if side))
-    supports = count_stored_supports(published, sides)
-    shown = sum(
+    supports = count_stored_supports(published_baskets, sides)
+    shown_count = sum(
         reaches_thresholds(supports[left | right], supports[left] if left else 0, least, share)
         for left, right in secrets.rules
     )
-    return shown + sum(_count_item_rules(published, item, least, share or 1) for item in sorted(secrets.items))
+    return shown_count + sum(
+        _count_item_rules(published_baskets, item, least, share or 1) for item in sorted(secrets.items)
+    )
 
 
 def count_stored_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
@@ -65,42 +67,42 @@ def count_stored_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> di
     codes[[code_of[name] for name in names]] = np.arange(len(names))
     supports = dict.fromkeys(itemsets, 0)
     for batch in baskets.iterate("counting what was hidden") if itemsets else ():
-        held = _spread(batch, codes, len(names))
+        holder_mask = _spread(batch, codes, len(names))
         for items in itemsets:
             if all(name in column for name in items):
-                supports[items] += int(np.count_nonzero(held[[column[name] for name in items]].all(axis=0)))
+                supports[items] += int(np.count_nonzero(holder_mask[[column[name] for name in items]].all(axis=0)))
     return supports
 
 
 def _spread(batch: CodedBatch, codes: Ints, count: int) -> Flags:
     """Items × baskets: which baskets hold which of the numbered items."""
-    held = np.zeros((count, len(batch.offsets) - 1), dtype=np.bool_)
+    holder_mask = np.zeros((count, len(batch.offsets) - 1), dtype=np.bool_)
     rows, columns = np.repeat(np.arange(len(batch.offsets) - 1), batch.sizes), codes[batch.codes]
-    held[columns[columns >= 0], rows[columns >= 0]] = True
-    return held
+    holder_mask[columns[columns >= 0], rows[columns >= 0]] = True
+    return holder_mask
 
 
-def _count_item_rules(published: StoredBaskets, item: str, least: int, share: Confidence) -> int:
-    code = {str(name): number for number, name in enumerate(published.items)}.get(item)
-    if code is None or published.counts[code] < max(least, 1):
+def _count_item_rules(published_baskets: StoredBaskets, item: str, least: int, share: Confidence) -> int:
+    code = {str(name): number for number, name in enumerate(published_baskets.items)}.get(item)
+    if code is None or published_baskets.counts[code] < max(least, 1):
         return 0
-    together = np.zeros(len(published.items), dtype=np.int64)
-    only = np.full(len(published.items), -1, dtype=np.int64)
-    only[code] = 0
-    for batch in published.iterate("counting items together"):
-        holding = np.repeat(_spread(batch, only, 1)[0], batch.sizes)
-        together += np.bincount(batch.codes[holding], minlength=len(published.items))
-    kept = together >= max(least, 1)
+    joint_counts = np.zeros(len(published_baskets.items), dtype=np.int64)
+    item_codes = np.full(len(published_baskets.items), -1, dtype=np.int64)
+    item_codes[code] = 0
+    for batch in published_baskets.iterate("counting items together"):
+        holding = np.repeat(_spread(batch, item_codes, 1)[0], batch.sizes)
+        joint_counts += np.bincount(batch.codes[holding], minlength=len(published_baskets.items))
+    kept_mask = joint_counts >= max(least, 1)
     # Bits of the items, and whole numbers for each occurrence.
-    weight = Weight(40 + int(kept.sum()) / 4, 64)
-    taken = published.take(kept, kept, "checking hidden items", "raise min_support", weight)
-    return exposed_item_rules(taken.baskets, [item], least, share)
+    weight = Weight(40 + int(kept_mask.sum()) / 4, 64)
+    selection = published_baskets.take(kept_mask, kept_mask, "checking hidden items", "raise min_support", weight)
+    return exposed_item_rules(selection.baskets, [item], least, share)
 
 
 def _count_foreign_items(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
     assert evidence.original is not None
-    known = {str(item) for item in evidence.original.items}
-    return sum(str(item) not in known for item in evidence.published.items)
+    known_names = {str(item) for item in evidence.original.items}
+    return sum(str(item) not in known_names for item in evidence.published.items)
 
 
 def _count_exposed(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
@@ -117,31 +119,31 @@ BASKET_MEASURES: Mapping[str, Callable[[BasketEvidence, Mapping[str, Any]], Numb
 """The claims that can be measured on a file, by the name of their measure."""
 
 
-def measure_basket_changes(original: StoredBaskets, published: StoredBaskets) -> dict[str, float]:
+def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBaskets) -> dict[str, float]:
     """What was changed, basket by basket, as `side_effects` and `measure_changed_items` count it."""
-    if len(original) != len(published):
+    if len(original) != len(published_baskets):
         raise DataError(
-            f"{len(original)} baskets became {len(published)}: changes can only be counted basket by basket"
+            f"{len(original)} baskets became {len(published_baskets)}: changes can only be counted basket by basket"
         )
     names = {str(item): code for code, item in enumerate(original.items)}
-    number = np.array([names.setdefault(str(item), len(names)) for item in published.items], dtype=np.int64)
-    added = removed = baskets = 0
-    steps = original.iterate("comparing with the originals"), published.iterate("comparing with the originals")
+    number = np.array([names.setdefault(str(item), len(names)) for item in published_baskets.items], dtype=np.int64)
+    added_count = removed_count = baskets = 0
+    steps = original.iterate("comparing with the originals"), published_baskets.iterate("comparing with the originals")
     for original_batch, published_batch in zip(*steps, strict=True):
         old = _number_batch(original_batch, np.arange(len(original.items), dtype=np.int64), len(names))
         new = _number_batch(published_batch, number, len(names))
         more, less = np.setdiff1d(new, old), np.setdiff1d(old, new)
-        added, removed = added + len(more), removed + len(less)
+        added_count, removed_count = added_count + len(more), removed_count + len(less)
         baskets += len(np.unique(np.concatenate((more, less)) // max(len(names), 1)))
     counts = np.zeros(len(names), dtype=np.int64)
     counts[: len(original.items)] = original.counts
-    np.subtract.at(counts, number, published.counts)
+    np.subtract.at(counts, number, published_baskets.counts)
     total = max(original.entries, 1)
     return {
-        "loss": round(min((added + removed) / total, 1.0), 12),
+        "loss": round(min((added_count + removed_count) / total, 1.0), 12),
         "dissimilarity": float(np.abs(counts).sum()) / total,
-        "added": float(added),
-        "removed": float(removed),
+        "added": float(added_count),
+        "removed": float(removed_count),
         "changed_baskets": float(baskets),
     }
 

@@ -25,20 +25,20 @@ TREES = ("full", "pruned")
 
 
 def count_c45_differences(
-    published: Table, original: Table, target: str, numbers: Sequence[str], words: Sequence[str]
+    published_table: Table, original: Table, target: str, numbers: Sequence[str], words: Sequence[str]
 ) -> int:
     """Of the C4.5 trees grown on both tables, how many do not split the rows alike at every node.
 
     `numbers` are the columns that are compared with thresholds, `words` those that have a branch for each word.
     """
-    tables = [_read_columns(table, target, numbers, words) for table in (published, original)]
+    tables = [_read_columns(table, target, numbers, words) for table in (published_table, original)]
     full = [train_c45(table, target, confidence=None) for table in tables]
     cells = [
         NodeCells(tuple(column.read(table.frame, table.source) for column in tree.columns))
         for table, tree in zip(tables, full, strict=True)
     ]
-    pruned = [replace(tree, nodes=prune_c45(tree.nodes, CONFIDENCE)) for tree in full]
-    pairs = [(full[0].nodes, full[1].nodes), (pruned[0].nodes, pruned[1].nodes)]
+    pruned_trees = [replace(tree, nodes=prune_c45(tree.nodes, CONFIDENCE)) for tree in full]
+    pairs = [(full[0].nodes, full[1].nodes), (pruned_trees[0].nodes, pruned_trees[1].nodes)]
     return sum(not _have_same_parts(*pair, cells[0], cells[1], len(original)) for pair in pairs)
 
 
@@ -49,16 +49,16 @@ def _read_columns(table: Table, target: str, numbers: Sequence[str], words: Sequ
     return Table.of(frame.hstack(texts) if numbers else pl.DataFrame(texts), source=table.source)
 
 
-def _have_same_parts(first: C45Nodes, second: C45Nodes, cells: NodeCells, others: NodeCells, rows: int) -> bool:
+def _have_same_parts(first: C45Nodes, second: C45Nodes, cells: NodeCells, other_cells: NodeCells, rows: int) -> bool:
     """Whether both trees test the same column at every node, and the same rows stay together."""
-    left = np.arange(rows)
+    remaining_rows = np.arange(rows)
     a = b = np.zeros(rows, dtype=np.int64)
-    while len(left):
+    while len(remaining_rows):
         if not np.array_equal(first.column[a], second.column[b]):
             return False
         inner = first.column[a] >= 0
-        left, a, b = left[inner], a[inner], b[inner]
-        a, b = cells.step(first, left, a), others.step(second, left, b)
+        remaining_rows, a, b = remaining_rows[inner], a[inner], b[inner]
+        a, b = cells.step(first, remaining_rows, a), other_cells.step(second, remaining_rows, b)
         if not _are_paired(a, b):
             return False
     return True

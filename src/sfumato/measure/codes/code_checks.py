@@ -19,35 +19,40 @@ from sfumato.measure.checks import checks_claim
 from sfumato.progress import report_progress
 
 
-def count_shared_supports(published: Baskets) -> int:
+def count_shared_supports(published_baskets: Baskets) -> int:
     """The smallest number of codes that share a support; 0 without codes."""
-    supports = Counter(np.bincount(published.codes, minlength=len(published.items)).tolist())
+    supports = Counter(np.bincount(published_baskets.codes, minlength=len(published_baskets.items)).tolist())
     return min(supports.values(), default=0)
 
 
-def count_named_items(published: Baskets, original: Baskets) -> int:
+def count_named_items(published_baskets: Baskets, original: Baskets) -> int:
     """How many items of the originals are published under their names."""
-    return len({str(item) for item in published.items} & {str(item) for item in original.items})
+    return len({str(item) for item in published_baskets.items} & {str(item) for item in original.items})
 
 
-def count_strange_bits(published: Baskets, bits: int) -> int:
+def count_strange_bits(published_baskets: Baskets, bits: int) -> int:
     """How many published items are not the number of a bit below `bits`."""
-    return sum(not (isinstance(item, int) and 0 <= item < bits) for item in published.items)
+    return sum(not (isinstance(item, int) and 0 <= item < bits) for item in published_baskets.items)
 
 
-def count_unfiltered_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
+def count_unfiltered_items(
+    published_baskets: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None
+) -> int:
     """How many items have no code that all of their baskets hold: sets with them could be missed."""
     return sum(
-        not common.size for _, common in _list_common_codes(original, _PublishedCodes(published, original, rows))
+        not common.size
+        for _, common in _list_common_codes(original, _PublishedCodes(published_baskets, original, rows))
     )
 
 
-def count_unrecoverable_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
+def count_unrecoverable_items(
+    published_baskets: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None
+) -> int:
     """How many items have baskets that no set of codes identifies exactly.
 
     `rows` maps each published basket to its original, −1 for fake baskets, which are left out.
     """
-    codes = _PublishedCodes(published, original, rows)
+    codes = _PublishedCodes(published_baskets, original, rows)
     return sum(
         not common.size or codes.count_holding(common) != many for many, common in _list_common_codes(original, codes)
     )
@@ -71,15 +76,15 @@ checks_claim("unrecoverable_items", "exactly", needs_original=True)(
 class _PublishedCodes:
     """Published baskets in the order of the originals, by row and by code."""
 
-    def __init__(self, published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None) -> None:
-        given = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
-        if len(given) != len(published):
-            raise DataError(f"{len(published)} baskets are published, but `rows` has {len(given)}")
-        if not np.array_equal(np.sort(given[given >= 0]), np.arange(len(original))):
+    def __init__(self, published_baskets: Baskets, original: Baskets, rows: Sequence[int] | Ints | None) -> None:
+        row_numbers = np.arange(len(published_baskets)) if rows is None else np.asarray(rows, dtype=np.int64)
+        if len(row_numbers) != len(published_baskets):
+            raise DataError(f"{len(published_baskets)} baskets are published, but `rows` has {len(row_numbers)}")
+        if not np.array_equal(np.sort(row_numbers[row_numbers >= 0]), np.arange(len(original))):
             raise DataError(f"each of the {len(original)} original baskets must be published exactly once")
-        self.count, self.width = len(original), len(published.items)
-        row = np.repeat(given, np.diff(published.offsets))
-        codes = published.codes[row >= 0].astype(np.int64)
+        self.count, self.width = len(original), len(published_baskets.items)
+        row = np.repeat(row_numbers, np.diff(published_baskets.offsets))
+        codes = published_baskets.codes[row >= 0].astype(np.int64)
         row = row[row >= 0]
         order = np.argsort(row, kind="stable")
         self.codes = codes[order]
@@ -96,15 +101,15 @@ class _PublishedCodes:
         sizes = self.code_starts[codes + 1] - self.code_starts[codes]
         rarest = codes[int(sizes.argmin())]
         rows = self.by_code[self.code_starts[rarest] : self.code_starts[rarest + 1]]
-        wanted = np.zeros(self.width, dtype=np.int64)
-        wanted[codes] = 1
-        marks = np.concatenate(([0], np.cumsum(wanted[self.concatenate_rows(rows)])))
+        code_flags = np.zeros(self.width, dtype=np.int64)
+        code_flags[codes] = 1
+        marks = np.concatenate(([0], np.cumsum(code_flags[self.concatenate_rows(rows)])))
         ends = np.cumsum(self.starts[rows + 1] - self.starts[rows])
-        held = np.diff(marks[np.concatenate(([0], ends))])
-        return int((held == len(codes)).sum())
+        held_counts = np.diff(marks[np.concatenate(([0], ends))])
+        return int((held_counts == len(codes)).sum())
 
 
-def _list_common_codes(original: Baskets, published: _PublishedCodes) -> Iterator[tuple[int, Ints]]:
+def _list_common_codes(original: Baskets, published_codes: _PublishedCodes) -> Iterator[tuple[int, Ints]]:
     """For each original item the number of its baskets, and the codes that all of these have in common."""
     row = np.repeat(np.arange(len(original)), np.diff(original.offsets))
     by_item = row[np.argsort(original.codes, kind="stable")]
@@ -113,7 +118,7 @@ def _list_common_codes(original: Baskets, published: _PublishedCodes) -> Iterato
         if item % 256 == 0:
             report_progress("comparing columns", item, len(original.items))
         rows = by_item[starts[item] : starts[item + 1]]
-        codes, counts = np.unique(published.concatenate_rows(rows), return_counts=True)
+        codes, counts = np.unique(published_codes.concatenate_rows(rows), return_counts=True)
         yield len(rows), codes[counts == len(rows)]
 
 

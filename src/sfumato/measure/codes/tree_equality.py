@@ -90,13 +90,16 @@ def _are_tied(first: Any, second: Any, a: Ints, b: Ints) -> bool:
 
 def _compute_split_gain(tree: Any, node: Ints) -> Floats:
     """By how much a split lowers the weighted impurity of its node, as a share of the node's weight."""
-    weighted = tree.impurity * tree.weighted_n_node_samples
+    weighted_impurity = tree.impurity * tree.weighted_n_node_samples
     left, right = tree.children_left[node], tree.children_right[node]
-    return np.asarray((weighted[node] - weighted[left] - weighted[right]) / tree.weighted_n_node_samples[node])
+    return np.asarray(
+        (weighted_impurity[node] - weighted_impurity[left] - weighted_impurity[right])
+        / tree.weighted_n_node_samples[node]
+    )
 
 
 def trees_that_differ(
-    published: Table,
+    published_table: Table,
     original: Table,
     target: str,
     columns: tuple[str, ...],
@@ -111,22 +114,22 @@ def trees_that_differ(
     """
     differ = 0
     if SKLEARN in learners and columns:  # it grows no tree on words
-        differ += _count_sklearn_differences(published, original, target, columns, up_to_ties)
+        differ += _count_sklearn_differences(published_table, original, target, columns, up_to_ties)
     if C45 in learners:
-        differ += count_c45_differences(published, original, target, columns, words)
+        differ += count_c45_differences(published_table, original, target, columns, words)
     return differ
 
 
 def _count_sklearn_differences(
-    published: Table, original: Table, target: str, columns: tuple[str, ...], up_to_ties: bool
+    published_table: Table, original: Table, target: str, columns: tuple[str, ...], up_to_ties: bool
 ) -> int:
     settings = SETTINGS_WITH_TIES if up_to_ties else SETTINGS
-    both = [_read_learner_cells(table, target, columns) for table in (published, original)]
+    learner_cells = [_read_learner_cells(table, target, columns) for table in (published_table, original)]
     differ = 0
-    for done, setting in enumerate(settings):
-        report_progress("growing trees on codes and originals", done, len(settings))
-        grown = [_GrownTree.of(cells, classes, setting) for cells, classes in both]
-        differ += not _have_same_splits(grown[0], grown[1], up_to_ties)
+    for setting_index, setting in enumerate(settings):
+        report_progress("growing trees on codes and originals", setting_index, len(settings))
+        grown_trees = [_GrownTree.of(cells, classes, setting) for cells, classes in learner_cells]
+        differ += not _have_same_splits(grown_trees[0], grown_trees[1], up_to_ties)
     return differ
 
 
@@ -135,8 +138,8 @@ def _count_different_trees(evidence: Evidence, arguments: Mapping[str, Any]) -> 
     columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
     words, learners = tuple(arguments.get("words", ())), tuple(arguments.get("learners", (SKLEARN,)))
     target, original = str(arguments["target"]), evidence.original
-    aligned = original.with_frame(align_originals(original, evidence.published, evidence.rows))
-    return trees_that_differ(evidence.published, aligned, target, columns, ties, words, learners)
+    aligned_table = original.with_frame(align_originals(original, evidence.published, evidence.rows))
+    return trees_that_differ(evidence.published, aligned_table, target, columns, ties, words, learners)
 
 
 checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))
@@ -177,9 +180,9 @@ class _GrownTree:
         missing_left = self.tree.missing_go_to_left[node].astype(bool)
         return np.asarray(np.where(np.isnan(cell), missing_left, cell <= self.tree.threshold[node]))
 
-    def find_child(self, node: Ints, left: Flags) -> Ints:
+    def find_child(self, node: Ints, left_mask: Flags) -> Ints:
         """The child that each row goes to."""
-        return np.asarray(np.where(left, self.tree.children_left[node], self.tree.children_right[node]))
+        return np.asarray(np.where(left_mask, self.tree.children_left[node], self.tree.children_right[node]))
 
 
 def _have_same_splits(tree: _GrownTree, other: _GrownTree, up_to_ties: bool) -> bool:
@@ -193,8 +196,8 @@ def _have_same_splits(tree: _GrownTree, other: _GrownTree, up_to_ties: bool) -> 
         rows, a, b = rows[~leaf], a[~leaf], b[~leaf]
         left, right = tree.goes_left(rows, a), other.goes_left(rows, b)
         many = tree.tree.node_count
-        there, agree = np.bincount(a, minlength=many), np.bincount(a, weights=left == right, minlength=many)
-        alike = ((agree == 0) | (agree == there))[a] & (tree.tree.feature[a] == other.tree.feature[b])
+        row_counts, agree = np.bincount(a, minlength=many), np.bincount(a, weights=left == right, minlength=many)
+        alike = ((agree == 0) | (agree == row_counts))[a] & (tree.tree.feature[a] == other.tree.feature[b])
         if not alike.all():
             if not (up_to_ties and _are_tied(tree.tree, other.tree, a[~alike], b[~alike])):
                 return False

@@ -37,13 +37,13 @@ def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], rad
     """The share of rows in which the guesses for all of some columns are within their radius (Definition 2)."""
     if not columns:
         raise PolicyError("a subspace needs at least one column")
-    known = np.logical_and.reduce([column.code_index >= 0 for column in columns])
-    if not known.any():
+    known_mask = np.logical_and.reduce([column.code_index >= 0 for column in columns])
+    if not known_mask.any():
         return 0.0
-    cracked = known.copy()
+    cracked_mask = known_mask.copy()
     for column, guess in zip(columns, guesses, strict=True):
-        cracked[known] &= column.flag_cracks(guess, radius)[column.code_index[known]]
-    return float(cracked[known].mean())
+        cracked_mask[known_mask] &= column.flag_cracks(guess, radius)[column.code_index[known_mask]]
+    return float(cracked_mask[known_mask].mean())
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,29 @@ class PathRisk:
 
 
 def path_risk(
-    encoded: Any,
-    decoded: Any,
+    encoded_tree: Any,
+    decoded_tree: Any,
     guess: Sequence[Callable[[Floats], Floats]],
     widths: Sequence[float],
     radius: float,
 ) -> PathRisk:
     """The paths from the root to a leaf on which every threshold is guessed within the radius (Definition 3).
 
-    `encoded` and `decoded` are the provider's model and the true one; `guess` and `widths` go by column.
+    `encoded_tree` and `decoded_tree` are the provider's model and the true one; `guess` and `widths` go by column.
     """
-    first, second = _require_tree(encoded), _require_tree(decoded)
+    first, second = _require_tree(encoded_tree), _require_tree(decoded_tree)
     nodes = np.flatnonzero(first.children_left != _LEAF)
-    cracked = np.zeros(first.node_count, dtype=bool)
+    cracked_mask = np.zeros(first.node_count, dtype=bool)
     for column in np.unique(first.feature[nodes]):
-        here = nodes[first.feature[nodes] == column]
-        guessed = guess[column](first.threshold[here])
-        cracked[here] = np.abs(guessed - second.threshold[here]) <= radius * widths[column]
+        column_nodes = nodes[first.feature[nodes] == column]
+        guessed_thresholds = guess[column](first.threshold[column_nodes])
+        cracked_mask[column_nodes] = (
+            np.abs(guessed_thresholds - second.threshold[column_nodes]) <= radius * widths[column]
+        )
     depth, whole = np.zeros(first.node_count, dtype=np.int64), np.ones(first.node_count, dtype=bool)
     for node in nodes.tolist():  # children come after their parents
         for child in (first.children_left[node], first.children_right[node]):
-            depth[child], whole[child] = depth[node] + 1, whole[node] & cracked[node]
+            depth[child], whole[child] = depth[node] + 1, whole[node] & cracked_mask[node]
     leaves = first.children_left == _LEAF
     longest = int(depth.max()) + 1
     is_path_end = leaves & whole & (depth > 0)
@@ -169,11 +171,11 @@ def _assess_column_shelter(
     cells: pl.Series, name: str, classes: Ints, min_width: int, radius: float, limit: float
 ) -> ColumnShelter:
     numbers = cells.cast(pl.Float64).to_numpy()
-    known = ~np.isnan(numbers)
-    if not known.any():
+    known_mask = ~np.isnan(numbers)
+    if not known_mask.any():
         raise DataError(f'"{name}" has no value; leave it out')
-    values, value_index = np.unique(numbers[known], return_inverse=True)
-    low, high = find_class_ranges(value_index.astype(np.int64), classes[known], len(values))
+    values, value_index = np.unique(numbers[known_mask], return_inverse=True)
+    low, high = find_class_ranges(value_index.astype(np.int64), classes[known_mask], len(values))
     pure, lengths = _find_pure_pieces(low, low != high, min_width)
     unit = find_unit(values)
     column = CodedColumn(name, values, values, values, np.ones(len(values), dtype=np.int64), value_index, values, low)
@@ -196,12 +198,12 @@ def _assess_column_shelter(
     )
 
 
-def _find_pure_pieces(classes: Ints, mixed: Flags, min_width: int) -> tuple[Flags, Ints]:
+def _find_pure_pieces(classes: Ints, mixed_mask: Flags, min_width: int) -> tuple[Flags, Ints]:
     """Which values lie in a pure piece that is wide enough, and how wide the pieces are."""
-    new = np.append(True, (classes[1:] != classes[:-1]) | mixed[1:] | mixed[:-1])
+    new = np.append(True, (classes[1:] != classes[:-1]) | mixed_mask[1:] | mixed_mask[:-1])
     piece = np.cumsum(new) - 1
     lengths = np.bincount(piece)
-    wide = (lengths >= min_width) & ~mixed[new]
+    wide = (lengths >= min_width) & ~mixed_mask[new]
     return wide[piece], lengths[wide]
 
 

@@ -41,27 +41,27 @@ class FiringRules:
 
 
 def firing_rules(
-    published: Table,
-    hidden: pl.DataFrame,
+    published_table: Table,
+    private_entries: pl.DataFrame,
     confidence: str | Fraction,
     least: int,
     max_length: int | None = None,
 ) -> FiringRules:
     """What rules of this support and confidence among visible entries say about the private ones.
 
-    `hidden` has the `row`, `column` and true `value` (as text) of every private entry.
+    `private_entries` has the `row`, `column` and true `value` (as text) of every private entry.
     """
     share = parse_exact_confidence(Fraction(confidence))
-    entries = answered = right = right_by_prior = 0
-    for target in code_entries(published, hidden):
+    entries = answered_count = right = right_by_prior = 0
+    for target in code_entries(published_table, private_entries):
         answers = _BestAnswers(target.own, share, least)
         target.build_question(answers.visible).walk(target.others, max_length, answers, "firing rules")
         fits = answers.confidence > 0
         entries += len(fits)
-        answered += int(fits.sum())
+        answered_count += int(fits.sum())
         right += int((fits & (answers.guess == target.own.secret)).sum())
         right_by_prior += int((fits & (answers.commonest == target.own.secret)).sum())
-    return FiringRules(entries, answered, right, right_by_prior)
+    return FiringRules(entries, answered_count, right, right_by_prior)
 
 
 def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[str, float]:
@@ -79,54 +79,67 @@ def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[st
         for claim in claims
         if claim.measure == "leftover_rules"
     ]
-    entries, answered = sum(rules.entries for rules in rule_sets), sum(rules.answered for rules in rule_sets)
+    entries, answered_count = sum(rules.entries for rules in rule_sets), sum(rules.answered for rules in rule_sets)
     if not entries:
         return {}
     return {
-        "answered_entries": answered / entries,
-        "right_answers": sum(rules.right for rules in rule_sets) / max(answered, 1),
-        "right_by_prior": sum(rules.right_by_prior for rules in rule_sets) / max(answered, 1),
+        "answered_entries": answered_count / entries,
+        "right_answers": sum(rules.right for rules in rule_sets) / max(answered_count, 1),
+        "right_by_prior": sum(rules.right_by_prior for rules in rule_sets) / max(answered_count, 1),
     }
 
 
 class _BestAnswers:
     """For each private entry of a column, the answer of the most confident rule that fits it, then of the widest."""
 
-    def __init__(self, own: CodedEntries, share: Fraction, least: int) -> None:
-        self.width, self.share, self.least = own.width, share, least
+    def __init__(self, target_entries: CodedEntries, share: Fraction, least: int) -> None:
+        self.width, self.share, self.least = target_entries.width, share, least
         self.fewest = ceil(share * least)
-        self.visible = np.flatnonzero(own.seen < own.width)
-        self.seen = own.seen[self.visible]
+        self.visible = np.flatnonzero(target_entries.seen < target_entries.width)
+        self.seen = target_entries.seen[self.visible]
         self.commonest = int(np.bincount(self.seen, minlength=1).argmax())
-        self.confidence: Floats = np.zeros(len(own.secret))
-        self.support: Ints = np.zeros(len(own.secret), dtype=np.int64)
-        self.guess: Ints = np.full(len(own.secret), -1, dtype=np.int64)
+        self.confidence: Floats = np.zeros(len(target_entries.secret))
+        self.support: Ints = np.zeros(len(target_entries.secret), dtype=np.int64)
+        self.guess: Ints = np.full(len(target_entries.secret), -1, dtype=np.int64)
 
-    def __call__(self, here: AgreeingRows) -> Flags:
+    def __call__(self, agreeing_rows: AgreeingRows) -> Flags:
         """Let the rules of these groups answer; a group is split while a value is frequent enough for a rule."""
-        public = np.bincount(here.answering_group, minlength=here.groups)
-        pairs, shown = np.unique(here.answering_group * self.width + self.seen[here.answering], return_counts=True)
+        public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
+        pairs, shown_counts = np.unique(
+            agreeing_rows.answering_group * self.width + self.seen[agreeing_rows.answering], return_counts=True
+        )
         group, value = pairs // max(self.width, 1), pairs % max(self.width, 1)
-        order = np.lexsort((value, -shown, group))
-        group, value, shown = group[order], value[order], shown[order]
+        order = np.lexsort((value, -shown_counts, group))
+        group, value, shown_counts = group[order], value[order], shown_counts[order]
         first = np.flatnonzero(np.diff(group, prepend=-1))
-        group, value, shown = group[first], value[first], shown[first]
-        hopeful = (public[group] >= self.least) & (shown >= self.fewest)
-        if here.columns:
-            self._answer(here, group, value, shown, public, hopeful & reaches(shown, public[group], self.share))
-        kept = np.zeros(here.groups, dtype=np.bool_)
-        kept[group[hopeful]] = True
-        return kept
+        group, value, shown_counts = group[first], value[first], shown_counts[first]
+        hopeful = (public[group] >= self.least) & (shown_counts >= self.fewest)
+        if agreeing_rows.columns:
+            self._answer(
+                agreeing_rows,
+                group,
+                value,
+                shown_counts,
+                public,
+                hopeful & reaches(shown_counts, public[group], self.share),
+            )
+        group_mask = np.zeros(agreeing_rows.groups, dtype=np.bool_)
+        group_mask[group[hopeful]] = True
+        return group_mask
 
-    def _answer(self, here: AgreeingRows, group: Ints, value: Ints, shown: Ints, public: Ints, fires: Flags) -> None:
-        guess = np.full(here.groups, -1, dtype=np.int64)
-        confidence = np.zeros(here.groups)
+    def _answer(
+        self, agreeing_rows: AgreeingRows, group: Ints, value: Ints, shown_counts: Ints, public: Ints, fires: Flags
+    ) -> None:
+        guess = np.full(agreeing_rows.groups, -1, dtype=np.int64)
+        confidence = np.zeros(agreeing_rows.groups)
         guess[group[fires]] = value[fires]
-        confidence[group[fires]] = shown[fires] / public[group[fires]]
-        support = public[here.asking_group]
-        offered = confidence[here.asking_group]
-        known, wide = self.confidence[here.asking], self.support[here.asking]
-        better = (offered > known) | ((offered == known) & (offered > 0) & (support > wide))
-        entries = here.asking[better]
-        self.confidence[entries], self.support[entries] = offered[better], support[better]
-        self.guess[entries] = guess[here.asking_group][better]
+        confidence[group[fires]] = shown_counts[fires] / public[group[fires]]
+        support = public[agreeing_rows.asking_group]
+        new_confidence = confidence[agreeing_rows.asking_group]
+        best_confidence, wide = self.confidence[agreeing_rows.asking], self.support[agreeing_rows.asking]
+        better = (new_confidence > best_confidence) | (
+            (new_confidence == best_confidence) & (new_confidence > 0) & (support > wide)
+        )
+        entries = agreeing_rows.asking[better]
+        self.confidence[entries], self.support[entries] = new_confidence[better], support[better]
+        self.guess[entries] = guess[agreeing_rows.asking_group][better]

@@ -21,13 +21,13 @@ from sfumato.release import Number
 from sfumato.table import Table
 
 
-def learner_success(published: Table, hidden: pl.DataFrame) -> float:
+def learner_success(published_table: Table, private_entries: pl.DataFrame) -> float:
     """The share of private entries (`row`, `column`, `value` as text) that the best learner of each column predicts."""
-    secrets = hidden.drop_nulls("value")
+    secrets = private_entries.drop_nulls("value")
     if not secrets.height:
         return 0.0
     # Training is random, so the check repeats with a fixed seed of its own.
-    guesses = predict_hidden(published.frame, secrets, LEARNERS, Randomness.seeded(0).generator())
+    guesses = predict_hidden(published_table.frame, secrets, LEARNERS, Randomness.seeded(0).generator())
     right = 0
     for column in guesses:
         true = column.classes.number(secrets.filter(pl.col("column") == column.column)["value"])

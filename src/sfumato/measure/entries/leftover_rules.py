@@ -34,8 +34,8 @@ _LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
 
 
 def leftover_rules(
-    published: Table,
-    hidden: pl.DataFrame,
+    published_table: Table,
+    private_entries: pl.DataFrame,
     confidence: str | Fraction,
     least: int,
     max_length: int | None = None,
@@ -43,12 +43,12 @@ def leftover_rules(
 ) -> int:
     """The number of adversarial rules X → y of a published table.
 
-    `hidden` has the `row`, `column` and true `value` (as text) of every private entry. A rule counts if X and the
-    column of y are visible together in at least `least` rows, and if among those and among the private entries with X
-    the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible
+    `private_entries` has the `row`, `column` and true `value` (as text) of every private entry. A rule counts if X and
+    the column of y are visible together in at least `least` rows, and if among those and among the private entries with
+    X the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible
     nevertheless counts on both sides.
     """
-    return count_leftover_rules(code_entries(published, hidden), confidence, least, max_length, prior)
+    return count_leftover_rules(code_entries(published_table, private_entries), confidence, least, max_length, prior)
 
 
 def count_leftover_rules(
@@ -70,18 +70,18 @@ def count_leftover_rules(
     return count
 
 
-def visible_private_entries(published: Table, hidden: pl.DataFrame) -> int:
+def visible_private_entries(published_table: Table, private_entries: pl.DataFrame) -> int:
     """How many private entries are not blank in the published table."""
-    secrets = list_private_values(published, len(published), hidden)
+    secrets = list_private_values(published_table, len(published_table), private_entries)
     visible = 0
     for (name,), part in secrets.group_by("column"):
-        visible += int(published.frame[str(name)].gather(part["row"]).is_not_null().sum())
+        visible += int(published_table.frame[str(name)].gather(part["row"]).is_not_null().sum())
     return visible
 
 
-def count_untrue_hidden_values(hidden: pl.DataFrame, original: Table) -> int:
+def count_untrue_hidden_values(private_entries: pl.DataFrame, original: Table) -> int:
     """How many of the listed private values differ from the original table."""
-    secrets = list_private_values(original, len(original), hidden)
+    secrets = list_private_values(original, len(original), private_entries)
     untrue = 0
     for (name,), part in secrets.group_by("column"):
         untrue += int(spell_cells(original.frame[str(name)]).gather(part["row"]).ne_missing(part["value"]).sum())
@@ -114,33 +114,42 @@ checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: 
 
 def require_hidden_entries(details: Mapping[str, Any]) -> pl.DataFrame:
     """The private entries and their values, from the custodian's details of a release."""
-    hidden = details.get("hidden")
-    if hidden is None:
+    private_entries = details.get("hidden")
+    if private_entries is None:
         raise PolicyError("a claim is about private entries, which are not available; only the custodian can check it")
-    return hidden if isinstance(hidden, pl.DataFrame) else pl.DataFrame(hidden, schema=_LISTED, orient="row")
+    return (
+        private_entries
+        if isinstance(private_entries, pl.DataFrame)
+        else pl.DataFrame(private_entries, schema=_LISTED, orient="row")
+    )
 
 
-def list_private_values(outline: Table, rows: int, hidden: pl.DataFrame) -> pl.DataFrame:
+def list_private_values(outline: Table, rows: int, private_entries: pl.DataFrame) -> pl.DataFrame:
     """The private entries that have a value, with the value as text; an error for one that is not in the table, of
     which the columns and the number of rows are known.
     """
-    if not {"row", "column", "value"} <= set(hidden.columns):
+    if not {"row", "column", "value"} <= set(private_entries.columns):
         raise DataError("list private entries as row, column and value")
-    listed = hidden.select(pl.col("row").cast(pl.Int64), pl.col("column").cast(pl.String), spell_cells(hidden["value"]))
-    listed = listed.drop_nulls("value")
-    strange = sorted(set(listed["column"].drop_nulls().unique().to_list()) - set(outline.frame.columns))
+    listed_entries = private_entries.select(
+        pl.col("row").cast(pl.Int64), pl.col("column").cast(pl.String), spell_cells(private_entries["value"])
+    )
+    listed_entries = listed_entries.drop_nulls("value")
+    strange = sorted(set(listed_entries["column"].drop_nulls().unique().to_list()) - set(outline.frame.columns))
     if strange:
         raise DataError(
             f"{outline.source}: private entries are listed in {quote_names(strange[:12])}, which is not a column of it"
         )
-    outside = listed.filter(~pl.col("row").is_between(0, rows - 1).fill_null(value=False)).height
-    unnamed, twice = listed["column"].null_count(), listed.height - listed.select("row", "column").n_unique()
-    if outside or unnamed or twice:
+    outside_count = listed_entries.filter(~pl.col("row").is_between(0, rows - 1).fill_null(value=False)).height
+    unnamed_count, duplicate_count = (
+        listed_entries["column"].null_count(),
+        listed_entries.height - listed_entries.select("row", "column").n_unique(),
+    )
+    if outside_count or unnamed_count or duplicate_count:
         raise DataError(
-            f"{outline.source}: of {listed.height} private entries {outside} have no row of the table (rows are "
-            f"counted from 0), {unnamed} no column, and {twice} are listed twice"
+            f"{outline.source}: of {listed_entries.height} private entries {outside_count} have no row of the table "
+            f"(rows are counted from 0), {unnamed_count} no column, and {duplicate_count} are listed twice"
         )
-    return listed
+    return listed_entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +165,8 @@ class CodedEntries:
     @classmethod
     def of(cls, texts: pl.Series, secrets: pl.Series) -> CodedEntries:
         """Number the values of both, which are texts."""
-        both = pl.concat([texts.alias("value"), secrets.alias("value")])
-        ranks = both.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+        all_values = pl.concat([texts.alias("value"), secrets.alias("value")])
+        ranks = all_values.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
         width = int(ranks.max(initial=0))
         numbers = np.where(ranks > 0, ranks - 1, width).astype(np.int64)
         return cls(numbers[: len(texts)], numbers[len(texts) :], width)
@@ -182,23 +191,27 @@ class PrivateColumn:
         return AgreementQuestion(asking, answering, [column.width for column in self.coded])
 
 
-def code_entries(published: Table, hidden: pl.DataFrame) -> Iterator[PrivateColumn]:
+def code_entries(published_table: Table, private_entries: pl.DataFrame) -> Iterator[PrivateColumn]:
     """The columns that have private entries, one at a time."""
-    secrets = list_private_values(published, len(published), hidden)
-    names = published.frame.columns
+    secrets = list_private_values(published_table, len(published_table), private_entries)
+    names = published_table.frame.columns
     by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
-    coded = [CodedEntries.of(spell_cells(published.frame[name]), by_column[name]["value"]) for name in names]
+    coded_columns = [
+        CodedEntries.of(spell_cells(published_table.frame[name]), by_column[name]["value"]) for name in names
+    ]
     rows = [by_column[name]["row"].to_numpy().astype(np.int64) for name in names]
-    return list_private_columns(coded, rows)
+    return list_private_columns(coded_columns, rows)
 
 
-def list_private_columns(coded: list[CodedEntries], rows: list[Ints]) -> Iterator[PrivateColumn]:
+def list_private_columns(coded_columns: list[CodedEntries], rows: list[Ints]) -> Iterator[PrivateColumn]:
     """Of all columns those that have private entries, in these rows."""
-    for index, own in enumerate(coded):
-        report_progress("leftover rules", index, len(coded))
+    for index, target_entries in enumerate(coded_columns):
+        report_progress("leftover rules", index, len(coded_columns))
         if len(rows[index]):
-            others = sorted(set(range(len(coded))) - {index}, key=lambda other: -coded[other].width)
-            yield PrivateColumn(own, rows[index], coded, others)
+            other_indices = sorted(
+                set(range(len(coded_columns))) - {index}, key=lambda other: -coded_columns[other].width
+            )
+            yield PrivateColumn(target_entries, rows[index], coded_columns, other_indices)
 
 
 class _RuleCounter:
@@ -211,18 +224,24 @@ class _RuleCounter:
         self.fewest = ceil(share * least)
         self.count = 0
 
-    def __call__(self, here: AgreeingRows) -> Flags:
+    def __call__(self, agreeing_rows: AgreeingRows) -> Flags:
         """Count the rules of these groups; a group is split while one of its values can still be predicted."""
-        public = np.bincount(here.answering_group, minlength=here.groups)
-        hidden = np.bincount(here.asking_group, minlength=here.groups)
-        pairs, fits = np.unique(here.asking_group * self.width + self.secret[here.asking], return_counts=True)
-        shown = count_keyed_rows(pairs, here.answering, here.answering_group, self.seen, self.width, here.groups)
+        public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
+        hidden_counts = np.bincount(agreeing_rows.asking_group, minlength=agreeing_rows.groups)
+        pairs, fits = np.unique(
+            agreeing_rows.asking_group * self.width + self.secret[agreeing_rows.asking], return_counts=True
+        )
+        shown_counts = count_keyed_rows(
+            pairs, agreeing_rows.answering, agreeing_rows.answering_group, self.seen, self.width, agreeing_rows.groups
+        )
         group = pairs // max(self.width, 1)
         # A larger X is visible in fewer rows and hidden with fewer: what is too rare here is too rare further down.
-        hopeful = (public[group] >= self.least) & (shown >= self.fewest)
-        if here.columns or self.prior:
-            known = reaches(shown, public[group], self.share) & reaches(fits, hidden[group], self.share)
-            self.count += int((hopeful & known).sum())
-        kept = np.zeros(here.groups, dtype=np.bool_)
-        kept[group[hopeful]] = True
-        return kept
+        hopeful = (public[group] >= self.least) & (shown_counts >= self.fewest)
+        if agreeing_rows.columns or self.prior:
+            rule_mask = reaches(shown_counts, public[group], self.share) & reaches(
+                fits, hidden_counts[group], self.share
+            )
+            self.count += int((hopeful & rule_mask).sum())
+        group_mask = np.zeros(agreeing_rows.groups, dtype=np.bool_)
+        group_mask[group[hopeful]] = True
+        return group_mask

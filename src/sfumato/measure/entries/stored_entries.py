@@ -33,57 +33,66 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 
 
-def code_stored_entries(published: StoredTable, hidden: pl.DataFrame) -> Iterator[PrivateColumn]:
+def code_stored_entries(published_table: StoredTable, private_entries: pl.DataFrame) -> Iterator[PrivateColumn]:
     """The columns of a stored release that have private entries, one at a time."""
-    secrets = list_private_values(published.outline, len(published), hidden)
-    names = list(published.rows.schema)
+    secrets = list_private_values(published_table.outline, len(published_table), private_entries)
+    names = list(published_table.rows.schema)
     by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
-    texts = {name: _list_texts(published, name, by_column[name]["value"]) for name in names}
-    seen = number_stored_cells(published.rows, texts)
-    coded = [
-        CodedEntries(seen[name], place_cells(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name]))
+    texts = {name: _list_texts(published_table, name, by_column[name]["value"]) for name in names}
+    cell_codes = number_stored_cells(published_table.rows, texts)
+    coded_columns = [
+        CodedEntries(
+            cell_codes[name], place_cells(by_column[name]["value"], texts[name]).astype(np.int64), len(texts[name])
+        )
         for name in names
     ]
-    return list_private_columns(coded, [by_column[name]["row"].to_numpy().astype(np.int64) for name in names])
+    return list_private_columns(coded_columns, [by_column[name]["row"].to_numpy().astype(np.int64) for name in names])
 
 
-def _list_texts(published: StoredTable, name: str, secrets: pl.Series) -> pl.Series:
+def _list_texts(published_table: StoredTable, name: str, secrets: pl.Series) -> pl.Series:
     """The values of a column as texts, those that are published and those that are private."""
-    shown = spell_cells(published.list_values(name))
-    return pl.concat([shown.alias("value"), secrets.alias("value")]).unique(maintain_order=True)
+    published_texts = spell_cells(published_table.list_values(name))
+    return pl.concat([published_texts.alias("value"), secrets.alias("value")]).unique(maintain_order=True)
 
 
 def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    hidden = require_hidden_entries(evidence.details)
-    return count_leftover_rules(code_stored_entries(evidence.published, hidden), *read_rule_arguments(arguments))
+    private_entries = require_hidden_entries(evidence.details)
+    return count_leftover_rules(
+        code_stored_entries(evidence.published, private_entries), *read_rule_arguments(arguments)
+    )
 
 
 def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Number:
-    published = evidence.published
-    secrets = list_private_values(published.outline, len(published), require_hidden_entries(evidence.details))
+    published_table = evidence.published
+    secrets = list_private_values(
+        published_table.outline, len(published_table), require_hidden_entries(evidence.details)
+    )
     rows = {str(name): part["row"].sort().to_numpy() for (name,), part in secrets.group_by("column")}
 
     def count_visible(batch: pl.DataFrame, first: int) -> pl.DataFrame:
         visible = 0
         for name, all_rows in rows.items():
-            here = all_rows[slice(*np.searchsorted(all_rows, (first, first + batch.height)))] - first
-            visible += int(batch[name].is_not_null().gather(here).sum())
+            batch_rows = all_rows[slice(*np.searchsorted(all_rows, (first, first + batch.height)))] - first
+            visible += int(batch[name].is_not_null().gather(batch_rows).sum())
         return pl.DataFrame({"visible": [visible]})
 
-    counts = published.rows.map_batches(count_visible, list(rows)) if rows else ()
+    counts = published_table.rows.map_batches(count_visible, list(rows)) if rows else ()
     return sum(int(part["visible"][0]) for part in counts)
 
 
 def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
     assert evidence.comparison is not None
-    return sum(moved.coarser + moved.other + moved.filled for moved in evidence.comparison.differences.values())
+    return sum(
+        difference.coarser + difference.other + difference.filled
+        for difference in evidence.comparison.differences.values()
+    )
 
 
-def measure_blanked_share(published: StoredTable, original: StoredTable) -> float:
+def measure_blanked_share(published_table: StoredTable, original: StoredTable) -> float:
     """Of the entries that had a value and whose column was published, the share that is empty in the release."""
-    missing, gone = original.rows.count_missing(), published.rows.count_missing()
-    original_entries = sum(len(original) - missing[name] for name in gone)
-    published_entries = sum(len(published) - empty for empty in gone.values())
+    missing, published_missing = original.rows.count_missing(), published_table.rows.count_missing()
+    original_entries = sum(len(original) - missing[name] for name in published_missing)
+    published_entries = sum(len(published_table) - empty for empty in published_missing.values())
     return 1 - published_entries / original_entries if original_entries else 0.0
 
 

@@ -19,7 +19,7 @@ _SLACK = 1e-9
 
 def measure_cut_privacy(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     edges: Sequence[float | str],
     whole: int = 0,
@@ -29,35 +29,42 @@ def measure_cut_privacy(
     """The privacy level of intervals between cuts: the width of the narrowest one that is published, or the distance of
     two published values in it, times the confidence, as a share of the range. Edges are numbers, or texts of numbers.
     """
-    _, shown = _pair_cells(original, published, column, rows)
-    return measure_narrowest_cut(np.unique(shown), edges, confidence)
+    _, published_numbers = _pair_cells(original, published_table, column, rows)
+    return measure_narrowest_cut(np.unique(published_numbers), edges, confidence)
 
 
-def measure_narrowest_cut(shown: Floats, edges: Sequence[float | str], confidence: float) -> float:
+def measure_narrowest_cut(published_numbers: Floats, edges: Sequence[float | str], confidence: float) -> float:
     """The same from the different published values, ascending."""
     cuts, range_width = np.asarray(edges, dtype=np.float64), float(edges[-1]) - float(edges[0])
     widths = np.diff(cuts)
     narrowest = float(widths.min())
-    for middle in shown:
+    for middle in published_numbers:
         interval = int(np.clip(np.searchsorted(cuts, middle, side="right") - 1, 0, len(widths) - 1))
         # Several published values in one interval tell more than the interval.
-        several = shown[(shown >= cuts[interval]) & (shown < cuts[interval + 1])]
+        several = published_numbers[(published_numbers >= cuts[interval]) & (published_numbers < cuts[interval + 1])]
         narrowest = min(narrowest, float(widths[interval]), *np.diff(several).tolist())
     return round(confidence * narrowest / range_width, 12)
 
 
 def count_outside_cuts(
-    original: Table, published: Table, column: str, edges: Sequence[float | str], whole: int = 0, rows: Rows = None
+    original: Table,
+    published_table: Table,
+    column: str,
+    edges: Sequence[float | str],
+    whole: int = 0,
+    rows: Rows = None,
 ) -> int:
     """How many published values are not the middle of the interval that holds the original; of an even number of whole
     numbers, the lower middle. Values at an edge may be on either side of it, since they were rounded.
     """
-    true, shown = _pair_cells(original, published, column, rows)
+    true, published_numbers = _pair_cells(original, published_table, column, rows)
     single = str(original.frame[column].dtype) == "Float32"
-    return int(flag_outside_cuts(true, shown, edges, bool(whole), single=single).sum())
+    return int(flag_outside_cuts(true, published_numbers, edges, bool(whole), single=single).sum())
 
 
-def flag_outside_cuts(true: Floats, shown: Floats, edges: Sequence[float | str], whole: bool, *, single: bool) -> Flags:
+def flag_outside_cuts(
+    true: Floats, published_numbers: Floats, edges: Sequence[float | str], whole: bool, *, single: bool
+) -> Flags:
     """Which published values are not the middle of the interval that holds the original."""
     cuts = np.asarray(edges, dtype=np.float64)
     wrong = np.ones(len(true), dtype=np.bool_)
@@ -65,7 +72,7 @@ def flag_outside_cuts(true: Floats, shown: Floats, edges: Sequence[float | str],
         last = high - 1 if whole else high
         middle = low + np.floor((high - low - 1) / 2) if whole else (low + high) / 2
         slack = 0.0 if whole else _SLACK * (high - low + abs(middle)) + 2 * _measure_grain(single, low, high)
-        wrong &= ~((true >= low - slack) & (true <= last + slack) & (np.abs(shown - middle) <= slack))
+        wrong &= ~((true >= low - slack) & (true <= last + slack) & (np.abs(published_numbers - middle) <= slack))
     return wrong
 
 
@@ -75,14 +82,14 @@ def _measure_grain(single: bool, low: float, high: float) -> float:
     return float(np.spacing(np.float32(largest))) if single else float(np.spacing(largest))
 
 
-def _pair_cells(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats]:
+def _pair_cells(original: Table, published_table: Table, column: str, rows: Rows) -> tuple[Floats, Floats]:
     """The known cells before and after, as numbers."""
-    taken = align_originals(original, published, rows)
-    require_columns(taken, [column], original.source)
-    require_columns(published.frame, [column], published.source)
-    true, shown = read_numbers(taken[column]), read_numbers(published.frame[column])
-    known = ~np.isnan(true) & ~np.isnan(shown)
-    return true[known], shown[known]
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, [column], original.source)
+    require_columns(published_table.frame, [column], published_table.source)
+    true, published_numbers = read_numbers(original_frame[column]), read_numbers(published_table.frame[column])
+    known_mask = ~np.isnan(true) & ~np.isnan(published_numbers)
+    return true[known_mask], published_numbers[known_mask]
 
 
 checks_claim("cut_privacy", "at_least", needs_original=True)(make_comparison_check(measure_cut_privacy))

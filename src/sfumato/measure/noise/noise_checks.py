@@ -25,7 +25,7 @@ from sfumato.table import Table
 
 def noise_privacy(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     low: float | None = None,
     high: float | None = None,
@@ -37,22 +37,22 @@ def noise_privacy(
     """
     if not 0 < confidence < 1:
         raise PolicyError(f"confidence must lie between 0 and 1, not {confidence:g}")
-    true, shown, whole = _pair_numbers(original, published, column, rows)
+    true, published_numbers, whole = _pair_numbers(original, published_table, column, rows)
     if not len(true):
         return 0.0
     least, most = (float(true.min()) if low is None else low), (float(true.max()) if high is None else high)
     if not most > least:
         raise DataError(f'{original.source}: "{column}" has no range to take a share of; give `low` and `high`')
-    added = np.sort(shown - true)
-    held = max(1, int(np.ceil(confidence * len(added) - 1e-9)))
-    width = find_narrowest(added, held - 1)
+    differences = np.sort(published_numbers - true)
+    held_count = max(1, int(np.ceil(confidence * len(differences) - 1e-9)))
+    width = find_narrowest(differences, held_count - 1)
     step = 1.0 if whole else 0.0
     return round((width + step) / (most - least + step), 12)
 
 
 def measure_noise_centre(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     deviation: float | None = None,
     times: float | None = None,
@@ -62,20 +62,23 @@ def measure_noise_centre(
     """By how many standard errors the mean of the noise is off 0; `deviation` is the noise's, if known, or follows from
     `times` the data's variance, as in `measure_noise_law`.
     """
-    true, shown, whole = _pair_numbers(original, published, column, rows)
-    added = shown - true
-    if not len(added):
+    true, published_numbers, whole = _pair_numbers(original, published_table, column, rows)
+    differences = published_numbers - true
+    if not len(differences):
         return 0.0
     if times is not None:
-        taken = align_originals(original, published, rows)
-        deviation = float(np.sqrt(_choose_noise_scale(taken, column, None, times, together) ** 2 + whole / 12))
-    off, error = abs(float(added.mean())), _compute_deviation(added, deviation) / np.sqrt(len(added))
-    return round(float(off / error), 12) if off else 0.0
+        original_frame = align_originals(original, published_table, rows)
+        deviation = float(np.sqrt(_choose_noise_scale(original_frame, column, None, times, together) ** 2 + whole / 12))
+    mean_offset, error = (
+        abs(float(differences.mean())),
+        _compute_deviation(differences, deviation) / np.sqrt(len(differences)),
+    )
+    return round(float(mean_offset / error), 12) if mean_offset else 0.0
 
 
 def measure_noise_law(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     kind: str,
     scale: float | None = None,
@@ -95,15 +98,17 @@ def measure_noise_law(
     (Beta), and whether some differences are closer together than draws can be (binomial). The smallest p-value, times
     their number, is reported as the standard errors that are equally rare.
     """
-    true, shown, _ = _pair_numbers(original, published, column, rows)
+    true, published_numbers, _ = _pair_numbers(original, published_table, column, rows)
     if not len(true):
         return 0.0
-    scale = _choose_noise_scale(align_originals(original, published, rows), column, scale, times, together)
-    law, added = StatedLaw(kind, scale, step), np.sort(shown - true)
+    scale = _choose_noise_scale(align_originals(original, published_table, rows), column, scale, times, together)
+    law, differences = StatedLaw(kind, scale, step), np.sort(published_numbers - true)
     blur = (
-        step / 2 if step else max(1e-5 * scale, grid, 2 * _compute_storage_grain(original.frame[column], true, shown))
+        step / 2
+        if step
+        else max(1e-5 * scale, grid, 2 * _compute_storage_grain(original.frame[column], true, published_numbers))
     )
-    return judge_differences(added, law, blur)
+    return judge_differences(differences, law, blur)
 
 
 class Variance(TypedDict, total=False):
@@ -117,7 +122,7 @@ class Variance(TypedDict, total=False):
 
 def measure_noise_dependence(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     kind: str,
     scale: float | None = None,
@@ -134,13 +139,13 @@ def measure_noise_dependence(
     depend on it exceed x standard errors with probability at most 2 exp(−x² / 2), for any number of values. The scale
     is stated, or follows from `times` the data's variance, as in `measure_noise_law`.
     """
-    taken = align_originals(original, published, rows)
-    true, added = _compute_added_noise(taken, published.frame, column)
-    law = StatedLaw(kind, _choose_noise_scale(taken, column, scale, **variance), step)
-    places = np.array((law.rank(added), law.rank_size(added)))
+    original_frame = align_originals(original, published_table, rows)
+    true, differences = _compute_added_noise(original_frame, published_table.frame, column)
+    law = StatedLaw(kind, _choose_noise_scale(original_frame, column, scale, **variance), step)
+    places = np.array((law.rank(differences), law.rank_size(differences)))
     deviations = [_measure_noise_association(np.array(_standardize_values(true)), places)]
     for name in others:
-        values, theirs = _compute_added_noise(taken, published.frame, name)
+        values, theirs = _compute_added_noise(original_frame, published_table.frame, name)
         deviations.append(
             _measure_noise_association(
                 np.array((*_standardize_values(values), *((theirs, np.abs(theirs)) if apart else ()))), places
@@ -149,44 +154,45 @@ def measure_noise_dependence(
     return round(max(deviations), 12)
 
 
-def count_unchanged_cells(original: Table, published: Table, column: str, rows: Rows = None) -> int:
+def count_unchanged_cells(original: Table, published_table: Table, column: str, rows: Rows = None) -> int:
     """How many known values of a column were published unchanged."""
-    true, shown, _ = _pair_numbers(original, published, column, rows)
-    return int((true == shown).sum())
+    true, published_numbers, _ = _pair_numbers(original, published_table, column, rows)
+    return int((true == published_numbers).sum())
 
 
 def measure_noise_shape(
-    original: Table, published: Table, columns: Sequence[str], times: float, rows: Rows = None
+    original: Table, published_table: Table, columns: Sequence[str], times: float, rows: Rows = None
 ) -> float:
     """By how many standard errors the covariance of the noise deviates from that of the data, times a factor; the worst
     of all pairs of columns, over the rows that have all of them; infinitely many if no row has them any more.
     """
-    taken = align_originals(original, published, rows)
-    true, shown = (
-        np.array([read_noise_numbers(frame, name)[0] for name in columns]) for frame in (taken, published.frame)
+    original_frame = align_originals(original, published_table, rows)
+    true, published_numbers = (
+        np.array([read_noise_numbers(frame, name)[0] for name in columns])
+        for frame in (original_frame, published_table.frame)
     )
     had = np.isfinite(true).all(axis=0)
-    known = had & np.isfinite(shown).all(axis=0)
-    if not known.any():
+    known_mask = had & np.isfinite(published_numbers).all(axis=0)
+    if not known_mask.any():
         return float("inf") if had.any() else 0.0
-    true, shown = true[:, known], shown[:, known]
+    true, published_numbers = true[:, known_mask], published_numbers[:, known_mask]
     # Each column in its own unit: fourth powers of very large or small numbers overflow or vanish.
     reach = np.abs(true - true.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)
     unit = np.where(reach > 0, reach, 1.0)
-    fine = np.array([0.0 if taken[name].dtype.is_float() else 1.0 / 12 for name in columns]) / unit[:, 0] ** 2
-    added = (shown - true) / unit
-    promised = times * np.atleast_2d(np.cov(true / unit, bias=True)) + np.diag(fine)
-    off = np.abs(added @ added.T / added.shape[1] - promised)
+    fine = np.array([0.0 if original_frame[name].dtype.is_float() else 1.0 / 12 for name in columns]) / unit[:, 0] ** 2
+    differences = (published_numbers - true) / unit
+    promised_covariance = times * np.atleast_2d(np.cov(true / unit, bias=True)) + np.diag(fine)
+    covariance_gap = np.abs(differences @ differences.T / differences.shape[1] - promised_covariance)
     # Linearly dependent columns may be rounded together or not: their covariance is unpredictable.
-    together = np.sqrt(np.outer(fine, fine)) * (1 - np.eye(len(fine)))
-    own = np.diag(promised)
-    errors = np.sqrt((np.outer(own, own) + promised**2) / added.shape[1])
-    return round(float((np.maximum(off - together, 0.0) / errors).max()), 12)
+    rounding_covariance = np.sqrt(np.outer(fine, fine)) * (1 - np.eye(len(fine)))
+    promised_variances = np.diag(promised_covariance)
+    errors = np.sqrt((np.outer(promised_variances, promised_variances) + promised_covariance**2) / differences.shape[1])
+    return round(float((np.maximum(covariance_gap - rounding_covariance, 0.0) / errors).max()), 12)
 
 
 def measure_interval_privacy(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     width: float,
     low: float,
@@ -198,8 +204,8 @@ def measure_interval_privacy(
     range, times the confidence, as a share of the range. An interval is as wide as stated, or as the distance of
     published values if that is smaller.
     """
-    _, shown, whole = _pair_numbers(original, published, column, rows)
-    return measure_narrowest_remainder(np.unique(shown), whole, width, low, high, confidence)
+    _, published_numbers, whole = _pair_numbers(original, published_table, column, rows)
+    return measure_narrowest_remainder(np.unique(published_numbers), whole, width, low, high, confidence)
 
 
 def measure_narrowest_remainder(
@@ -207,17 +213,17 @@ def measure_narrowest_remainder(
 ) -> float:
     """The same from the different published values, ascending."""
     step = 1.0 if whole else 0.0
-    apart = np.diff(middle)
-    size = min(width, float(apart.min())) if len(apart) else width
+    gaps = np.diff(middle)
+    size = min(width, float(gaps.min())) if len(gaps) else width
     begin = middle - (np.floor((size - 1) / 2) if whole else size / 2)
-    within = np.minimum(begin + size, high + step) - np.maximum(begin, low)
-    narrowest = float(within.min()) if len(within) else min(size, high + step - low)
+    clipped_widths = np.minimum(begin + size, high + step) - np.maximum(begin, low)
+    narrowest = float(clipped_widths.min()) if len(clipped_widths) else min(size, high + step - low)
     return round(confidence * max(0.0, narrowest) / (high - low + step), 12)
 
 
 def count_outside_interval(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     width: float,
     origin: float,
@@ -227,35 +233,37 @@ def count_outside_interval(
     """How many published values are not the middle of an interval that holds the original; of an even number of whole
     numbers the lower middle. Intervals include their ends, since values there were rounded.
     """
-    true, shown, _ = _pair_numbers(original, published, column, rows)
-    grain = 0.0 if step else _compute_storage_grain(original.frame[column], true, shown)
-    return int(flag_outside_intervals(true, shown, width, origin, step, grain).sum())
+    true, published_numbers, _ = _pair_numbers(original, published_table, column, rows)
+    grain = 0.0 if step else _compute_storage_grain(original.frame[column], true, published_numbers)
+    return int(flag_outside_intervals(true, published_numbers, width, origin, step, grain).sum())
 
 
 def flag_outside_intervals(
-    true: Floats, shown: Floats, width: float, origin: float, step: float, grain: float
+    true: Floats, published_numbers: Floats, width: float, origin: float, step: float, grain: float
 ) -> Flags:
     """Which published values are not the middle of an interval that holds the original; numbers have a grain."""
-    interval_index = np.rint((shown - origin - (width - step) / 2 + (step / 4 if step else 0.0)) / width)
+    interval_index = np.rint((published_numbers - origin - (width - step) / 2 + (step / 4 if step else 0.0)) / width)
     begin = origin + interval_index * width
     middle = begin + ((width - step) / 2 if not step else np.floor((width / step - 1) / 2) * step)
-    slack = 1e-9 * (width + np.abs(shown)) + 2 * grain
-    within = (true >= begin - slack) & (true <= begin + width - step + slack)
-    return np.asarray(~within | (np.abs(shown - middle) > slack))
+    slack = 1e-9 * (width + np.abs(published_numbers)) + 2 * grain
+    inside_mask = (true >= begin - slack) & (true <= begin + width - step + slack)
+    return np.asarray(~inside_mask | (np.abs(published_numbers - middle) > slack))
 
 
 def count_cells_changed_besides_noise(
-    original: Table, published: Table, columns: Sequence[str], rows: Rows = None
+    original: Table, published_table: Table, columns: Sequence[str], rows: Rows = None
 ) -> int:
     """How many cells of other columns were changed, and how many of the noisy ones became missing or known."""
-    taken = align_originals(original, published, rows)
-    require_columns(taken, (*published.frame.columns, *columns), original.source)
-    others = [name for name in published.frame.columns if name not in columns]
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, (*published_table.frame.columns, *columns), original.source)
+    other_names = [name for name in published_table.frame.columns if name not in columns]
     others_changed = sum(
-        int(spell_cells(published.frame[name]).ne_missing(spell_cells(taken[name])).sum()) for name in others
+        int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
+        for name in other_names
     )
     return others_changed + sum(
-        int((_get_number_cells(published.frame, name).is_null() != taken[name].is_null()).sum()) for name in columns
+        int((_get_number_cells(published_table.frame, name).is_null() != original_frame[name].is_null()).sum())
+        for name in columns
     )
 
 
@@ -272,14 +280,17 @@ checks_claim("changed_beside_noise", "exactly", needs_original=True, of_the_rest
 )
 
 
-def _pair_numbers(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
+def _pair_numbers(original: Table, published_table: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
     """Original and published numbers where both are known, and whether they are whole; may be empty."""
-    taken = align_originals(original, published, rows)
-    (true, whole), (shown, _) = read_noise_numbers(taken, column), read_noise_numbers(published.frame, column)
-    known = np.isfinite(true) & np.isfinite(shown)
-    if not known.any() and (np.isfinite(true).any() or np.isfinite(shown).any()):
-        raise DataError(f'{published.source}: no row has "{column}" both in the release and in the originals')
-    return true[known], shown[known], whole
+    original_frame = align_originals(original, published_table, rows)
+    (true, whole), (published_numbers, _) = (
+        read_noise_numbers(original_frame, column),
+        read_noise_numbers(published_table.frame, column),
+    )
+    known_mask = np.isfinite(true) & np.isfinite(published_numbers)
+    if not known_mask.any() and (np.isfinite(true).any() or np.isfinite(published_numbers).any()):
+        raise DataError(f'{published_table.source}: no row has "{column}" both in the release and in the originals')
+    return true[known_mask], published_numbers[known_mask], whole
 
 
 def read_noise_numbers(frame: pl.DataFrame, name: str) -> tuple[Floats, bool]:
@@ -301,52 +312,62 @@ def _get_number_cells(frame: pl.DataFrame, name: str) -> pl.Series:
 
 
 def _choose_noise_scale(
-    taken: pl.DataFrame, column: str, told_value: float | None, times: float | None = None, together: Sequence[str] = ()
+    original_frame: pl.DataFrame,
+    column: str,
+    told_value: float | None,
+    times: float | None = None,
+    together: Sequence[str] = (),
 ) -> float:
     """The stated scale, or that of noise with this multiple of the variance of the originals."""
     if told_value is not None:
         return told_value
     if times is None:
         raise PolicyError("give the noise's `scale`, or how many `times` the variance of the originals it has")
-    values = np.array([read_noise_numbers(taken, name)[0] for name in dict.fromkeys((column, *together))])
+    values = np.array([read_noise_numbers(original_frame, name)[0] for name in dict.fromkeys((column, *together))])
     return float(np.sqrt(times * values[0, np.isfinite(values).all(axis=0)].var()))
 
 
-def _compute_deviation(added: Floats, told_value: float | None) -> float:
-    deviation = float(added.std()) if told_value is None else told_value
+def _compute_deviation(differences: Floats, told_value: float | None) -> float:
+    deviation = float(differences.std()) if told_value is None else told_value
     return deviation if deviation > 0 else 1e-300
 
 
-def _compute_added_noise(taken: pl.DataFrame, published: pl.DataFrame, name: str) -> tuple[Floats, Floats]:
+def _compute_added_noise(
+    original_frame: pl.DataFrame, published_frame: pl.DataFrame, name: str
+) -> tuple[Floats, Floats]:
     """Original numbers and the noise added to them, NaN where either is missing."""
-    true, shown = read_noise_numbers(taken, name)[0], read_noise_numbers(published, name)[0]
-    return true, shown - true
+    true, published_numbers = read_noise_numbers(original_frame, name)[0], read_noise_numbers(published_frame, name)[0]
+    return true, published_numbers - true
 
 
-def _compute_storage_grain(column: pl.Series, true: Floats, shown: Floats) -> float:
+def _compute_storage_grain(column: pl.Series, true: Floats, published_numbers: Floats) -> float:
     """The storage precision of the largest number."""
-    largest = max(float(np.abs(values).max(initial=0.0)) for values in (true, shown))
+    largest = max(float(np.abs(values).max(initial=0.0)) for values in (true, published_numbers))
     return float(np.spacing(np.float32(largest) if column.dtype == pl.Float32 else largest))
 
 
 def _standardize_values(values: Floats) -> tuple[Floats, Floats]:
     """Standardized values, and their distances from the centre; outliers are capped at three times the usual."""
-    known = values[np.isfinite(values)]
-    middle = float(np.median(known)) if len(known) else 0.0
-    usual = float(np.median(np.abs(known - middle)) or np.abs(known - middle).mean()) if len(known) else 0.0
+    known_values = values[np.isfinite(values)]
+    middle = float(np.median(known_values)) if len(known_values) else 0.0
+    usual = (
+        float(np.median(np.abs(known_values - middle)) or np.abs(known_values - middle).mean())
+        if len(known_values)
+        else 0.0
+    )
     stand = np.clip((values - middle) / (usual or 1.0), -3.0, 3.0)
     return stand, np.abs(stand)
 
 
 def _measure_noise_association(weights: Floats, places: Floats) -> float:
     """By how many standard errors uniform ranks correlate with weights: the maximum over all pairs of rows."""
-    known = np.isfinite(weights[-1]) & np.isfinite(places[0])
-    if not known.all():
-        weights, places = weights[:, known], places[:, known]
-    if not known.any():
+    known_mask = np.isfinite(weights[-1]) & np.isfinite(places[0])
+    if not known_mask.all():
+        weights, places = weights[:, known_mask], places[:, known_mask]
+    if not known_mask.any():
         return 0.0
-    about = weights - weights.mean(axis=1, keepdims=True)
-    lengths = np.sqrt(np.einsum("ij,ij->i", about, about))
-    varied = lengths > 1e-9 * np.abs(weights).max(axis=1)
-    sums = np.abs(about[varied] @ places.T) * np.sqrt(12) / lengths[varied, None]
+    centred_weights = weights - weights.mean(axis=1, keepdims=True)
+    lengths = np.sqrt(np.einsum("ij,ij->i", centred_weights, centred_weights))
+    varied_mask = lengths > 1e-9 * np.abs(weights).max(axis=1)
+    sums = np.abs(centred_weights[varied_mask] @ places.T) * np.sqrt(12) / lengths[varied_mask, None]
     return float(sums.max(initial=0.0))

@@ -40,17 +40,17 @@ class StatedLaw:
         """The probability that noise is further from 0."""
         return np.where(size <= 0, 1.0, 2 * self.cumulate_before_rounding(-np.abs(size)))
 
-    def rank(self, added: Floats) -> Floats:
+    def rank(self, differences: Floats) -> Floats:
         """The rank of noise in its distribution, from −½ to ½; rounded noise in the middle of its possible ranks."""
         return (
-            self.cumulate_before_rounding(added - self.step / 2)
-            + self.cumulate_before_rounding(added + self.step / 2)
+            self.cumulate_before_rounding(differences - self.step / 2)
+            + self.cumulate_before_rounding(differences + self.step / 2)
             - 1
         ) / 2
 
-    def rank_size(self, added: Floats) -> Floats:
+    def rank_size(self, differences: Floats) -> Floats:
         """The rank of the size of noise in its distribution, from −½ to ½."""
-        size = np.abs(added)
+        size = np.abs(differences)
         return (
             1
             - self.compute_chance_of_larger(size - self.step / 2)
@@ -58,55 +58,55 @@ class StatedLaw:
         ) / 2
 
 
-def judge_differences(added: Floats, law: StatedLaw, blur: float) -> float:
+def judge_differences(differences: Floats, law: StatedLaw, blur: float) -> float:
     """By how many standard errors sorted differences deviate from a law: the rarest of all tests, for their number."""
     from scipy.special import ndtri
 
     answers = [
-        bound_distance_chance(added, law, blur),
-        *bound_size_chances(added, law, blur),
-        *bound_crowding_chances(added, law, blur),
+        bound_distance_chance(differences, law, blur),
+        *bound_size_chances(differences, law, blur),
+        *bound_crowding_chances(differences, law, blur),
     ]
     rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
     return round(-float(ndtri(rare / 2)), 12) + 0.0
 
 
-def bound_distance_chance(added: Floats, law: StatedLaw, blur: float) -> float:
+def bound_distance_chance(differences: Floats, law: StatedLaw, blur: float) -> float:
     """A bound on the probability of a distance this large: 2 exp(−2 n d²)."""
-    count, far = len(added), 0.0
+    count, far = len(differences), 0.0
     for part in split_into_parts(count):
         ranks = np.arange(part.start, part.stop + 1) / count
-        above, under = (
-            ranks[1:] - law.cumulate_before_rounding(added[part] + blur),
-            law.cumulate_before_rounding(added[part] - blur) - ranks[:-1],
+        gaps_above, gaps_below = (
+            ranks[1:] - law.cumulate_before_rounding(differences[part] + blur),
+            law.cumulate_before_rounding(differences[part] - blur) - ranks[:-1],
         )
-        far = max(far, float(above.max()), float(under.max()))
+        far = max(far, float(gaps_above.max()), float(gaps_below.max()))
     return float(2 * np.exp(-2 * count * far**2))
 
 
-def bound_size_chances(added: Floats, law: StatedLaw, blur: float) -> list[float]:
+def bound_size_chances(differences: Floats, law: StatedLaw, blur: float) -> list[float]:
     """The probabilities that the i-th smallest and i-th largest size are this small, and this large; i = 1, 2, 4, …"""
     from scipy.special import betainc
 
-    count = len(added)
+    count = len(differences)
     steps = 2 ** np.arange(int(np.log2(count)) + 1)
     ranks = np.unique(np.append(steps, count + 1 - steps))
-    chosen = pick_distances(added, 0.0, ranks)
-    small = betainc(ranks, count + 1 - ranks, 1 - law.compute_chance_of_larger(chosen + blur))
-    large = betainc(count + 1 - ranks, ranks, law.compute_chance_of_larger(chosen - blur))
+    picked_distances = pick_distances(differences, 0.0, ranks)
+    small = betainc(ranks, count + 1 - ranks, 1 - law.compute_chance_of_larger(picked_distances + blur))
+    large = betainc(count + 1 - ranks, ranks, law.compute_chance_of_larger(picked_distances - blur))
     return [*map(float, small), *map(float, large)]
 
 
-def bound_crowding_chances(added: Floats, law: StatedLaw, blur: float) -> list[float]:
+def bound_crowding_chances(differences: Floats, law: StatedLaw, blur: float) -> list[float]:
     """Bounds on the probability that 1, 2, 4, … others lie this close above some difference."""
     from scipy.special import bdtrc
 
-    count = len(added)
-    others = 2 ** np.arange(int(np.log2(count - 1)) + 1) if count > 1 else np.zeros(0, np.int64)
-    close = np.array([find_narrowest(added, many) for many in others.tolist()]) / 2 + blur
+    count = len(differences)
+    neighbour_counts = 2 ** np.arange(int(np.log2(count - 1)) + 1) if count > 1 else np.zeros(0, np.int64)
+    close = np.array([find_narrowest(differences, many) for many in neighbour_counts.tolist()]) / 2 + blur
     return [
         count * float(bdtrc(many - 1, count - 1, share))
-        for many, share in zip(others.tolist(), 1 - law.compute_chance_of_larger(close), strict=True)
+        for many, share in zip(neighbour_counts.tolist(), 1 - law.compute_chance_of_larger(close), strict=True)
     ]
 
 
@@ -115,27 +115,30 @@ def split_into_parts(count: int) -> Iterator[slice]:
     return (slice(begin, min(begin + _PART, count)) for begin in range(0, count, _PART))
 
 
-def find_narrowest(ordered: Floats, apart: int) -> float:
+def find_narrowest(sorted_numbers: Floats, rank_gap: int) -> float:
     """The least distance between two sorted numbers that are so many places apart."""
-    parts = split_into_parts(len(ordered) - apart)
-    return min(float((ordered[part.start + apart : part.stop + apart] - ordered[part]).min()) for part in parts)
+    parts = split_into_parts(len(sorted_numbers) - rank_gap)
+    return min(
+        float((sorted_numbers[part.start + rank_gap : part.stop + rank_gap] - sorted_numbers[part]).min())
+        for part in parts
+    )
 
 
-def pick_distances(ordered: Floats, centre: float, ranks: Ints) -> Floats:
+def pick_distances(sorted_numbers: Floats, centre: float, ranks: Ints) -> Floats:
     """Of the distances of sorted numbers from a centre, those of some ranks, 1 for the smallest; without sorting."""
-    split = int(np.searchsorted(ordered, centre))
-    return np.array([_pick_distance(ordered, centre, split, rank) for rank in ranks.tolist()])
+    split = int(np.searchsorted(sorted_numbers, centre))
+    return np.array([_pick_distance(sorted_numbers, centre, split, rank) for rank in ranks.tolist()])
 
 
-def _pick_distance(ordered: Floats, centre: float, split: int, rank: int) -> float:
+def _pick_distance(sorted_numbers: Floats, centre: float, split: int, rank: int) -> float:
     """Numbers below the centre, backwards, and above it are two ascending lists of distances: search where to cut."""
-    low, high = max(0, rank - (len(ordered) - split)), min(rank, split)
+    low, high = max(0, rank - (len(sorted_numbers) - split)), min(rank, split)
     while low < high:
         middle = (low + high) // 2
-        if centre - ordered[split - 1 - middle] < ordered[split + rank - middle - 1] - centre:
+        if centre - sorted_numbers[split - 1 - middle] < sorted_numbers[split + rank - middle - 1] - centre:
             low = middle + 1
         else:
             high = middle
-    ends = [centre - ordered[split - low]] if low else []
-    ends += [ordered[split + rank - low - 1] - centre] if rank > low else []
+    ends = [centre - sorted_numbers[split - low]] if low else []
+    ends += [sorted_numbers[split + rank - low - 1] - centre] if rank > low else []
     return float(max(ends))

@@ -65,23 +65,27 @@ class StoredPairs:
     @classmethod
     def of(cls, column: str, comparison: StoredComparison, scratch: Path) -> StoredPairs:
         """Put the numbers of both files beside each other."""
-        original, published = comparison.original, comparison.published
-        path = scratch / f"pairs-{list(published.rows.schema).index(column)}"
-        both = np.memmap(path, np.float64, "w+", shape=(2, published.rows.height))
+        original, published_table = comparison.original, comparison.published
+        path = scratch / f"pairs-{list(published_table.rows.schema).index(column)}"
+        number_pairs = np.memmap(path, np.float64, "w+", shape=(2, published_table.rows.height))
         whole, begin = True, 0
-        for batch in align_batches(original.rows, published.rows, comparison.taken, "comparing numbers", [column]):
+        for batch in align_batches(
+            original.rows, published_table.rows, comparison.taken, "comparing numbers", [column]
+        ):
             end = begin + batch.published.height
-            both[0, begin:end], whole = read_noise_numbers(batch.original, column)
-            both[1, begin:end], _ = read_noise_numbers(batch.published, column)
+            number_pairs[0, begin:end], whole = read_noise_numbers(batch.original, column)
+            number_pairs[1, begin:end], _ = read_noise_numbers(batch.published, column)
             begin = end
-        return cls(column, both, whole, original.rows.schema[column] == pl.Float32, path, published.source)
+        return cls(
+            column, number_pairs, whole, original.rows.schema[column] == pl.Float32, path, published_table.source
+        )
 
     def iterate(self) -> Iterator[NumberPair]:
         """The rows in which both are known, some at a time."""
         for part in split_into_parts(self.both.shape[1]):
-            true, shown = np.asarray(self.both[0, part]), np.asarray(self.both[1, part])
-            known = np.isfinite(true) & np.isfinite(shown)
-            yield NumberPair(true[known], shown[known])
+            true, published_numbers = np.asarray(self.both[0, part]), np.asarray(self.both[1, part])
+            known_mask = np.isfinite(true) & np.isfinite(published_numbers)
+            yield NumberPair(true[known_mask], published_numbers[known_mask])
 
     @cached_property
     def count(self) -> int:
@@ -107,15 +111,15 @@ class StoredPairs:
     def usual(self) -> tuple[float, float]:
         """The median of the originals, and that of their distances from it; the mean of these if it is 0."""
         parts = [self.both[0, part] for part in split_into_parts(self.both.shape[1])]
-        known = int(sum(np.isfinite(part).sum() for part in parts))
-        if not known:
+        known_count = int(sum(np.isfinite(part).sum() for part in parts))
+        if not known_count:
             return 0.0, 0.0
-        ordered = self._sort("true", known, (part[np.isfinite(part)] for part in parts))
-        ranks = np.unique([(known + 1) // 2, known // 2 + 1])
-        middle = float(np.mean(ordered[ranks - 1]))
-        distance = float(np.mean(pick_distances(ordered, middle, ranks)))
-        means = (float(np.abs(ordered[part] - middle).sum()) for part in split_into_parts(known))
-        return middle, distance or sum(means) / known
+        sorted_numbers = self._sort("true", known_count, (part[np.isfinite(part)] for part in parts))
+        ranks = np.unique([(known_count + 1) // 2, known_count // 2 + 1])
+        middle = float(np.mean(sorted_numbers[ranks - 1]))
+        distance = float(np.mean(pick_distances(sorted_numbers, middle, ranks)))
+        means = (float(np.abs(sorted_numbers[part] - middle).sum()) for part in split_into_parts(known_count))
+        return middle, distance or sum(means) / known_count
 
     def standardize(self, part: slice) -> Floats:
         """Standardized originals, and their distances from the centre; outliers are capped at three times the usual."""
@@ -126,23 +130,23 @@ class StoredPairs:
     def _sort(self, name: str, count: int, parts: Iterator[Floats]) -> Floats:
         if not count:
             return np.zeros(0)
-        ordered = np.memmap(self.path.with_suffix(f".{name}"), np.float64, "w+", shape=(count,))
+        sorted_numbers = np.memmap(self.path.with_suffix(f".{name}"), np.float64, "w+", shape=(count,))
         begin = 0
         for part in parts:
-            ordered[begin : begin + len(part)] = part
+            sorted_numbers[begin : begin + len(part)] = part
             begin += len(part)
-        ordered.sort()
-        return ordered
+        sorted_numbers.sort()
+        return sorted_numbers
 
 
 def _measure_privacy(pairs: StoredPairs, arguments: Arguments) -> Number:
-    added = pairs.differences
-    if not len(added):
+    differences = pairs.differences
+    if not len(differences):
         return 0.0
-    held = max(1, int(np.ceil(arguments["confidence"] * len(added) - 1e-9)))
+    held_count = max(1, int(np.ceil(arguments["confidence"] * len(differences) - 1e-9)))
     step = 1.0 if pairs.whole else 0.0
     span = arguments["high"] - arguments["low"] + step
-    return float(round((find_narrowest(added, held - 1) + step) / span, 12))
+    return float(round((find_narrowest(differences, held_count - 1) + step) / span, 12))
 
 
 def _measure_law(pairs: StoredPairs, arguments: Arguments) -> Number:
@@ -157,8 +161,8 @@ def _measure_centre(pairs: StoredPairs, arguments: Arguments) -> Number:
     if not pairs.count:
         return 0.0
     total = sum(float((pair.shown - pair.true).sum()) for pair in pairs.iterate())
-    off, error = abs(total / pairs.count), (arguments["deviation"] or 1e-300) / np.sqrt(pairs.count)
-    return round(float(off / error), 12) if off else 0.0
+    mean_offset, error = abs(total / pairs.count), (arguments["deviation"] or 1e-300) / np.sqrt(pairs.count)
+    return round(float(mean_offset / error), 12) if mean_offset else 0.0
 
 
 def _count_unchanged(pairs: StoredPairs, _: Arguments) -> Number:
@@ -199,12 +203,12 @@ def _measure_dependence(evidence: StoredEvidence, arguments: Arguments) -> Numbe
     law = StatedLaw(arguments["kind"], arguments["scale"], arguments["step"])
 
     def rank(part: slice) -> Floats:
-        added = pairs.both[1, part] - pairs.both[0, part]
-        return np.array((law.rank(added), law.rank_size(added)))
+        differences = pairs.both[1, part] - pairs.both[0, part]
+        return np.array((law.rank(differences), law.rank_size(differences)))
 
     size = pairs.both.shape[1]
-    others = [_make_weights(find_pairs(evidence, name)) for name in arguments["others"]]
-    return round(max(_associate(weigh, rank, size) for weigh in (pairs.standardize, *others)), 12)
+    other_weights = [_make_weights(find_pairs(evidence, name)) for name in arguments["others"]]
+    return round(max(_associate(weigh, rank, size) for weigh in (pairs.standardize, *other_weights)), 12)
 
 
 def _make_weights(other: StoredPairs) -> Callable[[slice], Floats]:
@@ -221,8 +225,8 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
     def iterate() -> Iterator[tuple[Floats, Floats]]:
         for part in split_into_parts(size):
             weights, places = weigh(part), rank(part)
-            known = np.isfinite(weights[-1]) & np.isfinite(places[0])
-            yield weights[:, known], places[:, known]
+            known_mask = np.isfinite(weights[-1]) & np.isfinite(places[0])
+            yield weights[:, known_mask], places[:, known_mask]
 
     sums, most, count = np.zeros(1), np.zeros(1), 0
     for weights, _ in iterate():
@@ -232,18 +236,21 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
         return 0.0
     squares, products = np.zeros(1), np.zeros((1, 1))
     for weights, places in iterate():
-        about = weights - (sums / count)[:, None]
-        squares, products = squares + np.einsum("ij,ij->i", about, about), products + about @ places.T
+        centred_weights = weights - (sums / count)[:, None]
+        squares, products = (
+            squares + np.einsum("ij,ij->i", centred_weights, centred_weights),
+            products + centred_weights @ places.T,
+        )
     lengths = np.sqrt(squares)
-    varied = lengths > 1e-9 * most
-    return float((np.abs(products[varied]) * np.sqrt(12) / lengths[varied, None]).max(initial=0.0))
+    varied_mask = lengths > 1e-9 * most
+    return float((np.abs(products[varied_mask]) * np.sqrt(12) / lengths[varied_mask, None]).max(initial=0.0))
 
 
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
-    compared, names = evidence.comparison, arguments["columns"]
-    original, published = compared.original, compared.published
-    outlines = original.outline, published.outline
+    comparison, names = evidence.comparison, arguments["columns"]
+    original, published_table = comparison.original, comparison.published
+    outlines = original.outline, published_table.outline
 
     def count_batch(batch: AlignedBatch) -> int:
         original_frame, published_frame = map(spell_coded_columns, batch)
@@ -252,7 +259,7 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
         )
 
     step = "comparing with the originals"
-    return sum(original.rows.compare_batches(published.rows, compared.taken, count_batch, step))
+    return sum(original.rows.compare_batches(published_table.rows, comparison.taken, count_batch, step))
 
 
 def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:
@@ -265,14 +272,17 @@ def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:
 
 def measure_noise_loss(pairs: StoredPairs) -> float:
     """The share of the published variance that is noise, as in `change_losses`."""
-    noise, shown = _sum_squares(pairs, lambda pair: pair.shown - pair.true), _sum_squares(pairs, lambda p: p.shown)
-    return min(noise / (shown or 1.0), 1.0)
+    noise, published_squares = (
+        _sum_squares(pairs, lambda pair: pair.shown - pair.true),
+        _sum_squares(pairs, lambda p: p.shown),
+    )
+    return min(noise / (published_squares or 1.0), 1.0)
 
 
 def measure_interval_loss(pairs: StoredPairs) -> float:
     """The share of the variance that midpoints do not show, as in `change_losses`."""
-    hidden = sum(float(((pair.shown - pair.true) ** 2).sum()) for pair in pairs.iterate())
-    return min(hidden / (_sum_squares(pairs, lambda pair: pair.true) or 1.0), 1.0)
+    hidden_squares = sum(float(((pair.shown - pair.true) ** 2).sum()) for pair in pairs.iterate())
+    return min(hidden_squares / (_sum_squares(pairs, lambda pair: pair.true) or 1.0), 1.0)
 
 
 def _sum_squares(pairs: StoredPairs, choose: Callable[[NumberPair], Floats]) -> float:

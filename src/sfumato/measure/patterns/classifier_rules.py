@@ -19,8 +19,8 @@ Side = frozenset[str]
 
 def count_small_remainders(rules: Rules, k: int) -> int:
     """How many left sides have 1 to k − 1 people more than their rules together."""
-    left, supports = _list_leaves(rules), _count_told(rules)
-    return sum(0 < left[side] - supports[side] < k for side in left)
+    leaf_supports, supports = _list_leaves(rules), _count_told(rules)
+    return sum(0 < leaf_supports[side] - supports[side] < k for side in leaf_supports)
 
 
 def count_overlapping_rules(rules: Rules) -> int:
@@ -38,12 +38,12 @@ def measure_top_confidence(rules: Rules) -> float:
 def count_untrue_rules(rules: Rules, original: Table) -> int:
     """How many rules have another support or another support of the left side in the originals."""
     holders = CellHolders(original)
-    known = flag_known_classes(rules, original)
+    known_mask = flag_known_classes(rules, original)
     wrong = 0
     for rule in rules.list_counts():
-        left = holders.find_all(map(str, rule.left)) & known
-        both = left & holders.find_all(map(str, rule.right))
-        wrong += (int(both.sum()), int(left.sum())) != (rule.support, rule.left_support)
+        left_mask = holders.find_all(map(str, rule.left)) & known_mask
+        rule_mask = left_mask & holders.find_all(map(str, rule.right))
+        wrong += (int(rule_mask.sum()), int(left_mask.sum())) != (rule.support, rule.left_support)
     return wrong
 
 
@@ -52,13 +52,13 @@ def measure_classification_error(rules: Rules, original: Table) -> float:
     counts = rules.list_counts()
     if not counts:
         return 1.0
-    chosen, holders = choose_rules(rules, original), CellHolders(original)
-    known = flag_known_classes(rules, original)
+    rule_numbers, holders = choose_rules(rules, original), CellHolders(original)
+    known_mask = flag_known_classes(rules, original)
     right = sum(
-        int(((chosen == number) & known & holders.find_all(map(str, rule.right))).sum())
+        int(((rule_numbers == number) & known_mask & holders.find_all(map(str, rule.right))).sum())
         for number, rule in enumerate(counts)
     )
-    return 1 - right / int(known.sum()) if known.any() else 0.0
+    return 1 - right / int(known_mask.sum()) if known_mask.any() else 0.0
 
 
 def _list_leaves(rules: Rules) -> dict[Side, int]:

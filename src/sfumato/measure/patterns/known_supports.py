@@ -35,26 +35,26 @@ class KnownSupports:
         """Sort sets (tuples of ascending codes) by length; a set is included if all its subsets with one item fewer
         are.
         """
-        known = cls((), np.zeros(0, np.int64), np.array([baskets], dtype=np.int64), max(width, 1), ())
+        known_supports = cls((), np.zeros(0, np.int64), np.array([baskets], dtype=np.int64), max(width, 1), ())
         aside: list[tuple[tuple[int, ...], int]] = []
         for length in range(1, max(map(len, sets), default=0) + 1):
             rows = sorted(itemset for itemset in sets if len(itemset) == length)
             table = np.array(rows, dtype=np.int64).reshape(len(rows), length)
             fits = np.ones(len(rows), dtype=bool)
-            for gone in range(length):
-                fits &= known.number_sets(np.delete(table, gone, axis=1)) >= 0
+            for dropped_column in range(length):
+                fits &= known_supports.number_sets(np.delete(table, dropped_column, axis=1)) >= 0
             aside += [(itemset, sets[itemset]) for itemset, fit in zip(rows, fits.tolist(), strict=True) if not fit]
             table = table[fits]
-            keys = known.number_sets(table[:, :-1]) * known.width + table[:, -1]
+            keys = known_supports.number_sets(table[:, :-1]) * known_supports.width + table[:, -1]
             supports = np.array([sets[tuple(itemset)] for itemset in table.tolist()], dtype=np.int64)
-            known = cls(
-                (*known.tables, table),
-                np.concatenate((known.keys, keys)),
-                np.concatenate((known.supports, supports)),
-                known.width,
+            known_supports = cls(
+                (*known_supports.tables, table),
+                np.concatenate((known_supports.keys, keys)),
+                np.concatenate((known_supports.supports, supports)),
+                known_supports.width,
                 tuple(aside),
             )
-        return known
+        return known_supports
 
     def number_sets(self, table: Ints) -> Ints:
         """The number of each row's set, −1 if unknown."""
@@ -74,9 +74,9 @@ class KnownSupports:
     def _join_items(self, numbers: Ints, items: Ints) -> Ints:
         if not len(self.keys):
             return np.full(numbers.shape, -1, dtype=np.int64)
-        wanted = numbers * self.width + items
-        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return np.where((numbers >= 0) & (self.keys[places] == wanted), places + 1, -1)
+        wanted_keys = numbers * self.width + items
+        places = np.minimum(np.searchsorted(self.keys, wanted_keys), len(self.keys) - 1)
+        return np.where((numbers >= 0) & (self.keys[places] == wanted_keys), places + 1, -1)
 
     def count_exact_holders(self, subsets: Ints) -> Ints:
         """How many baskets hold exactly each subset of a set, and nothing else of it; unknown sets count as 0."""
@@ -102,13 +102,13 @@ class KnownSupports:
             first = np.repeat(np.arange(len(table)), partners)
             second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(partners) - partners, partners)
             for index in range(0, len(first), _ROOM):
-                joined = np.column_stack(
+                candidates = np.column_stack(
                     (table[first[index : index + _ROOM]], table[second[index : index + _ROOM], -1])
                 )
-                fits = self.number_sets(joined) < 0
-                for gone in range(joined.shape[1] - 2):
-                    fits &= self.number_sets(np.delete(joined, gone, axis=1)) >= 0
-                yield from _split_set_table(joined[fits])
+                fits = self.number_sets(candidates) < 0
+                for dropped_column in range(candidates.shape[1] - 2):
+                    fits &= self.number_sets(np.delete(candidates, dropped_column, axis=1)) >= 0
+                yield from _split_set_table(candidates[fits])
 
 
 def _split_set_table(table: Ints) -> Iterator[Ints]:

@@ -55,14 +55,14 @@ def derivable_patterns(patterns: Patterns, k: int, complete_from: int | None = N
     while True:
         report_progress("checking what supports reveal")
         notes = KnownSupports.of(sets, patterns.baskets, len(patterns.items))
-        bounded = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.iterate_unknown()]
-        bounded += list(_bound_unknown_pairs(notes, k, ceiling))
-        learnt = {tuple(itemset): support for part in bounded for itemset, support in part.learnt}
-        if not learnt:
+        bounded_sets = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.iterate_unknown()]
+        bounded_sets += list(_bound_unknown_pairs(notes, k, ceiling))
+        learnt_supports = {tuple(itemset): support for part in bounded_sets for itemset, support in part.learnt}
+        if not learnt_supports:
             break
         # Derived supports are known from here on, and more may follow from them.
-        sets |= learnt
-    count = sum(part.small for part in bounded) + sum(
+        sets |= learnt_supports
+    count = sum(part.small for part in bounded_sets) + sum(
         _count_small_patterns(notes, table, k) for table in notes.iterate_known()
     )
     return count + _count_small_aside(notes, k)
@@ -130,11 +130,11 @@ def _count_small_aside(notes: KnownSupports, k: int) -> int:
         waiting = [whole]
         while waiting:
             inner = waiting.pop(0)
-            above = [tuple(sorted({*inner, code})) for code in whole if code not in inner]
-            if inner in exact or inner not in sets or not all(outer in exact for outer in above):
+            supersets = [tuple(sorted({*inner, code})) for code in whole if code not in inner]
+            if inner in exact or inner not in sets or not all(outer in exact for outer in supersets):
                 continue
             exact[inner] = sets[inner] - sum(many for outer, many in exact.items() if set(inner) < set(outer))
-            waiting += [tuple(code for code in inner if code != gone) for gone in inner]
+            waiting += [tuple(code for code in inner if code != dropped_code) for dropped_code in inner]
         count += sum(0 < many < k for many in exact.values())
     return count
 
@@ -144,7 +144,7 @@ def _count_by_linear_programs(patterns: Patterns, k: int, complete_from: int | N
     from scipy.optimize import linprog
 
     n = len(patterns.items)
-    equal, amounts, below, limits = _build_support_conditions(patterns, complete_from)
+    equal, amounts, bound_rows, limits = _build_support_conditions(patterns, complete_from)
     # The minimum and maximum of one pattern are databases that often settle another.
     worlds: list[Floats] = []
     count = 0
@@ -158,7 +158,7 @@ def _count_by_linear_programs(patterns: Patterns, k: int, complete_from: int | N
                 continue
             ends = []
             for sign in (-1, 1):
-                answer = linprog(sign * row, below, limits, equal, amounts, bounds=(0, None))
+                answer = linprog(sign * row, bound_rows, limits, equal, amounts, bounds=(0, None))
                 if answer.x is None:
                     raise DataError(_CONTRADICTION)
                 worlds.append(np.asarray(answer.x))
@@ -179,9 +179,9 @@ def _build_support_conditions(
     unknown = [mask for mask in range(1 << n) if mask not in sets]
     if not complete_from or not unknown:
         return equal, np.array(list(sets.values()), dtype=np.float64), None, None
-    below = np.array([kinds & mask == mask for mask in unknown], dtype=np.float64)
+    bound_rows = np.array([kinds & mask == mask for mask in unknown], dtype=np.float64)
     limits = np.full(len(unknown), complete_from - 1, dtype=np.float64)
-    return equal, np.array(list(sets.values()), dtype=np.float64), below, limits
+    return equal, np.array(list(sets.values()), dtype=np.float64), bound_rows, limits
 
 
 def find_least_support(patterns: Patterns) -> int:
@@ -198,9 +198,9 @@ def count_untrue_supports(patterns: Patterns, baskets: Baskets) -> int:
 
 def count_lost_itemsets(patterns: Patterns, baskets: Baskets, least: int) -> int:
     """How many frequent itemsets of the baskets are not published, or with too small a support."""
-    published = {frozenset(map(str, items)): support for items, support in patterns.to_lists()}
+    published_supports = {frozenset(map(str, items)): support for items, support in patterns.to_lists()}
     true = recount_itemsets(baskets, least)
-    return sum(published.get(items, 0) < support for items, support in true.items())
+    return sum(published_supports.get(items, 0) < support for items, support in true.items())
 
 
 checks_claim("least_support", "at_least")(lambda evidence, _: find_least_support(evidence.published))

@@ -28,12 +28,12 @@ def count_weak_rules(rules: Rules, min_confidence: float) -> int:
 
 
 def measure_rule_errors(
-    original: Baskets, published: Rules, least: int, min_confidence: float, consequent_length: int | None = None
+    original: Baskets, published_rules: Rules, least: int, min_confidence: float, consequent_length: int | None = None
 ) -> float:
     """The mean over the rules of the originals of the error of the confidence; 1 for a rule that is not published."""
     published_confidences: Confidences = {
         (frozenset(map(str, rule.left)), frozenset(map(str, rule.right))): Fraction(rule.support, rule.left_support)
-        for rule in published.list_counts()
+        for rule in published_rules.list_counts()
     }
     true = _list_true_rules(original, least, Fraction(repr(min_confidence)), consequent_length)
     errors = [

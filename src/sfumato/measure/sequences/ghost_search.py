@@ -46,13 +46,13 @@ class _Row(NamedTuple):
     def list_elements(self) -> list[Element]:
         return [frozenset(self.items[start:stop]) for start, stop in pairwise(self.starts)]
 
-    def find_joined(self, last: Element, begin: int, wanted: set[int]) -> dict[int, int]:
+    def find_joined(self, last: Element, begin: int, wanted_items: set[int]) -> dict[int, int]:
         """Items beside all of `last` in one element, from an element on, and the first such element."""
         first: dict[int, int] = {}
         for element in range(begin, len(self.starts) - 1):
             items = set(self.items[self.starts[element] : self.starts[element + 1]])
             if last <= items:
-                for item in items & wanted:
+                for item in items & wanted_items:
                     first.setdefault(item, element)
         return first
 
@@ -81,12 +81,12 @@ class _Node(NamedTuple):
     original_matches: list[_Match]
 
 
-def count_ghosts(published: Sequences, original: Sequences, least: int, rows: Ints | None = None) -> int:
+def count_ghosts(published_sequences: Sequences, original: Sequences, least: int, rows: Ints | None = None) -> int:
     """How many patterns are contained in `least` published sequences and in fewer originals; Δ is no item.
 
     `rows` are the originals of the published sequences; any pairing gives the same number, a close one in less time.
     """
-    search = _Search(published, original, least, rows)
+    search = _Search(published_sequences, original, least, rows)
     ghosts, stack = 0, [search.start()]
     while stack:
         node = stack.pop()
@@ -103,16 +103,16 @@ def count_ghosts(published: Sequences, original: Sequences, least: int, rows: In
 class _Search:
     """Published sequences with their originals, equal pairs once, and from where on one is contained in the other."""
 
-    def __init__(self, published: Sequences, original: Sequences, least: int, rows: Ints | None) -> None:
+    def __init__(self, published_sequences: Sequences, original: Sequences, least: int, rows: Ints | None) -> None:
         """Pair the sequences; what has no partner is paired with an empty one."""
-        numbers = number_item_texts(original, published)
-        kept = {str(item) for item in _list_frequent_items(published, least)}
+        numbers = number_item_texts(original, published_sequences)
+        kept_names = {str(item) for item in _list_frequent_items(published_sequences, least)}
         if MARK not in map(str, original.items):
-            kept.discard(MARK)
-        old, new = (spell_sequences(_keep_items(data, kept), numbers) for data in (original, published))
-        given = np.arange(len(new)) if rows is None else np.asarray(rows)
-        is_pairing = len(np.unique(given)) == len(given) == len(new)
-        owners = (given if is_pairing else np.arange(len(new))).tolist()
+            kept_names.discard(MARK)
+        old, new = (spell_sequences(_keep_items(data, kept_names), numbers) for data in (original, published_sequences))
+        row_numbers = np.arange(len(new)) if rows is None else np.asarray(rows)
+        is_pairing = len(np.unique(row_numbers)) == len(row_numbers) == len(new)
+        owners = (row_numbers if is_pairing else np.arange(len(new))).tolist()
         pairs = Counter(
             (old[owner] if owner < len(old) else b"", text) for owner, text in zip(owners, new, strict=True)
         )
@@ -142,24 +142,28 @@ class _Search:
             latest = self.latest[match.row]
             if latest[0] >= 0:
                 continue  # the whole sequence is contained in its original
-            row, known = self.published_rows[match.row], old.get(match.row)
-            if known is None or latest[match.end + 1] <= known.end:
+            row, original_match = self.published_rows[match.row], old.get(match.row)
+            if original_match is None or latest[match.end + 1] <= original_match.end:
                 steps.new.update(row.items[row.starts[match.end + 1] :])
-            if self.has_sets and node.last and (known is None or latest[match.before_last + 1] <= known.before_last):
+            if (
+                self.has_sets
+                and node.last
+                and (original_match is None or latest[match.before_last + 1] <= original_match.before_last)
+            ):
                 larger = {item for item in row.items if item > max(node.last)}
                 steps.joined.update(row.find_joined(node.last, match.before_last + 1, larger))
         return steps
 
     def keep_frequent(self, node: _Node, steps: _Steps, least: int) -> _Steps:
         """The steps that enough published sequences allow."""
-        new, joined = Counter[int](), Counter[int]()
+        new, joined_counts = Counter[int](), Counter[int]()
         for number, before_last, end in node.published_matches if steps.new or steps.joined else ():
             row, weight = self.published_rows[number], self.weights[number]
             for item in steps.new.intersection(row.items[row.starts[end + 1] :]):
                 new[item] += weight
             for item in row.find_joined(node.last, before_last + 1, steps.joined) if steps.joined else ():
-                joined[item] += weight
-        return _Steps(*({item for item, count in counts.items() if count >= least} for counts in (new, joined)))
+                joined_counts[item] += weight
+        return _Steps(*({item for item, count in counts.items() if count >= least} for counts in (new, joined_counts)))
 
 
 def _list_frequent_items(data: Sequences, least: int) -> list[object]:
@@ -169,9 +173,9 @@ def _list_frequent_items(data: Sequences, least: int) -> list[object]:
     return [data.items[code] for code in np.flatnonzero(counts >= least)]
 
 
-def _keep_items(data: Sequences, kept: set[str]) -> Sequences:
+def _keep_items(data: Sequences, kept_names: set[str]) -> Sequences:
     """The sequences with these items only."""
-    flags = np.array([str(item) in kept for item in data.items], dtype=bool)
+    flags = np.array([str(item) in kept_names for item in data.items], dtype=bool)
     stays = flags[data.codes] if len(flags) else np.zeros(0, dtype=bool)
     stays_before = np.concatenate(([0], np.cumsum(stays)))
     return Sequences(data.items, data.offsets, stays_before[data.element_offsets], data.codes[stays])

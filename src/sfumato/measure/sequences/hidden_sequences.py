@@ -31,18 +31,22 @@ def _check_added(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     return count_added(evidence.published, evidence.original, evidence.rows, str(arguments.get("mark", "")))
 
 
-def count_added(published: Sequences, original: Sequences, rows: Ints | None = None, mark: str = "") -> int:
+def count_added(published_sequences: Sequences, original: Sequences, rows: Ints | None = None, mark: str = "") -> int:
     """How many published sequences, without marks, are not contained in their originals."""
     from sfumato.kernels.sequences.crowd_counts import compare_rows
 
-    owners = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
-    if len(owners) != len(published) or (len(owners) and owners.max() >= len(original)):
-        raise DataError(f"{len(published)} published sequences cannot be compared with {len(original)} originals")
-    numbers = number_item_texts(original, published)
-    original_rows, published_rows = (lay_out_rows(data, numbers) for data in (original, drop_mark(published, mark)))
-    contained = np.zeros(len(owners), dtype=np.bool_)
-    compare_rows(published_rows, original_rows, owners.copy(), contained)
-    return int((~contained).sum())
+    owners = np.arange(len(published_sequences)) if rows is None else np.asarray(rows, dtype=np.int64)
+    if len(owners) != len(published_sequences) or (len(owners) and owners.max() >= len(original)):
+        raise DataError(
+            f"{len(published_sequences)} published sequences cannot be compared with {len(original)} originals"
+        )
+    numbers = number_item_texts(original, published_sequences)
+    original_rows, published_rows = (
+        lay_out_rows(data, numbers) for data in (original, drop_mark(published_sequences, mark))
+    )
+    contained_mask = np.zeros(len(owners), dtype=np.bool_)
+    compare_rows(published_rows, original_rows, owners.copy(), contained_mask)
+    return int((~contained_mask).sum())
 
 
 @checks_claim("ghost_patterns", "exactly", needs_original=True)
@@ -54,6 +58,8 @@ def drop_mark(sequences: Sequences, mark: str) -> Sequences:
     """The sequences without an item that only marks where others were."""
     if not mark or mark not in sequences.items:
         return sequences
-    kept = sequences.codes != sequences.items.index(mark)
-    kept_before = np.concatenate(([0], np.cumsum(kept)))
-    return Sequences(sequences.items, sequences.offsets, kept_before[sequences.element_offsets], sequences.codes[kept])
+    kept_mask = sequences.codes != sequences.items.index(mark)
+    kept_before = np.concatenate(([0], np.cumsum(kept_mask)))
+    return Sequences(
+        sequences.items, sequences.offsets, kept_before[sequences.element_offsets], sequences.codes[kept_mask]
+    )

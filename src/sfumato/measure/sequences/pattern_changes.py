@@ -76,49 +76,58 @@ class PatternChanges(SupportChanges):
 
 def pattern_changes(
     original: Sequences,
-    published: Sequences,
+    published_sequences: Sequences,
     min_support: Support,
     max_length: int | None = None,
     max_gap: int | None = None,
     window: int | None = None,
     *,
-    hidden: Iterable[Any] = (),
+    hidden_patterns: Iterable[Any] = (),
     at_most: int | None = None,
 ) -> PatternChanges:
     """Compare the frequent patterns of the originals with those of the release.
 
-    `min_support` as a share is one of the originals. `hidden` are patterns that were hidden on purpose: losing them is
-    no loss. An error is raised if more than `at_most` patterns are frequent before or after.
+    `min_support` as a share is one of the originals. `hidden_patterns` are patterns that were hidden on purpose: losing
+    them is no loss. An error is raised if more than `at_most` patterns are frequent before or after.
     """
     changes = compare_supports(
-        original, published, min_support, max_length, max_gap, window, hidden=hidden, at_most=at_most
+        original,
+        published_sequences,
+        min_support,
+        max_length,
+        max_gap,
+        window,
+        hidden_patterns=hidden_patterns,
+        at_most=at_most,
     )
-    return PatternChanges(**vars(changes), marks=count_marks(original, published))
+    return PatternChanges(**vars(changes), marks=count_marks(original, published_sequences))
 
 
 def compare_supports(
     original: Sequences,
-    published: Sequences,
+    published_sequences: Sequences,
     min_support: Support,
     max_length: int | None = None,
     max_gap: int | None = None,
     window: int | None = None,
     *,
-    hidden: Iterable[Any] = (),
+    hidden_patterns: Iterable[Any] = (),
     at_most: int | None = None,
 ) -> SupportChanges:
     """The same without counting what was changed."""
-    refuse_other_data(original, published)
+    refuse_other_data(original, published_sequences)
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)
-    secrets = [_name_pattern(pattern) for pattern in hidden]
-    subsequences = [find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published)]
+    secrets = [_name_pattern(pattern) for pattern in hidden_patterns]
+    subsequences = [
+        find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published_sequences)
+    ]
     original_supports, published_supports = (_name_patterns(patterns, secrets) for patterns in subsequences)
     common = original_supports.keys() & published_supports.keys()
     pairs = [(original_supports[pattern], published_supports[pattern]) for pattern in common]
-    left = count_pattern_supports(published, original_supports.keys() - common, max_gap, window)
+    remaining_supports = count_pattern_supports(published_sequences, original_supports.keys() - common, max_gap, window)
     had = count_pattern_supports(original, published_supports.keys() - common, max_gap, window)
-    lost = [(original_supports[pattern], count) for pattern, count in left.items()]
+    lost_pairs = [(original_supports[pattern], count) for pattern, count in remaining_supports.items()]
     ghosts = [(count, published_supports[pattern]) for pattern, count in had.items()]
     # Patterns come in no fixed order, and only an exact sum is the same in every run.
     ratios = [min(pair) / max(pair) for pair in pairs]
@@ -126,10 +135,10 @@ def compare_supports(
     return SupportChanges(
         before=len(original_supports),
         after=len(published_supports),
-        lost=len(lost),
+        lost=len(lost_pairs),
         ghosts=len(ghosts),
         sup_sim=fsum(ratios) / len(ratios) if ratios else None,
-        support_distance=sum(abs(old - new) for old, new in (*pairs, *lost, *ghosts)),
+        support_distance=sum(abs(old - new) for old, new in (*pairs, *lost_pairs, *ghosts)),
         support_distortion=fsum(shares) / len(shares) if shares else None,
     )
 
@@ -149,5 +158,5 @@ def _name_pattern(pattern: Iterable[Any]) -> Pattern:
 
 def _holds(pattern: Pattern, part: Pattern) -> bool:
     """Whether one pattern contains another."""
-    later = iter(pattern)
-    return all(any(set(element) <= set(larger) for larger in later) for element in part)
+    remaining_elements = iter(pattern)
+    return all(any(set(element) <= set(larger) for larger in remaining_elements) for element in part)

@@ -37,18 +37,18 @@ class ItemPlaces:
         starts = places
         for element in pattern[1:]:
             following = self._list_elements(element)
-            before = np.searchsorted(places, following) - 1
-            is_next = self._flag_next(following, places, before, max_gap)
-            places, starts = following[is_next], starts[before[is_next]]
+            previous_index = np.searchsorted(places, following) - 1
+            is_next = self._flag_next(following, places, previous_index, max_gap)
+            places, starts = following[is_next], starts[previous_index[is_next]]
         if window is not None:
             places = places[places - starts < window]
         return len(np.unique(self._find_rows(places)))
 
-    def _flag_next(self, following: Ints, places: Ints, before: Ints, max_gap: int | None) -> Flags:
+    def _flag_next(self, following: Ints, places: Ints, previous_index: Ints, max_gap: int | None) -> Flags:
         """Which elements go on with the match before them: it is in the same sequence, and near enough."""
         if not len(places):
             return np.zeros(len(following), dtype=np.bool_)
-        ends = np.where(before < 0, -1, places[before])
+        ends = np.where(previous_index < 0, -1, places[previous_index])
         is_next: Flags = ends >= self._sequences.offsets[self._find_rows(following)]
         if max_gap is not None:
             is_next &= following - ends - 1 <= max_gap
@@ -61,10 +61,10 @@ class ItemPlaces:
     def _list_elements(self, items: Iterable[Item]) -> Ints:
         """The elements that hold all of some items, in order."""
         several = [self._list_elements_with(name) for name in sorted(set(map(str, items)))]
-        held = several[0]
+        elements = several[0]
         for other in several[1:]:
-            held = np.intersect1d(held, other, assume_unique=True)
-        return held
+            elements = np.intersect1d(elements, other, assume_unique=True)
+        return elements
 
     def _list_elements_with(self, name: str) -> Ints:
         if name not in self._known:

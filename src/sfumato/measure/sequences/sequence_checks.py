@@ -36,13 +36,13 @@ class DistinctSequences:
     @classmethod
     def of(cls, data: Sequences, numbers: Mapping[str, int], *, is_flat: bool) -> DistinctSequences:
         """Collect them; items are compared as text. Elements that are all single items need no marks."""
-        marked, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
-        distinct = _find_distinct(marked, bounds)
-        spelled = [marked[bounds[row] : bounds[row + 1]].tobytes() for row in distinct.firsts.tolist()]
-        order = np.array(sorted(range(len(spelled)), key=spelled.__getitem__), dtype=np.int64)
-        spellings = [spelled[index] for index in order.tolist()]
-        ordered = _take_rows(marked, bounds, distinct.firsts[order])
-        return cls(spellings, _unpack_elements(*ordered, distinct.weights[order], is_flat))
+        marked_codes, bounds = _list_items(data, numbers) if is_flat else _mark_elements(data, numbers)
+        distinct = _find_distinct(marked_codes, bounds)
+        raw_spellings = [marked_codes[bounds[row] : bounds[row + 1]].tobytes() for row in distinct.firsts.tolist()]
+        order = np.array(sorted(range(len(raw_spellings)), key=raw_spellings.__getitem__), dtype=np.int64)
+        spellings = [raw_spellings[index] for index in order.tolist()]
+        sorted_elements = _take_rows(marked_codes, bounds, distinct.firsts[order])
+        return cls(spellings, _unpack_elements(*sorted_elements, distinct.weights[order], is_flat))
 
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
@@ -61,8 +61,8 @@ def number_item_texts(*several: Sequences) -> dict[str, int]:
 
 def spell_sequences(data: Sequences, numbers: Mapping[str, int]) -> list[bytes]:
     """Each sequence as bytes: its items' numbers, ascending in each element, with -1 after each element."""
-    marked, bounds = _mark_elements(data, numbers)
-    content = marked.tobytes()
+    marked_codes, bounds = _mark_elements(data, numbers)
+    content = marked_codes.tobytes()
     return [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds.tolist())]
 
 
@@ -91,14 +91,14 @@ def _list_items(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
 
 def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
     codes = number_codes(data, numbers)
-    marked = np.full(len(codes) + len(data.element_offsets) - 1, -1, dtype=np.int32)
-    if len(marked) == 2 * len(codes):  # single items
-        marked[::2] = codes
-        return _MarkedElements(marked, 2 * data.offsets)
+    marked_codes = np.full(len(codes) + len(data.element_offsets) - 1, -1, dtype=np.int32)
+    if len(marked_codes) == 2 * len(codes):  # single items
+        marked_codes[::2] = codes
+        return _MarkedElements(marked_codes, 2 * data.offsets)
     # Each element is longer by its mark.
     elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))
-    marked[np.arange(len(codes)) + elements] = codes
-    return _MarkedElements(marked, data.element_offsets[data.offsets] + data.offsets)
+    marked_codes[np.arange(len(codes)) + elements] = codes
+    return _MarkedElements(marked_codes, data.element_offsets[data.offsets] + data.offsets)
 
 
 class _Distinct(NamedTuple):
@@ -109,39 +109,41 @@ class _Distinct(NamedTuple):
     """How often each occurs."""
 
 
-def _find_distinct(marked: Codes, bounds: Ints) -> _Distinct:
+def _find_distinct(marked_codes: Codes, bounds: Ints) -> _Distinct:
     """Equal sequences, by a kernel of the checks alone: methods find theirs by another."""
     from sfumato.kernels.sequences.crowd_counts import find_first_equals
 
     rows = len(bounds) - 1
     slots = np.full(2 << rows.bit_length(), -1, dtype=np.int64)
     owners = np.empty(rows, dtype=np.int64)
-    find_first_equals(marked, bounds, slots, owners)
+    find_first_equals(marked_codes, bounds, slots, owners)
     weights = np.bincount(owners, minlength=rows)
     firsts = np.flatnonzero(weights)
     return _Distinct(firsts, weights[firsts])
 
 
-def _take_rows(marked: Codes, bounds: Ints, rows: Ints) -> _MarkedElements:
+def _take_rows(marked_codes: Codes, bounds: Ints, rows: Ints) -> _MarkedElements:
     """Some sequences, one after another."""
     lengths = bounds[rows + 1] - bounds[rows]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     places = np.arange(offsets[-1]) + np.repeat(bounds[rows] - offsets[:-1], lengths)
-    return _MarkedElements(marked[places], offsets)
+    return _MarkedElements(marked_codes[places], offsets)
 
 
-def _unpack_elements(marked: Codes, ends: Ints, weights: Ints, is_flat: bool) -> Any:
+def _unpack_elements(marked_codes: Codes, ends: Ints, weights: Ints, is_flat: bool) -> Any:
     """Sequences, with marks after their elements unless they are flat, as arrays for kernels."""
     from sfumato.kernels.sequences.crowd_counts import SpelledRows
 
     if is_flat:
-        return SpelledRows(ends, np.arange(len(marked) + 1), marked, _sketch_rows(marked, ends), weights)
-    is_mark = marked < 0
-    closed = np.concatenate(([0], np.cumsum(is_mark)))
+        return SpelledRows(
+            ends, np.arange(len(marked_codes) + 1), marked_codes, _sketch_rows(marked_codes, ends), weights
+        )
+    is_mark = marked_codes < 0
+    element_counts = np.concatenate(([0], np.cumsum(is_mark)))
     items_before = np.concatenate(([0], np.cumsum(~is_mark)))
     element_offsets = np.concatenate(([0], items_before[np.flatnonzero(is_mark) + 1])).astype(np.int64)
-    codes = np.ascontiguousarray(marked[~is_mark])
-    offsets = closed[ends].astype(np.int64)
+    codes = np.ascontiguousarray(marked_codes[~is_mark])
+    offsets = element_counts[ends].astype(np.int64)
     return SpelledRows(offsets, element_offsets, codes, _sketch_rows(codes, items_before[ends]), weights)
 
 
@@ -171,45 +173,53 @@ class _PlacedRows(NamedTuple):
 
 
 def _place_among(
-    inner: DistinctSequences, whole: Ints, among: Sequences, numbers: Mapping[str, int], *, is_flat: bool
+    inner: DistinctSequences, whole: Ints, outer_sequences: Sequences, numbers: Mapping[str, int], *, is_flat: bool
 ) -> _PlacedRows:
     """Distinct sequences ordered by how they begin, and for each of the others the first that begins like it."""
-    marked, bounds = _list_items(among, numbers) if is_flat else _mark_elements(among, numbers)
-    distinct = _find_distinct(marked, bounds)
-    keys = _pack_beginnings(marked, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers))
+    marked_codes, bounds = (
+        _list_items(outer_sequences, numbers) if is_flat else _mark_elements(outer_sequences, numbers)
+    )
+    distinct = _find_distinct(marked_codes, bounds)
+    keys = _pack_beginnings(marked_codes, bounds[distinct.firsts], bounds[distinct.firsts + 1], len(numbers))
     order = np.argsort(keys)
-    ordered = _take_rows(marked, bounds, distinct.firsts[order])
-    asked = np.frombuffer(bytearray().join(inner.spellings[row] for row in whole), dtype=np.int32)
+    sorted_elements = _take_rows(marked_codes, bounds, distinct.firsts[order])
+    inner_codes = np.frombuffer(bytearray().join(inner.spellings[row] for row in whole), dtype=np.int32)
     stops = np.cumsum([0, *(len(inner.spellings[row]) // 4 for row in whole)], dtype=np.int64)
-    starts = np.searchsorted(keys[order], _pack_beginnings(asked, stops[:-1], stops[1:], len(numbers)))
+    starts = np.searchsorted(keys[order], _pack_beginnings(inner_codes, stops[:-1], stops[1:], len(numbers)))
     starts[starts == len(order)] = 0
-    rows = _unpack_elements(*ordered, distinct.weights[order], is_flat)
+    rows = _unpack_elements(*sorted_elements, distinct.weights[order], is_flat)
     return _PlacedRows(rows, starts.astype(np.int64))
 
 
-def _pack_beginnings(marked: Codes, begins: Ints, ends: Ints, numbers: int) -> Words:
+def _pack_beginnings(marked_codes: Codes, begins: Ints, ends: Ints, numbers: int) -> Words:
     """The first numbers of each sequence, with marks if there are any, as one word that is ordered like them."""
     from sfumato.kernels.sequences.crowd_counts import pack_beginnings
 
     keys = np.zeros(len(begins), dtype=np.uint64)
-    pack_beginnings(marked, np.ascontiguousarray(begins), np.ascontiguousarray(ends), (numbers + 1).bit_length(), keys)
+    pack_beginnings(
+        marked_codes, np.ascontiguousarray(begins), np.ascontiguousarray(ends), (numbers + 1).bit_length(), keys
+    )
     return keys
 
 
-def measure_least_containing(published: Sequences, among: Sequences) -> int:
-    """The smallest number of sequences of `among` that contain a published one; 0 if nothing is published."""
-    if not len(published):
+def measure_least_containing(published_sequences: Sequences, outer_sequences: Sequences) -> int:
+    """The smallest number of sequences of `outer_sequences` that contain a published one; 0 if nothing is published."""
+    if not len(published_sequences):
         return 0
     from sfumato.kernels.sequences.crowd_counts import count_least_containing
 
-    numbers = number_item_texts(published, among)
-    is_flat = all(len(data.codes) == len(data.element_offsets) - 1 for data in (published, among))
-    inner = DistinctSequences.of(published, numbers, is_flat=is_flat)
+    numbers = number_item_texts(published_sequences, outer_sequences)
+    is_flat = all(len(data.codes) == len(data.element_offsets) - 1 for data in (published_sequences, outer_sequences))
+    inner = DistinctSequences.of(published_sequences, numbers, is_flat=is_flat)
     whole = inner.find_whole()
     # Where to begin changes how soon enough are found, not how many there are.
-    placed = among is not published
-    outer = _place_among(inner, whole, among, numbers, is_flat=is_flat) if placed else _PlacedRows(inner.rows, whole)
-    least = len(among)
+    has_outer = outer_sequences is not published_sequences
+    outer = (
+        _place_among(inner, whole, outer_sequences, numbers, is_flat=is_flat)
+        if has_outer
+        else _PlacedRows(inner.rows, whole)
+    )
+    least = len(outer_sequences)
     for first in range(0, len(whole), _CHUNK):
         report_progress("counting sequences that contain others", first, len(whole))
         last = min(first + _CHUNK, len(whole))

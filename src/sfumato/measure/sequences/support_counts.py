@@ -30,14 +30,16 @@ def count_pattern_supports(
     if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:
         code_of = {str(item): code for code, item in enumerate(sequences.items)}
         possible = [pattern for pattern in counts if all(name in code_of for element in pattern for name in element)]
-        coded = {
+        pattern_of_codes = {
             tuple(code_of[name] for (name,) in pattern): pattern
             for pattern in possible
             if all(len(e) == 1 for e in pattern)
         }
-        listed = sorted(coded)
-        supports = _count_sorted(sequences, listed) if listed else np.zeros(0, np.int64)
-        return counts | {coded[codes]: count for codes, count in zip(listed, supports.tolist(), strict=True)}
+        sorted_codes = sorted(pattern_of_codes)
+        supports = _count_sorted(sequences, sorted_codes) if sorted_codes else np.zeros(0, np.int64)
+        return counts | {
+            pattern_of_codes[codes]: count for codes, count in zip(sorted_codes, supports.tolist(), strict=True)
+        }
     places = ItemPlaces(sequences)
     return {pattern: places.count_matching(pattern, max_gap, window) for pattern in counts}
 
@@ -52,13 +54,15 @@ def _count_sorted(sequences: Sequences, patterns: list[_CodePattern]) -> Ints:
     starts, ends = (sequences.offsets[rows] for rows in (distinct.firsts, distinct.firsts + 1))
 
     def count_some(first: int) -> Ints:
-        some, counts = slice(first, first + _TOGETHER), np.zeros(len(patterns), dtype=np.int64)
-        count_sorted_patterns(sequences.codes, starts[some], ends[some], distinct.weights[some], codes, offsets, counts)
+        chunk, counts = slice(first, first + _TOGETHER), np.zeros(len(patterns), dtype=np.int64)
+        count_sorted_patterns(
+            sequences.codes, starts[chunk], ends[chunk], distinct.weights[chunk], codes, offsets, counts
+        )
         return counts
 
     totals = np.zeros(len(patterns), dtype=np.int64)
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        for done, counts in enumerate(pool.map(count_some, range(0, len(starts), _TOGETHER))):
-            report_progress("counting sequences that contain patterns", done * _TOGETHER, len(starts))
+        for chunk_index, counts in enumerate(pool.map(count_some, range(0, len(starts), _TOGETHER))):
+            report_progress("counting sequences that contain patterns", chunk_index * _TOGETHER, len(starts))
             totals += counts
     return totals

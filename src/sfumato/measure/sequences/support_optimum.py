@@ -67,8 +67,10 @@ def support_optimum(sequences: Sequences, k: int, seconds: float = 30.0) -> Supp
     program = _Program(_compare_patterns(patterns), subsequences.supports, k, len(sequences))
     counts, bound = program.solve(seconds)
     distance = program.measure(counts)
-    published = [pattern for pattern, count in zip(patterns, counts.tolist(), strict=True) for _ in range(count)]
-    return SupportOptimum(distance, min(bound, distance), Sequences.of(published))
+    published_patterns = [
+        pattern for pattern, count in zip(patterns, counts.tolist(), strict=True) for _ in range(count)
+    ]
+    return SupportOptimum(distance, min(bound, distance), Sequences.of(published_patterns))
 
 
 def _compare_patterns(patterns: list[list[Any]]) -> Ints:
@@ -120,13 +122,13 @@ class _Program:
         from scipy.optimize import LinearConstraint
         from scipy.sparse import csr_array, eye_array, hstack
 
-        contained, identity = csr_array(self.contained.astype(float)), eye_array(size)
-        nothing = csr_array((size, size))
+        containment, identity = csr_array(self.contained.astype(float)), eye_array(size)
+        zeros = csr_array((size, size))
         return [
-            LinearConstraint(hstack([contained, nothing, identity]), lb=self.supports),  # it moved down by no more
-            LinearConstraint(hstack([contained, nothing, -identity]), ub=self.supports),  # nor up
-            LinearConstraint(hstack([identity, -self.most * identity, nothing]), ub=0),  # what is published is marked
-            LinearConstraint(hstack([contained, -self.k * identity, nothing]), lb=0),  # what is marked occurs k times
+            LinearConstraint(hstack([containment, zeros, identity]), lb=self.supports),  # it moved down by no more
+            LinearConstraint(hstack([containment, zeros, -identity]), ub=self.supports),  # nor up
+            LinearConstraint(hstack([identity, -self.most * identity, zeros]), ub=0),  # what is published is marked
+            LinearConstraint(hstack([containment, -self.k * identity, zeros]), lb=0),  # what is marked occurs k times
             LinearConstraint(np.concatenate([np.ones(size), np.zeros(2 * size)])[None, :], ub=self.most),
         ]
 

@@ -16,10 +16,10 @@ from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences, refuse_other_data
 
 
-def visit_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
+def visit_counts(original: Sequences, published_sequences: Sequences) -> pl.DataFrame:
     """How often each item, such as a region, is visited: `region`, `before`, `after`. The mark Δ is left out."""
-    refuse_other_data(original, published)
-    counts = [_count_items(data) for data in (original, published)]
+    refuse_other_data(original, published_sequences)
+    counts = [_count_items(data) for data in (original, published_sequences)]
     names = sorted({*counts[0], *counts[1]} - {MARK})
     return pl.DataFrame(
         {
@@ -31,32 +31,37 @@ def visit_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
     )
 
 
-def flow_counts(original: Sequences, published: Sequences) -> pl.DataFrame:
+def flow_counts(original: Sequences, published_sequences: Sequences) -> pl.DataFrame:
     """How often one item directly follows another: `start`, `goal`, `before`, `after`.
 
     Items of neighbouring elements are paired, each with each. A mark Δ between two regions ends a flow.
     """
-    refuse_other_data(original, published)
-    names = sorted({str(item) for data in (original, published) for item in data.items})
-    before = _count_steps(original, names)
-    counts = [before, before if published is original else _count_steps(published, names)]
+    refuse_other_data(original, published_sequences)
+    names = sorted({str(item) for data in (original, published_sequences) for item in data.items})
+    original_counts = _count_steps(original, names)
+    counts = [
+        original_counts,
+        original_counts if published_sequences is original else _count_steps(published_sequences, names),
+    ]
     keys = np.union1d(counts[0].keys, counts[1].keys)
     start, goal = np.divmod(keys, max(len(names), 1))
     is_step = np.array([name != MARK for name in names], dtype=np.bool_)
-    kept = is_step[start] & is_step[goal]
-    totals = [several.find(keys[kept]) for several in counts]
+    step_mask = is_step[start] & is_step[goal]
+    totals = [several.find(keys[step_mask]) for several in counts]
     words = pl.Series(names, dtype=pl.String)
     return pl.DataFrame(
         {
-            "start": words.gather(start[kept]),
-            "goal": words.gather(goal[kept]),
+            "start": words.gather(start[step_mask]),
+            "goal": words.gather(goal[step_mask]),
             "before": pl.Series(totals[0], dtype=pl.Int64),
             "after": pl.Series(totals[1], dtype=pl.Int64),
         }
     )
 
 
-def edit_distances(original: Sequences, published: Sequences, rows: Ints | Sequence[int] | None = None) -> Ints:
+def edit_distances(
+    original: Sequences, published_sequences: Sequences, rows: Ints | Sequence[int] | None = None
+) -> Ints:
     """For each published sequence, how many elements were inserted, deleted or replaced.
 
     `rows` are the originals of the published sequences, as in `release.details.rows`; without it they correspond one to
@@ -64,16 +69,18 @@ def edit_distances(original: Sequences, published: Sequences, rows: Ints | Seque
     """
     from sfumato.kernels.sequences.edit_distance import LabelRows, measure_edit_distances
 
-    refuse_other_data(original, published)
-    if rows is None and len(original) != len(published):
-        raise DataError(f"{len(original)} sequences became {len(published)}: give rows, the original of each")
-    owners = np.arange(len(published), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64).copy()
+    refuse_other_data(original, published_sequences)
+    if rows is None and len(original) != len(published_sequences):
+        raise DataError(f"{len(original)} sequences became {len(published_sequences)}: give rows, the original of each")
+    owners = (
+        np.arange(len(published_sequences), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64).copy()
+    )
     numbers: dict[Any, int] = {}
     original_rows, published_rows = (
-        LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published)
+        LabelRows(_number_elements(data, numbers), data.offsets.copy()) for data in (original, published_sequences)
     )
-    costs = np.empty(int(np.diff(published.offsets).max(initial=0)) + 1, dtype=np.int64)
-    distances = np.zeros(len(published), dtype=np.int64)
+    costs = np.empty(int(np.diff(published_sequences.offsets).max(initial=0)) + 1, dtype=np.int64)
+    distances = np.zeros(len(published_sequences), dtype=np.int64)
     masks = np.zeros(len(numbers) + 1, dtype=np.uint64)
     measure_edit_distances(original_rows, published_rows, owners, costs, masks, distances)
     return distances
@@ -117,10 +124,10 @@ def _count_steps(data: Sequences, names: Sequence[str]) -> _StepCounts:
     keys = _list_single_steps(data, numbers, size) if _has_single_items(data) else _list_steps(data, numbers, size)
     if size * size <= 4 * keys.size:  # then a counter for each pair is faster than sorting
         totals = np.bincount(keys, minlength=size * size)[: size * size]
-        held = np.flatnonzero(totals)
-        return _StepCounts(held, totals[held])
-    held, totals = np.unique(keys[keys < size * size], return_counts=True)
-    return _StepCounts(held.astype(np.int64), totals)
+        step_keys = np.flatnonzero(totals)
+        return _StepCounts(step_keys, totals[step_keys])
+    step_keys, totals = np.unique(keys[keys < size * size], return_counts=True)
+    return _StepCounts(step_keys.astype(np.int64), totals)
 
 
 def _has_single_items(data: Sequences) -> bool:

@@ -37,24 +37,26 @@ class JointDivergence:
 
 
 def joint_divergence(
-    original: Table, published: Table, column: str, columns: Sequence[str] | None = None, rows: Rows = None
+    original: Table, published_table: Table, column: str, columns: Sequence[str] | None = None, rows: Rows = None
 ) -> JointDivergence:
     """The I-divergence of the release from the originals, for a column and others; by default the quasi-identifying.
 
     `rows` maps each published row to its original row. A missing cell is a value of its own.
     """
-    require_tables(original, published, columns)
-    names = [name for name in (columns or published.quasi_identifying) if name != column]
+    require_tables(original, published_table, columns)
+    names = [name for name in (columns or published_table.quasi_identifying) if name != column]
     if not names:
-        raise PolicyError(f'{published.source}: there is no column besides "{column}"; name some in columns')
-    before = select_originals(original, rows)
-    require_columns(before, (*names, column), original.source)
-    require_columns(published.frame, (*names, column), published.source)
-    if not before.height or not len(published):
-        raise PolicyError(f"{published.source}: a table without rows has no distribution to compare")
-    coded = [_number_together(before[name], published.frame[name]) for name in (*names, column)]
-    *others, own = coded
-    return JointDivergence(round(_compare_patterns(coded), 12) + 0.0, round(_compare_by_bayes(others, own), 12) + 0.0)
+        raise PolicyError(f'{published_table.source}: there is no column besides "{column}"; name some in columns')
+    original_frame = select_originals(original, rows)
+    require_columns(original_frame, (*names, column), original.source)
+    require_columns(published_table.frame, (*names, column), published_table.source)
+    if not original_frame.height or not len(published_table):
+        raise PolicyError(f"{published_table.source}: a table without rows has no distribution to compare")
+    coded_columns = [_number_together(original_frame[name], published_table.frame[name]) for name in (*names, column)]
+    *other_columns, own_column = coded_columns
+    return JointDivergence(
+        round(_compare_patterns(coded_columns), 12) + 0.0, round(_compare_by_bayes(other_columns, own_column), 12) + 0.0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,51 +68,61 @@ class _CodedColumn:
     width: int
 
 
-def _number_together(original: pl.Series, published: pl.Series) -> _CodedColumn:
-    both = pl.concat([spell_cells(original).alias("value"), spell_cells(published).alias("value")])
-    numbers = both.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
+def _number_together(original: pl.Series, published_cells: pl.Series) -> _CodedColumn:
+    all_cells = pl.concat([spell_cells(original).alias("value"), spell_cells(published_cells).alias("value")])
+    numbers = all_cells.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
     return _CodedColumn(numbers[: len(original)], numbers[len(original) :], int(numbers.max(initial=0)) + 1)
 
 
-def _compare_patterns(coded: Sequence[_CodedColumn]) -> float:
+def _compare_patterns(coded_columns: Sequence[_CodedColumn]) -> float:
     """D over the full patterns that occur."""
-    both = [pl.DataFrame([getattr(column, side) for column in coded]) for side in ("original", "published")]
-    counts = [frame.group_by(pl.all()).agg(pl.len().alias("count")) for frame in both]
-    names = both[0].columns
-    joined = counts[0].join(counts[1], on=names, how="full", coalesce=True)
-    seen = (joined[name].fill_null(0).to_numpy().astype(np.float64) for name in ("count", "count_right"))
-    return _sum_divergence(*(_smooth_shares(part) for part in seen))
+    frames = [pl.DataFrame([getattr(column, side) for column in coded_columns]) for side in ("original", "published")]
+    counts = [frame.group_by(pl.all()).agg(pl.len().alias("count")) for frame in frames]
+    names = frames[0].columns
+    joint_counts = counts[0].join(counts[1], on=names, how="full", coalesce=True)
+    side_counts = (joint_counts[name].fill_null(0).to_numpy().astype(np.float64) for name in ("count", "count_right"))
+    return _sum_divergence(*(_smooth_shares(part) for part in side_counts))
 
 
-def _compare_by_bayes(others: Sequence[_CodedColumn], own: _CodedColumn) -> float:
+def _compare_by_bayes(other_columns: Sequence[_CodedColumn], own_column: _CodedColumn) -> float:
     """D of two simple Bayes models: that of the column, and of each other column given its value (the chain rule)."""
-    values = [np.bincount(part, minlength=own.width).astype(np.float64) for part in (own.original, own.published)]
-    there = (values[0] + values[1]) > 0
-    marginal = [_smooth_shares(counts[there]) for counts in values]
-    weights = np.zeros(own.width)
-    weights[there] = marginal[0]
-    return _sum_divergence(*marginal) + sum(_compare_given(other, own, values, weights) for other in others)
+    values = [
+        np.bincount(part, minlength=own_column.width).astype(np.float64)
+        for part in (own_column.original, own_column.published)
+    ]
+    present_mask = (values[0] + values[1]) > 0
+    marginal = [_smooth_shares(counts[present_mask]) for counts in values]
+    weights = np.zeros(own_column.width)
+    weights[present_mask] = marginal[0]
+    return _sum_divergence(*marginal) + sum(
+        _compare_given(other, own_column, values, weights) for other in other_columns
+    )
 
 
-def _compare_given(other: _CodedColumn, own: _CodedColumn, values: Sequence[Floats], weights: Floats) -> float:
+def _compare_given(other: _CodedColumn, own_column: _CodedColumn, values: Sequence[Floats], weights: Floats) -> float:
     """The mean over values y of D between the distributions of x given y.
 
     Pairs that occur neither before nor after are alike for each y, and are only counted: there may be very many.
     """
     pairs, pair_index = np.unique(
-        np.concatenate([other.original * own.width + own.original, other.published * own.width + own.published]),
+        np.concatenate(
+            [
+                other.original * own_column.width + own_column.original,
+                other.published * own_column.width + own_column.published,
+            ]
+        ),
         return_inverse=True,
     )
-    early = np.bincount(pair_index[: len(own.original)], minlength=len(pairs)) + PRIOR
-    late = np.bincount(pair_index[len(own.original) :], minlength=len(pairs)) + PRIOR
-    y, height = pairs % own.width, len(np.unique(np.concatenate([other.original, other.published])))
+    early = np.bincount(pair_index[: len(own_column.original)], minlength=len(pairs)) + PRIOR
+    late = np.bincount(pair_index[len(own_column.original) :], minlength=len(pairs)) + PRIOR
+    y, height = pairs % own_column.width, len(np.unique(np.concatenate([other.original, other.published])))
     original_totals, published_totals = (counts + PRIOR * height for counts in values)
-    seen = (
+    seen_terms = (
         weights[y] * (early / original_totals[y]) * np.log2(early / original_totals[y] / (late / published_totals[y]))
     )
-    absent = height - np.bincount(y, minlength=own.width)
+    absent = height - np.bincount(y, minlength=own_column.width)
     unseen = weights * absent * (PRIOR / original_totals) * np.log2(published_totals / original_totals)
-    return float(seen.sum() + unseen.sum())
+    return float(seen_terms.sum() + unseen.sum())
 
 
 def _smooth_shares(counts: Floats) -> Floats:

@@ -24,39 +24,40 @@ def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows
     """For every row its `status` (`unique`, `collective` or null) and its `group`, the first of the rows that share its
     pattern. A missing confidential value is never identifiable, and makes the rest of its group undetermined.
     """
-    taken = select_originals(table, rows)
-    require_columns(taken, (column, *pattern), table.source)
-    cells = pl.DataFrame([spell_cells(taken[name]).alias(f"x{index}") for index, name in enumerate(pattern)])
+    original_frame = select_originals(table, rows)
+    require_columns(original_frame, (column, *pattern), table.source)
+    cells = pl.DataFrame([spell_cells(original_frame[name]).alias(f"x{index}") for index, name in enumerate(pattern)])
     keys = cells.columns
-    cells_with_rows = cells.with_columns(spell_cells(taken[column]).alias("y")).with_row_index("row")
-    size, kinds, known = pl.len().over(keys), pl.col("y").n_unique().over(keys), pl.col("y").is_not_null()
-    alike = known & (kinds == 1)
+    cells_with_rows = cells.with_columns(spell_cells(original_frame[column]).alias("y")).with_row_index("row")
+    size, kinds, is_known = pl.len().over(keys), pl.col("y").n_unique().over(keys), pl.col("y").is_not_null()
+    alike = is_known & (kinds == 1)
     status = pl.when(alike & (size == 1)).then(pl.lit("unique")).when(alike).then(pl.lit("collective"))
     return cells_with_rows.select(status.alias("status"), pl.col("row").min().over(keys).cast(pl.Int64).alias("group"))
 
 
 def measure_perturbed_share(
-    original: Table, published: Table, column: str, pattern: Sequence[str], rows: Rows = None
+    original: Table, published_table: Table, column: str, pattern: Sequence[str], rows: Rows = None
 ) -> float | None:
     """The share of uniquely identifiable records whose confidential value was changed; None if there are none."""
     unique = _flag_unique_records(original, column, pattern, rows)
-    changed = _flag_changed_cells(original, published, column, rows) & unique
-    return int(changed.sum()) / int(unique.sum()) if unique.any() else None
+    changed_mask = _flag_changed_cells(original, published_table, column, rows) & unique
+    return int(changed_mask.sum()) / int(unique.sum()) if unique.any() else None
 
 
 def count_uniques_off_share(
-    original: Table, published: Table, column: str, pattern: Sequence[str], share: float, rows: Rows = None
+    original: Table, published_table: Table, column: str, pattern: Sequence[str], share: float, rows: Rows = None
 ) -> int:
     """By how many records the number of changed uniquely identifiable ones differs from round(share × all of them)."""
     unique = _flag_unique_records(original, column, pattern, rows)
     return abs(
-        int((_flag_changed_cells(original, published, column, rows) & unique).sum()) - round(share * int(unique.sum()))
+        int((_flag_changed_cells(original, published_table, column, rows) & unique).sum())
+        - round(share * int(unique.sum()))
     )
 
 
 def count_unbroken_groups(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     pattern: Sequence[str],
     group_share: float = 1,
@@ -70,25 +71,25 @@ def count_unbroken_groups(
     status_frame = identifiable_records(original, column, pattern, rows)
     groups = (
         status_frame.with_columns(
-            _flag_changed_cells(original, published, column, rows).alias("changed"),
-            spell_cells(published.frame[column]).alias("now"),
+            _flag_changed_cells(original, published_table, column, rows).alias("changed"),
+            spell_cells(published_table.frame[column]).alias("now"),
         )
         .filter(pl.col("status") == "collective")
         .group_by("group")
         .agg(pl.len().alias("size"), pl.col("changed").sum(), pl.col("now").n_unique().alias("values"))
     )
-    broken = 0
-    for size, changed, values in groups.select("size", "changed", "values").iter_rows():
-        wanted = group_share if isinstance(group_share, int) else round(group_share * size)
-        broken += values > 1 and changed == min(max(wanted, 1), size - 1)
-    return groups.height - broken
+    broken_count = 0
+    for size, changed_count, values in groups.select("size", "changed", "values").iter_rows():
+        wanted_count = group_share if isinstance(group_share, int) else round(group_share * size)
+        broken_count += values > 1 and changed_count == min(max(wanted_count, 1), size - 1)
+    return groups.height - broken_count
 
 
-def measure_marginal_shift(original: Table, published: Table, column: str, rows: Rows = None) -> int:
+def measure_marginal_shift(original: Table, published_table: Table, column: str, rows: Rows = None) -> int:
     """Σ over the values of a column of the difference in their counts; missing is a value."""
     original_counts, published_counts = (
         _count_spelt_values(select_originals(original, rows)[column]),
-        _count_spelt_values(published.frame[column]),
+        _count_spelt_values(published_table.frame[column]),
     )
     return sum(
         abs(original_counts.get(value, 0) - published_counts.get(value, 0))
@@ -96,15 +97,21 @@ def measure_marginal_shift(original: Table, published: Table, column: str, rows:
     )
 
 
-def compare_value_shares(original: Table, published: Table, column: str, rows: Rows = None) -> pl.DataFrame:
+def compare_value_shares(original: Table, published_table: Table, column: str, rows: Rows = None) -> pl.DataFrame:
     """Each `value` of a column with its share of the rows `before` and `after`, the largest change first."""
-    taken = select_originals(original, rows)
-    require_columns(taken, [column], original.source)
-    require_columns(published.frame, [column], published.source)
-    original_counts, published_counts = (_count_spelt_values(frame[column]) for frame in (taken, published.frame))
+    original_frame = select_originals(original, rows)
+    require_columns(original_frame, [column], original.source)
+    require_columns(published_table.frame, [column], published_table.source)
+    original_counts, published_counts = (
+        _count_spelt_values(frame[column]) for frame in (original_frame, published_table.frame)
+    )
     values = sorted(original_counts.keys() | published_counts.keys(), key=lambda value: (value is None, value or ""))
     shares = [
-        (value, original_counts.get(value, 0) / taken.height, published_counts.get(value, 0) / len(published))
+        (
+            value,
+            original_counts.get(value, 0) / original_frame.height,
+            published_counts.get(value, 0) / len(published_table),
+        )
         for value in values
     ]
     frame = pl.DataFrame(shares, {"value": pl.String, "before": pl.Float64, "after": pl.Float64}, orient="row")
@@ -113,7 +120,7 @@ def compare_value_shares(original: Table, published: Table, column: str, rows: R
 
 def count_cells_changed_elsewhere(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     pattern: Sequence[str],
     confidential: Sequence[str] = (),
@@ -123,18 +130,23 @@ def count_cells_changed_elsewhere(
 
     `confidential` lists columns that are also swapped, and judged separately. A missing cell must stay missing.
     """
-    taken = align_originals(original, published, rows)
-    others = [name for name in published.frame.columns if name not in (column, *confidential)]
-    require_columns(taken, others, original.source)
-    count = sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(taken[name])).sum()) for name in others)
+    original_frame = align_originals(original, published_table, rows)
+    other_names = [name for name in published_table.frame.columns if name not in (column, *confidential)]
+    require_columns(original_frame, other_names, original.source)
+    count = sum(
+        int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
+        for name in other_names
+    )
     is_identifiable = identifiable_records(original, column, pattern, rows)["status"].is_not_null()
-    lost = spell_cells(published.frame[column]).is_null() & taken[column].is_not_null()
-    return count + int((_flag_changed_cells(original, published, column, rows) & (~is_identifiable | lost)).sum())
+    lost_mask = spell_cells(published_table.frame[column]).is_null() & original_frame[column].is_not_null()
+    return count + int(
+        (_flag_changed_cells(original, published_table, column, rows) & (~is_identifiable | lost_mask)).sum()
+    )
 
 
 def joint_total_variation(
     original: Table,
-    published: Table,
+    published_table: Table,
     column: str,
     columns: Sequence[str] | None = None,
     width: int = 1,
@@ -145,23 +157,25 @@ def joint_total_variation(
     By default the others are the quasi-identifying columns. With all of them at once it is the share of changed
     records, if only identifiable ones change.
     """
-    names = [name for name in (columns or published.quasi_identifying) if name != column]
+    names = [name for name in (columns or published_table.quasi_identifying) if name != column]
     if not 1 <= width <= len(names):
-        raise PolicyError(f"{published.source}: {len(names)} columns have no sets of {width}")
-    taken = select_originals(original, rows)
-    require_columns(taken, (*names, column), original.source)
+        raise PolicyError(f"{published_table.source}: {len(names)} columns have no sets of {width}")
+    original_frame = select_originals(original, rows)
+    require_columns(original_frame, (*names, column), original.source)
     original_columns, published_columns = (
-        {n: spell_cells(f[n]) for n in (*names, column)} for f in (taken, published.frame)
+        {n: spell_cells(f[n]) for n in (*names, column)} for f in (original_frame, published_table.frame)
     )
     distances = []
-    for chosen in combinations(names, width):
+    for chosen_names in combinations(names, width):
         frames = [
-            pl.DataFrame([columns[name].alias(name) for name in (*chosen, column)])
+            pl.DataFrame([columns[name].alias(name) for name in (*chosen_names, column)])
             for columns in (original_columns, published_columns)
         ]
         shares = [frame.group_by(pl.all()).agg((pl.len() / frame.height).alias("share")) for frame in frames]
-        both = shares[0].join(shares[1], on=[*chosen, column], how="full", nulls_equal=True, coalesce=True)
-        gap = (both["share"].fill_null(0) - both["share_right"].fill_null(0)).abs().sum()
+        joint_shares = shares[0].join(
+            shares[1], on=[*chosen_names, column], how="full", nulls_equal=True, coalesce=True
+        )
+        gap = (joint_shares["share"].fill_null(0) - joint_shares["share_right"].fill_null(0)).abs().sum()
         distances.append(float(gap) / 2)
     return round(sum(distances) / len(distances), 12)
 
@@ -179,11 +193,11 @@ def _flag_unique_records(original: Table, column: str, pattern: Sequence[str], r
     return (status == "unique").fill_null(value=False)
 
 
-def _flag_changed_cells(original: Table, published: Table, column: str, rows: Rows) -> pl.Series:
-    taken = align_originals(original, published, rows)
-    require_columns(taken, [column], original.source)
-    require_columns(published.frame, [column], published.source)
-    return spell_cells(taken[column]).ne_missing(spell_cells(published.frame[column]))
+def _flag_changed_cells(original: Table, published_table: Table, column: str, rows: Rows) -> pl.Series:
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, [column], original.source)
+    require_columns(published_table.frame, [column], published_table.source)
+    return spell_cells(original_frame[column]).ne_missing(spell_cells(published_table.frame[column]))
 
 
 def _count_spelt_values(column: pl.Series) -> dict[str | None, int]:

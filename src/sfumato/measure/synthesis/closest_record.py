@@ -52,7 +52,7 @@ class ClosestRecords:
 
 
 def closest_records(
-    published: Table,
+    published_table: Table,
     original: Table,
     holdout: Table,
     columns: Sequence[str] | None = None,
@@ -64,35 +64,36 @@ def closest_records(
     Both sides are sampled to the same number, and rows and people to `sample` of each, drawn with `seed`; with None,
     only the larger side is sampled.
     """
-    names = list(columns or published.frame.columns)
-    for table in (published, original, holdout):
+    names = list(columns or published_table.frame.columns)
+    for table in (published_table, original, holdout):
         absent = [name for name in names if name not in table.frame.columns]
         if absent or not len(table):
             problem = f"there is no column {quote_names(absent)}" if absent else "there are no rows"
             raise DataError(f"{table.source}: {problem} to compare")
     chance = np.random.default_rng(seed)
-    most = len(published) if sample is None else sample
+    most = len(published_table) if sample is None else sample
     side = min(len(original), len(holdout), max(most, 1) if sample is not None else len(holdout))
     frames = [
         _sample_rows(table.frame.select(names), size, chance)
-        for table, size in ((published, min(most, len(published))), (original, side), (holdout, side))
+        for table, size in ((published_table, min(most, len(published_table))), (original, side), (holdout, side))
     ]
-    (rows, learnt, aside), words = _encode_frames(frames)
-    order = np.argsort(-_measure_column_spread(learnt, words), kind="stable")
-    rows, learnt, aside = (np.ascontiguousarray(array[:, order]) for array in (rows, learnt, aside))
+    (rows, training_rows, aside), words = _encode_frames(frames)
+    order = np.argsort(-_measure_column_spread(training_rows, words), kind="stable")
+    rows, training_rows, aside = (np.ascontiguousarray(array[:, order]) for array in (rows, training_rows, aside))
     # Rounded, so that sums of the same differences tie.
-    near, far = (
-        np.round(_find_least_distances(rows, people, words[order]) / len(names), 12) for people in (learnt, aside)
+    training_distances, far = (
+        np.round(_find_least_distances(rows, people, words[order]) / len(names), 12)
+        for people in (training_rows, aside)
     )
     return ClosestRecords(
         rows=len(rows),
         people=side,
-        nearer=round(float((near < far).mean() + (near == far).mean() / 2), 12),
-        training_5th=round(float(np.quantile(near, 0.05)), 12),
+        nearer=round(float((training_distances < far).mean() + (training_distances == far).mean() / 2), 12),
+        training_5th=round(float(np.quantile(training_distances, 0.05)), 12),
         holdout_5th=round(float(np.quantile(far, 0.05)), 12),
-        training_median=round(float(np.median(near)), 12),
+        training_median=round(float(np.median(training_distances)), 12),
         holdout_median=round(float(np.median(far)), 12),
-        equal_training=int((near == 0).sum()),
+        equal_training=int((training_distances == 0).sum()),
         equal_holdout=int((far == 0).sum()),
     )
 
@@ -110,8 +111,10 @@ def _encode_frames(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]
         words.append(read is None)
         if read is not None:
             numbers = [read(part).cast(pl.Float64, strict=False) for part in parts]
-            known = np.concatenate([part.drop_nulls().to_numpy() for part in numbers[1:]])
-            low, span = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
+            known_numbers = np.concatenate([part.drop_nulls().to_numpy() for part in numbers[1:]])
+            low, span = (
+                (float(known_numbers.min()), float(np.ptp(known_numbers)) or 1.0) if len(known_numbers) else (0.0, 1.0)
+            )
             columns.append([((part - low) / span).fill_null(_MISSING).to_numpy() for part in numbers])
         else:
             texts = pl.concat([spell_cells(part) for part in parts])
@@ -138,10 +141,10 @@ def _find_least_distances(rows: Floats, people: Floats, words: Flags) -> Floats:
         for index in [*np.flatnonzero(words), *np.flatnonzero(~words)]
     ]
     order = np.lexsort(ranks[::-1])
-    here = order >= len(rows)
+    people_mask = order >= len(rows)
     starts = np.empty(len(rows), dtype=np.int64)
-    starts[order[~here]] = np.cumsum(here)[~here]
-    standing = np.ascontiguousarray(people[order[here] - len(rows)])
+    starts[order[~people_mask]] = np.cumsum(people_mask)[~people_mask]
+    standing = np.ascontiguousarray(people[order[people_mask] - len(rows)])
     distances = np.empty(len(rows))
     for begin in range(0, len(rows), _CHUNK):
         report_progress("closest records", begin, len(rows))

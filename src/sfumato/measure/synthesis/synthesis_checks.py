@@ -44,23 +44,30 @@ class ExactCopies:
     """Of these, those who are unique."""
 
 
-def exact_copies(published: Table, original: Table, among: Table | None = None) -> ExactCopies:
-    """Count published rows that equal somebody's. Uniqueness is judged among the originals, or `among` more people."""
-    names = published.frame.columns
-    for table in (original, *(() if among is None else (among,))):
+def exact_copies(published_table: Table, original: Table, crowd_table: Table | None = None) -> ExactCopies:
+    """Count published rows that equal somebody's. Unique means among the originals, or the people of `crowd_table`."""
+    names = published_table.frame.columns
+    for table in (original, *(() if crowd_table is None else (crowd_table,))):
         require_columns(table.frame, names, table.source)
-    shown, people = _spell_columns(published.frame, names), _spell_columns(original.frame, names)
-    keys = shown.columns
-    crowd = people if among is None else _spell_columns(among.frame, names)
+    published_frame, people = _spell_columns(published_table.frame, names), _spell_columns(original.frame, names)
+    keys = published_frame.columns
+    crowd = people if crowd_table is None else _spell_columns(crowd_table.frame, names)
     value_counts = people.group_by(keys).agg(pl.len().alias("people"))
     sizes = crowd.group_by(keys).agg(pl.len().alias("size"))
-    known = value_counts.join(sizes, on=keys, how="left", nulls_equal=True).with_columns(
+    people_counts = value_counts.join(sizes, on=keys, how="left", nulls_equal=True).with_columns(
         (pl.col("size").fill_null(1) == 1).alias("unique")
     )
-    copies = shown.group_by(keys).agg(pl.len().alias("rows")).join(known, on=keys, how="inner", nulls_equal=True)
-    alone = copies.filter(pl.col("unique"))
+    copies = (
+        published_frame.group_by(keys)
+        .agg(pl.len().alias("rows"))
+        .join(people_counts, on=keys, how="inner", nulls_equal=True)
+    )
+    unique_copies = copies.filter(pl.col("unique"))
     return ExactCopies(
-        int(copies["rows"].sum()), int(alone["rows"].sum()), int(copies["people"].sum()), int(alone["people"].sum())
+        int(copies["rows"].sum()),
+        int(unique_copies["rows"].sum()),
+        int(copies["people"].sum()),
+        int(unique_copies["people"].sum()),
     )
 
 
@@ -76,15 +83,15 @@ class HoldoutComparison:
 
     def as_json(self) -> dict[str, float]:
         """The figures for a script or a certificate."""
-        near = self.closest
+        records = self.closest
         return {
             "people": self.people,
-            "rows_judged": near.rows,
-            "nearer_training": near.nearer,
-            "closest_5th": near.training_5th,
-            "closest_5th_holdout": near.holdout_5th,
-            "closest_median": near.training_median,
-            "closest_median_holdout": near.holdout_median,
+            "rows_judged": records.rows,
+            "nearer_training": records.nearer,
+            "closest_5th": records.training_5th,
+            "closest_5th_holdout": records.holdout_5th,
+            "closest_median": records.training_median,
+            "closest_median_holdout": records.holdout_median,
             "copied_rows": self.training.rows,
             "copied_rows_holdout": self.holdout.rows,
             "copied_uniques": self.training.unique_rows,
@@ -93,7 +100,7 @@ class HoldoutComparison:
 
 
 def against_holdout(
-    published: Table, original: Table, holdout: Rows, sample: int | None = SAMPLE, seed: int = 0
+    published_table: Table, original: Table, holdout: Rows, sample: int | None = SAMPLE, seed: int = 0
 ) -> HoldoutComparison:
     """Compare a release with the held-out rows of the originals; the others are sampled to as many."""
     aside = np.unique(np.asarray(holdout, dtype=np.int64))
@@ -102,23 +109,23 @@ def against_holdout(
             f"{original.source}: {len(aside)} of {len(original)} people are held out; give the table that "
             "the release was made from, and a hold-out above 0"
         )
-    learnt = np.setdiff1d(np.arange(len(original)), aside)
-    size = min(len(aside), len(learnt))
+    training_rows = np.setdiff1d(np.arange(len(original)), aside)
+    size = min(len(aside), len(training_rows))
     chance = np.random.default_rng(seed)
-    near, far = (
+    training_table, far = (
         original.with_frame(original.frame[np.sort(chance.choice(side, size, replace=False))])
-        for side in (learnt, aside)
+        for side in (training_rows, aside)
     )
     return HoldoutComparison(
         size,
-        closest_records(published, near, far, sample=sample, seed=seed),
-        exact_copies(published, near, original),
-        exact_copies(published, far, original),
+        closest_records(published_table, training_table, far, sample=sample, seed=seed),
+        exact_copies(published_table, training_table, original),
+        exact_copies(published_table, far, original),
     )
 
 
 def pairwise_total_variation(
-    original: Table, published: Table, bins: int = 10, columns: Sequence[str] | None = None
+    original: Table, published_table: Table, bins: int = 10, columns: Sequence[str] | None = None
 ) -> float:
     """The mean total variation between the joint distributions of two columns, over all pairs of columns.
 
@@ -129,30 +136,30 @@ def pairwise_total_variation(
     with more than `bins` of them, with few people, or where no original is. A published cell that is not a number
     counts as missing there. 0 means that every pair of columns is distributed as before, 1 that nothing is left.
     """
-    names = list(columns or published.frame.columns)
-    for table in (original, published):
+    names = list(columns or published_table.frame.columns)
+    for table in (original, published_table):
         require_columns(table.frame, names, table.source)
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows, so nothing can be compared; add rows")
-    cut = [_group_cells(original.frame[name], published.frame[name], bins) for name in names]
+    cut = [_group_cells(original.frame[name], published_table.frame[name], bins) for name in names]
     pairs = list(combinations(range(len(names)), 2)) or [(0, 0)]
     return round(sum(_compute_pair_variation(cut[a], cut[b]) for a, b in pairs) / len(pairs), 12)
 
 
-def count_copied_uniques(original: Table, published: Table) -> int:
+def count_copied_uniques(original: Table, published_table: Table) -> int:
     """How many published rows equal an original that is unique."""
-    return exact_copies(published, original).unique_rows
+    return exact_copies(published_table, original).unique_rows
 
 
-def count_foreign_values(original: Table, published: Table, columns: Sequence[str]) -> int:
+def count_foreign_values(original: Table, published_table: Table, columns: Sequence[str]) -> int:
     """How many published cells hold a word that no original has, a number beyond them all, or nothing where no original
     is missing.
     """
-    for table in (original, published):
+    for table in (original, published_table):
         require_columns(table.frame, columns, table.source)
     count = 0
     for name in columns:
-        originals, cells = original.frame[name], published.frame[name]
+        originals, cells = original.frame[name], published_table.frame[name]
         if originals.null_count() == 0:
             count += cells.null_count()
         read = choose_number_reader(originals)
@@ -164,46 +171,46 @@ def count_foreign_values(original: Table, published: Table, columns: Sequence[st
                 else None
             )
             count += cells.len() - cells.null_count() if strange is None else int(strange.fill_null(value=False).sum())
-            count += cells.null_count() - published.frame[name].null_count()
+            count += cells.null_count() - published_table.frame[name].null_count()
         else:
-            known = spell_cells(originals).drop_nulls().unique()
-            count += int((~spell_cells(cells).drop_nulls().is_in(known.implode())).sum())
+            known_words = spell_cells(originals).drop_nulls().unique()
+            count += int((~spell_cells(cells).drop_nulls().is_in(known_words.implode())).sum())
     return count
 
 
-def count_people_at_extremes(original: Table, published: Table, columns: Sequence[str]) -> int:
+def count_people_at_extremes(original: Table, published_table: Table, columns: Sequence[str]) -> int:
     """How many originals reach the highest published number, or the lowest; the minimum over the columns.
 
     Dates, timestamps and amounts stored as text count as numbers; 0 if a column holds words, which have no extremes.
     """
-    for table in (original, published):
+    for table in (original, published_table):
         require_columns(table.frame, columns, table.source)
     fewest = len(original)
     for name in columns:
         read = choose_number_reader(original.frame[name])
         if read is None:
             return 0
-        originals, numbers = read(original.frame[name]), read(published.frame[name])
+        originals, numbers = read(original.frame[name]), read(published_table.frame[name])
         if numbers.null_count() < len(numbers):
-            reached = (int((originals >= numbers.max()).sum()), int((originals <= numbers.min()).sum()))
-            fewest = min(fewest, *reached)
+            reach_counts = (int((originals >= numbers.max()).sum()), int((originals <= numbers.min()).sum()))
+            fewest = min(fewest, *reach_counts)
     return fewest
 
 
-def count_rare_words(original: Table, published: Table, fewest: int, columns: Sequence[str] | None = None) -> int:
+def count_rare_words(original: Table, published_table: Table, fewest: int, columns: Sequence[str] | None = None) -> int:
     """How many published cells hold a word that fewer than `fewest` originals have, or none at all.
 
     Of the named columns; or of all except those of numbers, dates, timestamps and amounts.
     """
-    for table in (original, published):
-        require_columns(table.frame, columns or published.frame.columns, table.source)
+    for table in (original, published_table):
+        require_columns(table.frame, columns or published_table.frame.columns, table.source)
     count = 0
-    for name in columns or published.frame.columns:
-        before = original.frame[name]
-        if columns or choose_number_reader(before) is None:
-            word_counts = spell_cells(before).drop_nulls().alias("word").value_counts(name="people")
+    for name in columns or published_table.frame.columns:
+        original_cells = original.frame[name]
+        if columns or choose_number_reader(original_cells) is None:
+            word_counts = spell_cells(original_cells).drop_nulls().alias("word").value_counts(name="people")
             common = word_counts.filter(pl.col("people") >= fewest)["word"]
-            count += int((~spell_cells(published.frame[name]).drop_nulls().is_in(common.implode())).sum())
+            count += int((~spell_cells(published_table.frame[name]).drop_nulls().is_in(common.implode())).sum())
     return count
 
 
@@ -228,16 +235,16 @@ def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([spell_cells(frame[name]).alias(f"x{index}") for index, name in enumerate(names)])
 
 
-def _group_cells(original: pl.Series, published: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
+def _group_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
     """The group of every cell of both columns, and the number of groups."""
     read = choose_number_reader(original)
     if read is not None:
-        numbers = [read(values).cast(pl.Float64, strict=False) for values in (original, published)]
-        known = np.sort(numbers[0].drop_nulls().to_numpy())
+        numbers = [read(values).cast(pl.Float64, strict=False) for values in (original, published_cells)]
+        known_numbers = np.sort(numbers[0].drop_nulls().to_numpy())
         cuts = (
-            np.unique(known[[max(-(-len(known) * step // bins) - 1, 0) for step in range(1, bins)]])
-            if len(known)
-            else known
+            np.unique(known_numbers[[max(-(-len(known_numbers) * step // bins) - 1, 0) for step in range(1, bins)]])
+            if len(known_numbers)
+            else known_numbers
         )
         groups = [
             np.where(values.is_null().to_numpy(), 0, 1 + np.searchsorted(cuts, values.fill_null(0.0).to_numpy()))
@@ -245,7 +252,7 @@ def _group_cells(original: pl.Series, published: pl.Series, bins: int) -> tuple[
         ]
         return groups[0], groups[1], len(cuts) + 2
     texts = (
-        pl.concat([spell_cells(original), spell_cells(published)])
+        pl.concat([spell_cells(original), spell_cells(published_cells)])
         .rank("dense")
         .fill_null(0)
         .to_numpy()
@@ -259,5 +266,5 @@ def _compute_pair_variation(first_groups: tuple[Ints, Ints, int], other: tuple[I
     for first, second in ((first_groups[0], other[0]), (first_groups[1], other[1])):
         keys = pl.DataFrame({"key": first.astype(np.int64) * other[2] + second})
         counts.append(keys.group_by("key").agg((pl.len() / keys.height).alias("share")).sort("key"))
-    both = counts[0].join(counts[1], on="key", how="full", coalesce=True, maintain_order="left_right")
-    return float((both["share"].fill_null(0.0) - both["share_right"].fill_null(0.0)).abs().sum()) / 2
+    joint_shares = counts[0].join(counts[1], on="key", how="full", coalesce=True, maintain_order="left_right")
+    return float((joint_shares["share"].fill_null(0.0) - joint_shares["share_right"].fill_null(0.0)).abs().sum()) / 2

@@ -48,14 +48,16 @@ class AgreeingRows:
     """Answering rows, by number."""
     answering_group: Ints
 
-    def select_groups(self, kept: Flags) -> AgreeingRows:
+    def select_groups(self, group_mask: Flags) -> AgreeingRows:
         """Some of the groups, renumbered."""
-        if kept.all():
+        if group_mask.all():
             return self
-        number = np.where(kept, np.cumsum(kept) - 1, -1)
+        number = np.where(group_mask, np.cumsum(group_mask) - 1, -1)
         asking, answering = number[self.asking_group], number.astype(self.answering_group.dtype)[self.answering_group]
         a, b = asking >= 0, answering >= 0
-        return AgreeingRows(self.columns, int(kept.sum()), self.asking[a], asking[a], self.answering[b], answering[b])
+        return AgreeingRows(
+            self.columns, int(group_mask.sum()), self.asking[a], asking[a], self.answering[b], answering[b]
+        )
 
 
 Judgement = Callable[[AgreeingRows], Flags]
@@ -78,26 +80,26 @@ class AgreementQuestion:
         """Judge the groups of every set of columns, the empty set first, as long as groups are worth splitting."""
         most = len(columns) if longest is None else min(longest, len(columns))
         open_sets: list[tuple[AgreeingRows, int]] = []
-        seen = 0
+        set_count = 0
 
-        def look(here: AgreeingRows, later: int) -> None:
-            kept = judge(here)
-            if len(here.columns) < most and later < len(columns) and bool(kept.any()):
-                parent = here.select_groups(kept)
-                open_sets.extend((parent, index) for index in range(len(columns) - 1, later - 1, -1))
+        def look(agreeing_rows: AgreeingRows, first_column: int) -> None:
+            group_mask = judge(agreeing_rows)
+            if len(agreeing_rows.columns) < most and first_column < len(columns) and bool(group_mask.any()):
+                parent = agreeing_rows.select_groups(group_mask)
+                open_sets.extend((parent, index) for index in range(len(columns) - 1, first_column - 1, -1))
 
         try:
             look(self._start_groups(), 0)
             while open_sets:
                 parent, next_column = open_sets.pop()
                 look(self._refine_groups(parent, columns[next_column]), next_column + 1)
-                seen += 1
-                if seen % _OFTEN == 0:
-                    report_progress(step, seen)
+                set_count += 1
+                if set_count % _OFTEN == 0:
+                    report_progress(step, set_count)
         except MemoryError:
             raise DataError(
-                f"{step}: memory did not suffice after {seen} sets of columns, so there is no answer; set max_length, "
-                "raise the support, or merge rare values"
+                f"{step}: memory did not suffice after {set_count} sets of columns, so there is no answer; set "
+                "max_length, raise the support, or merge rare values"
             ) from None
 
     def _start_groups(self) -> AgreeingRows:
@@ -111,16 +113,16 @@ class AgreementQuestion:
         """The groups, split by the values of one more column; rows in which it is hidden are dropped."""
         width = self.widths[column]
         values = self.asking[column][parent.asking]
-        seen = values < width
-        asked = parent.asking_group[seen] * (width + 1) + values[seen]
-        keys, group = np.unique(asked, return_inverse=True)
+        visible_mask = values < width
+        asking_keys = parent.asking_group[visible_mask] * (width + 1) + values[visible_mask]
+        keys, group = np.unique(asking_keys, return_inverse=True)
         rows, number = _select_keyed_rows(
             keys, parent.answering, parent.answering_group, self.answering[column], width + 1, parent.groups
         )
         return AgreeingRows(
             (*parent.columns, column),
             len(keys),
-            parent.asking[seen],
+            parent.asking[visible_mask],
             group.astype(np.int64, copy=False),
             rows,
             number,
@@ -137,11 +139,13 @@ def _select_keyed_rows(
         from sfumato.kernels.anonymity.agreement import keep_agreeing_rows
 
         kept_rows, kept_groups = np.empty_like(rows), np.empty_like(group)
-        kept = keep_agreeing_rows(rows, group, values, width, _index_keys(keys, groups * width), kept_rows, kept_groups)
-        return kept_rows[:kept].copy(), kept_groups[:kept].copy()
+        kept_count = keep_agreeing_rows(
+            rows, group, values, width, _index_keys(keys, groups * width), kept_rows, kept_groups
+        )
+        return kept_rows[:kept_count].copy(), kept_groups[:kept_count].copy()
     key_places = _look_up_keys(keys, group * width + values[rows], groups * width)
-    kept = key_places >= 0
-    return rows[kept], key_places[kept]
+    kept_mask = key_places >= 0
+    return rows[kept_mask], key_places[kept_mask]
 
 
 def _select_narrow_rows(
@@ -150,9 +154,11 @@ def _select_narrow_rows(
     """The same for rows in narrow numbers, some at a time."""
     kept_rows, kept_groups = [rows[:0]], [group[:0]]
     for part in _split_rows(rows):
-        here = values[rows[part]].astype(np.int64)
-        kept, number = _select_keyed_rows(keys, np.arange(len(here)), group[part].astype(np.int64), here, width, groups)
-        kept_rows.append(rows[part][kept])
+        part_values = values[rows[part]].astype(np.int64)
+        kept_indices, number = _select_keyed_rows(
+            keys, np.arange(len(part_values)), group[part].astype(np.int64), part_values, width, groups
+        )
+        kept_rows.append(rows[part][kept_indices])
         kept_groups.append(number.astype(group.dtype))
     return np.concatenate(kept_rows), np.concatenate(kept_groups)
 
@@ -168,8 +174,10 @@ def count_keyed_rows(
     if values.dtype != np.int64 or rows.dtype != np.int64:
         totals = np.zeros(len(keys), dtype=np.int64)
         for part in _split_rows(rows):
-            here = values[rows[part]].astype(np.int64)
-            totals += count_keyed_rows(keys, np.arange(len(here)), group[part].astype(np.int64), here, width, groups)
+            part_values = values[rows[part]].astype(np.int64)
+            totals += count_keyed_rows(
+                keys, np.arange(len(part_values)), group[part].astype(np.int64), part_values, width, groups
+            )
         return totals
     if len(rows) >= _MANY and groups * width <= _DENSE:
         from sfumato.kernels.anonymity.agreement import count_agreeing_pairs
@@ -187,14 +195,14 @@ def _index_keys(keys: Ints, size: int) -> Ints:
     return table
 
 
-def _look_up_keys(keys: Ints, wanted: Ints, size: int) -> Ints:
+def _look_up_keys(keys: Ints, lookup_keys: Ints, size: int) -> Ints:
     """The index of each number below `size` among sorted ones; −1 if absent."""
     if size <= _DENSE:
-        return np.asarray(_index_keys(keys, size)[wanted])
+        return np.asarray(_index_keys(keys, size)[lookup_keys])
     if not len(keys):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    key_places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[key_places] == wanted, key_places, -1).astype(np.int64)
+        return np.full(len(lookup_keys), -1, dtype=np.int64)
+    key_places = np.minimum(np.searchsorted(keys, lookup_keys), len(keys) - 1)
+    return np.where(keys[key_places] == lookup_keys, key_places, -1).astype(np.int64)
 
 
 def find_commonest_values(
@@ -207,12 +215,12 @@ def find_commonest_values(
         best = table.argmax(axis=1)
         return best, table[np.arange(groups), best]
     keys, counts = np.unique(keys, return_counts=True)
-    best, often = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
+    best, best_counts = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
     # Written in ascending order, so that the last write is the most common value, and among those the first.
     order = np.lexsort((-keys, counts))
     owner = keys[order] // max(width, 1)
-    best[owner], often[owner] = keys[order] % max(width, 1), counts[order]
-    return best, often
+    best[owner], best_counts[owner] = keys[order] % max(width, 1), counts[order]
+    return best, best_counts
 
 
 def reaches(part: npt.NDArray[Any], whole: npt.NDArray[Any], share: Fraction) -> Flags:

@@ -40,20 +40,26 @@ def fit_counts(counts: Ints, channel: AnswerChannel) -> Floats:
     wide, size = channel.p - channel.q, len(counts)
     order = np.argsort(-np.sign(wide) * counts, kind="stable")
     sums = np.cumsum(counts[order]).astype(np.float64)
-    left = 1 - channel.q * (size - np.arange(1, size + 1))
+    remaining_mass = 1 - channel.q * (size - np.arange(1, size + 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        last = counts[order] * left / sums  # the probability of the last one included, if it and all before have shares
+        last = (
+            counts[order] * remaining_mass / sums
+        )  # the probability of the last one included, if it and all before have shares
     holds = wide * (last - channel.q) > 0
-    taken = int(np.flatnonzero(holds)[-1]) + 1 if holds.any() else 0
-    if taken == 0:  # p < q, and some answers never occurred: the truth is among those, but which one is unknown
-        taken = max(int((counts == 0).sum()), 1)
-        sums[taken - 1] = 0.0
+    included_count = int(np.flatnonzero(holds)[-1]) + 1 if holds.any() else 0
+    if (
+        included_count == 0
+    ):  # p < q, and some answers never occurred: the truth is among those, but which one is unknown
+        included_count = max(int((counts == 0).sum()), 1)
+        sums[included_count - 1] = 0.0
     shares = np.zeros(size)
-    chosen = order[:taken]
-    if sums[taken - 1] > 0:
-        shares[chosen] = (counts[chosen] * left[taken - 1] / sums[taken - 1] - channel.q) / wide
+    included_answers = order[:included_count]
+    if sums[included_count - 1] > 0:
+        shares[included_answers] = (
+            counts[included_answers] * remaining_mass[included_count - 1] / sums[included_count - 1] - channel.q
+        ) / wide
     else:
-        shares[chosen] = 1 / taken
+        shares[included_answers] = 1 / included_count
     shares = np.clip(shares, 0.0, 1.0)
     return np.asarray(shares / shares.sum())
 
@@ -86,8 +92,8 @@ class AnswerPairCounts:
             every = np.asarray(np.kron(every, channel.build_matrix()), dtype=np.float64)
         # Combinations that never came weigh nothing, also where the shares make them impossible.
         likely = np.where(self.counts > 0, self._multiply_channels(shares), 1.0)
-        scaled = every * (np.sqrt(self.counts) / likely).reshape(-1, 1)
-        return np.asarray(scaled.T @ scaled)
+        scaled_rows = every * (np.sqrt(self.counts) / likely).reshape(-1, 1)
+        return np.asarray(scaled_rows.T @ scaled_rows)
 
     def _multiply_channels(self, shares: Floats) -> Floats:
         """The product of all channels' matrices times shares, without building it; all are symmetric."""
@@ -105,15 +111,15 @@ class BitAnswers:
     channel: AnswerChannel
 
     @classmethod
-    def of(cls, packed: Bytes, channel: AnswerChannel) -> BitAnswers:
+    def of(cls, packed_bits: Bytes, channel: AnswerChannel) -> BitAnswers:
         """Rows in order; if there are few possible ones, each distinct row once."""
-        if packed.shape[1] > _FEW_BYTES:
-            return cls(np.ones(len(packed)), packed, channel)
-        wide = np.zeros((len(packed), 4), dtype=np.uint8)
-        wide[:, : packed.shape[1]] = packed
+        if packed_bits.shape[1] > _FEW_BYTES:
+            return cls(np.ones(len(packed_bits)), packed_bits, channel)
+        wide = np.zeros((len(packed_bits), 4), dtype=np.uint8)
+        wide[:, : packed_bits.shape[1]] = packed_bits
         distinct, counts = np.unique(wide.view("<u4")[:, 0], return_counts=True)
-        kept = distinct.astype("<u4").view(np.uint8).reshape(-1, 4)[:, : packed.shape[1]]
-        return cls(counts.astype(np.float64), kept, channel)
+        distinct_rows = distinct.astype("<u4").view(np.uint8).reshape(-1, 4)[:, : packed_bits.shape[1]]
+        return cls(counts.astype(np.float64), distinct_rows, channel)
 
     @property
     def size(self) -> int:
@@ -139,10 +145,10 @@ class BitAnswers:
 
     def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
-        off, gain = self._weigh_bits()
+        unset_factor, gain = self._weigh_bits()
         likely = self._compute_likelihood(shares)
         weights = self.counts / likely
-        slope = off * weights.sum() + gain * self.sum_set_bits(weights)
+        slope = unset_factor * weights.sum() + gain * self.sum_set_bits(weights)
         return slope, float(self.counts @ np.log(likely))
 
     def compute_curvature(self, shares: Floats) -> Floats:
@@ -150,30 +156,30 @@ class BitAnswers:
         enough.
         """
         every = choose_row_spacing(len(self.counts), self.size)
-        off, gain = self._weigh_bits()
+        unset_factor, gain = self._weigh_bits()
         counts, curvature = self.counts[::every], np.zeros((self.size, self.size))
         scale = np.sqrt(counts) / self._compute_likelihood(shares)[::every]
         step = max(_CELLS // self.size, 1)
         for begin in range(0, len(counts), step):
             bits = np.unpackbits(self.packed[::every][begin : begin + step], axis=1, count=self.size)
-            scaled = (off + gain * bits) * scale[begin : begin + step, None]
-            curvature += scaled.T @ scaled
+            scaled_rows = (unset_factor + gain * bits) * scale[begin : begin + step, None]
+            curvature += scaled_rows.T @ scaled_rows
         return np.asarray(curvature * (self.counts.sum() / counts.sum()))
 
     def _compute_likelihood(self, shares: Floats) -> Floats:
-        off, gain = self._weigh_bits()
-        padded = np.zeros((len(self.words), self.words.itemsize, 8))
-        padded.ravel()[: self.size] = shares
-        likelihoods = np.full(len(self.counts), off * shares.sum())
-        for word, (*high, low) in zip(self.words, padded, strict=True):
-            each = [(_BYTES @ part)[:, None] for part in high]
-            likelihoods += (gain * sum(each, _BYTES @ low)).ravel()[word]
+        unset_factor, gain = self._weigh_bits()
+        padded_shares = np.zeros((len(self.words), self.words.itemsize, 8))
+        padded_shares.ravel()[: self.size] = shares
+        likelihoods = np.full(len(self.counts), unset_factor * shares.sum())
+        for word, (*high, low) in zip(self.words, padded_shares, strict=True):
+            byte_sums = [(_BYTES @ part)[:, None] for part in high]
+            likelihoods += (gain * sum(byte_sums, _BYTES @ low)).ravel()[word]
         return likelihoods
 
     def _weigh_bits(self) -> tuple[float, float]:
         """The likelihood factor of a bit that is not set, and the increase if it is set."""
-        off, on = (1 - self.channel.p) / (1 - self.channel.q), self.channel.p / self.channel.q
-        return off, on - off
+        unset_factor, on = (1 - self.channel.p) / (1 - self.channel.q), self.channel.p / self.channel.q
+        return unset_factor, on - unset_factor
 
 
 _BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
@@ -215,9 +221,9 @@ class PairAnswers:
         for part in self._split_rows(self.size, every):
             left, right = self._multiply_both(part)
             likely = np.einsum("ij,ij->i", left @ shares, right)
-            scaled = (left[:, :, None] * right[:, None, :]).reshape(len(likely), -1)
-            scaled *= (np.sqrt(self.counts[part]) / likely)[:, None]
-            curvature += scaled.T @ scaled
+            scaled_rows = (left[:, :, None] * right[:, None, :]).reshape(len(likely), -1)
+            scaled_rows *= (np.sqrt(self.counts[part]) / likely)[:, None]
+            curvature += scaled_rows.T @ scaled_rows
         return np.asarray(curvature * (self.counts.sum() / self.counts[::every].sum()))
 
     def _split_rows(self, width: int, every: int = 1) -> Iterator[slice]:
@@ -242,8 +248,8 @@ def weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: in
     """The likelihood of each answer for each truth, up to a factor per answer."""
     if answers.ndim == 2:
         assert channel is not None
-        off, on = (1 - channel.p) / (1 - channel.q), channel.p / channel.q
-        return np.asarray(off + (on - off) * answers.astype(np.float64))
+        unset_factor, on = (1 - channel.p) / (1 - channel.q), channel.p / channel.q
+        return np.asarray(unset_factor + (on - unset_factor) * answers.astype(np.float64))
     p, q = (1.0, 0.0) if channel is None else (channel.p, channel.q)
     weights = np.full((len(answers), size), q)
     weights[np.arange(len(answers)), answers] = p
@@ -308,13 +314,13 @@ def _try_newton_step(answers: Answers, shares: Floats, slope: Floats, value: flo
         return None
     length = 1.0
     while length > 1e-4:
-        moved = shares + length * (solution - shares)
-        moved /= moved.sum()
+        new_shares = shares + length * (solution - shares)
+        new_shares /= new_shares.sum()
         # A step that makes some answer impossible is too long: its likelihood is 0.
         with np.errstate(divide="ignore", invalid="ignore"):
-            steep, now = answers.compute_gradient(moved)
-        if now > value or float(steep.max()) < float(slope.max()):
-            return np.asarray(moved)
+            steep, new_value = answers.compute_gradient(new_shares)
+        if new_value > value or float(steep.max()) < float(slope.max()):
+            return np.asarray(new_shares)
         length /= 2
     return None
 
@@ -323,20 +329,20 @@ def _take_squarem_step(
     pulls: Callable[[Floats], tuple[Floats, float]], shares: Floats, slope: Floats, value: float, total: float
 ) -> Floats:
     """One step of SQUAREM: two steps of expectation maximization give direction and length of a third."""
-    once = shares * slope / total
-    twice = once * pulls(once)[0] / total
-    went, bent = once - shares, twice - 2 * once + shares
-    curve = float(np.sum(bent**2))
+    first_shares = shares * slope / total
+    second_shares = first_shares * pulls(first_shares)[0] / total
+    went, bend = first_shares - shares, second_shares - 2 * first_shares + shares
+    curve = float(np.sum(bend**2))
     if curve <= 1e-300:
-        return twice
+        return second_shares
     length = min(-1.0, -float(np.sqrt(np.sum(went**2) / curve)))
     while length < -1.0:
-        far = shares - 2 * length * went + length**2 * bent
-        kept = np.where(shares > 0, np.maximum(far, twice * 1e-3), 0.0)
-        kept /= kept.sum()
-        moved, now = pulls(kept)
-        if now >= value:
-            settled: Floats = kept * moved / total
-            return settled
+        far = shares - 2 * length * went + length**2 * bend
+        trial_shares = np.where(shares > 0, np.maximum(far, second_shares * 1e-3), 0.0)
+        trial_shares /= trial_shares.sum()
+        trial_slope, trial_value = pulls(trial_shares)
+        if trial_value >= value:
+            settled_shares: Floats = trial_shares * trial_slope / total
+            return settled_shares
         length = (length - 1) / 2 if length < -1.5 else -1.0
-    return twice
+    return second_shares

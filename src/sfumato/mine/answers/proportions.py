@@ -79,18 +79,18 @@ def estimate_proportions(
     """
     cells, used = _choose_channel(answers, column, channel)
     _refuse_uninformative(used, column or "answers")
-    asked = _AnswerCounts.of(cells, used, column or "answers")
-    n, wide = asked.n, used.p - used.q
-    observed = asked.counts / n
-    raw = (observed - used.q) / wide
-    low, high = _compute_wilson_bounds(observed, n / used.repeats, confidence)
+    answer_counts = _AnswerCounts.of(cells, used, column or "answers")
+    n, wide = answer_counts.n, used.p - used.q
+    observed_shares = answer_counts.counts / n
+    raw = (observed_shares - used.q) / wide
+    low, high = _compute_wilson_bounds(observed_shares, n / used.repeats, confidence)
     ends = np.sort((np.stack([low, high]) - used.q) / wide, axis=0)
     return pl.DataFrame(
         {
             "value": pl.Series(list(used.categories), dtype=pl.String),
             "raw": raw,
-            "estimate": _fit_column_shares(asked, used, raw),
-            "variance": observed * (1 - observed) * used.repeats / (n * wide**2),
+            "estimate": _fit_column_shares(answer_counts, used, raw),
+            "variance": observed_shares * (1 - observed_shares) * used.repeats / (n * wide**2),
             "low": np.clip(ends[0], 0.0, 1.0),
             "high": np.clip(ends[1], 0.0, 1.0),
         }
@@ -111,11 +111,11 @@ def estimate_joint(release: Release, columns: Sequence[str], confidence: float =
     sides = [_AnswerSide.of(release, name) for name in columns]
     sizes = tuple(side.size for side in sides)
     refuse_large_table(sizes)
-    answered = np.logical_and.reduce([side.answered for side in sides])
-    n = int(answered.sum())
+    answered_mask = np.logical_and.reduce([side.answered for side in sides])
+    n = int(answered_mask.sum())
     if not n:
         raise DataError(f"no row has an answer in all of {quote_names(columns)}")
-    sides = [side.select_rows(answered) for side in sides]
+    sides = [side.select_rows(answered_mask) for side in sides]
     table = count_joint_answers([(side.answers, side.size) for side in sides])
     raw, square = estimate_unbiased(table / n, [side.pq for side in sides])
     repeats = max(side.channel.repeats if side.channel else 1.0 for side in sides)
@@ -166,11 +166,11 @@ class _AnswerCounts:
         return counts_of_answers
 
 
-def _fit_column_shares(asked: _AnswerCounts, channel: AnswerChannel, raw: Floats) -> Floats:
-    if asked.bits is None:
-        return fit_counts(asked.counts, channel)
+def _fit_column_shares(answer_counts: _AnswerCounts, channel: AnswerChannel, raw: Floats) -> Floats:
+    if answer_counts.bits is None:
+        return fit_counts(answer_counts.counts, channel)
     start = np.clip(raw, 0.0, None) + 1e-12
-    return fit_likeliest_shares(asked.bits, start / start.sum())
+    return fit_likeliest_shares(answer_counts.bits, start / start.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,17 +199,17 @@ class _AnswerSide:
         if name not in list_answered_columns(release):
             values = tuple(spell_cells(cells.drop_nulls().unique().sort()).to_list())
             codes = spell_cells(cells).replace_strict(values, list(range(len(values))), return_dtype=pl.Int64)
-            known = codes.fill_null(-1).to_numpy().astype(np.int64)
-            return cls(None, values, known, known >= 0)
+            value_codes = codes.fill_null(-1).to_numpy().astype(np.int64)
+            return cls(None, values, value_codes, value_codes >= 0)
         channel = get_channel(release, name)
         _refuse_uninformative(channel, name)
         if channel.one_answer:
             answer_codes = encode_answers(cells, channel, name)
             return cls(channel, channel.categories, answer_codes, answer_codes >= 0)
-        there = cells.is_not_null().to_numpy()
+        answered_mask = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
-        bits[there] = channel.read_bits(cells)
-        return cls(channel, channel.categories, bits, there)
+        bits[answered_mask] = channel.read_bits(cells)
+        return cls(channel, channel.categories, bits, answered_mask)
 
     def select_rows(self, rows: Flags) -> _AnswerSide:
         return _AnswerSide(self.channel, self.categories, self.answers[rows], self.answered[rows])
@@ -229,13 +229,15 @@ def _join_answers(sides: Sequence[_AnswerSide], table: Floats) -> Answers:
         plain = [
             AnswerChannel.model_construct(kind="k_ary", p=1.0, q=0.0, categories=side.categories) for side in sides
         ]
-        channels = tuple(side.channel or known for side, known in zip(sides, plain, strict=True))
+        channels = tuple(side.channel or plain_channel for side, plain_channel in zip(sides, plain, strict=True))
         return AnswerPairCounts(np.ascontiguousarray(table[(slice(-1),) * len(sides)]), channels)
-    ones = np.ones(len(sides[0].answers))
+    unit_counts = np.ones(len(sides[0].answers))
     if len(sides) > 2:
-        return RowAnswers(ones, [side.answers for side in sides], [s.channel for s in sides], [s.size for s in sides])
+        return RowAnswers(
+            unit_counts, [side.answers for side in sides], [s.channel for s in sides], [s.size for s in sides]
+        )
     first, two = sides
-    return PairAnswers(ones, first.answers, two.answers, (first.channel, two.channel), (first.size, two.size))
+    return PairAnswers(unit_counts, first.answers, two.answers, (first.channel, two.channel), (first.size, two.size))
 
 
 def _choose_channel(

@@ -43,8 +43,8 @@ def compute_regular_bias(share: float, truth_a: float, truth_b: float) -> float:
 def compute_regular_error(share: float, n: int, truth_a: float, truth_b: float) -> float:
     """The mean square error of direct answers."""
     bias = compute_regular_bias(share, truth_a, truth_b)
-    observed = share + bias
-    return observed * (1 - observed) / n + bias**2
+    observed_share = share + bias
+    return observed_share * (1 - observed_share) / n + bias**2
 
 
 def compare_truthfulness(
@@ -72,18 +72,18 @@ def simulate_truthfulness(
 ) -> pl.DataFrame:
     """The same table from simulated surveys: draw people, ask them directly and with the spinner, compare estimates."""
     chance = (randomness or Randomness.seeded(0)).generator()
-    randomized = {}
+    spinner_errors = {}
     for index, p in enumerate(spinners):
         report_progress("asking with a spinner", index, len(spinners))
         members = chance.binomial(n, share, surveys)
         yes = chance.binomial(members, p) + chance.binomial(n - members, 1 - p)
-        randomized[p] = float(np.mean((warner_estimate(yes, n, p) - share) ** 2))
+        spinner_errors[p] = float(np.mean((warner_estimate(yes, n, p) - share) ** 2))
     rows = []
     for index, (a, b) in enumerate(truthful):
         report_progress("asking plainly", index, len(truthful))
         members = chance.binomial(n, share, surveys)
-        observed = (chance.binomial(members, a) + chance.binomial(n - members, 1 - b)) / n
-        error = float(np.mean((observed - share) ** 2))
-        ratios = {f"p={p:g}": randomized[p] / error for p in spinners}
-        rows.append({"truth_a": a, "truth_b": b, "bias": float(observed.mean()) - share} | ratios)
+        observed_shares = (chance.binomial(members, a) + chance.binomial(n - members, 1 - b)) / n
+        error = float(np.mean((observed_shares - share) ** 2))
+        ratios = {f"p={p:g}": spinner_errors[p] / error for p in spinners}
+        rows.append({"truth_a": a, "truth_b": b, "bias": float(observed_shares.mean()) - share} | ratios)
     return pl.DataFrame(rows)

@@ -90,11 +90,11 @@ def association_rules(
     if isinstance(baskets, str | os.PathLike):
         from sfumato.mine.baskets.stored_itemsets import find_stored_itemsets, open_baskets
 
-        with open_baskets(baskets, engine, reading) as opened:
+        with open_baskets(baskets, engine, reading) as opened_baskets:
             itemsets = (
-                find_itemsets(opened, min_support, max_length=max_length)
-                if isinstance(opened, Baskets)
-                else find_stored_itemsets(opened, min_support, max_length)
+                find_itemsets(opened_baskets, min_support, max_length=max_length)
+                if isinstance(opened_baskets, Baskets)
+                else find_stored_itemsets(opened_baskets, min_support, max_length)
             )
     else:
         refuse_file_options(engine, reading)
@@ -115,20 +115,22 @@ def derive_rule_frame(
     rules = find_association_rules(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
     lists = list_itemsets(itemsets)
     rows = max(itemsets.rows, 1)
-    both = itemsets.supports[rules.wholes]
+    whole_supports = itemsets.supports[rules.wholes]
     left, right = itemsets.supports[rules.antecedents], itemsets.supports[rules.consequents]
     confidence = rules.confidences
     with np.errstate(divide="ignore", invalid="ignore"):
         # Certain rules about items in every basket would be 0/0.
-        conviction = np.where(both == left, np.inf, (rows - right) * left / (rows * (left - both).astype(np.float64)))
+        conviction = np.where(
+            whole_supports == left, np.inf, (rows - right) * left / (rows * (left - whole_supports).astype(np.float64))
+        )
     return pl.DataFrame(
         {
             "antecedent": lists.gather(rules.antecedents),
             "consequent": lists.gather(rules.consequents),
-            "support": both,
+            "support": whole_supports,
             "confidence": confidence,
             "lift": confidence / (right / rows),
-            "leverage": both / rows - (left / rows) * (right / rows),
+            "leverage": whole_supports / rows - (left / rows) * (right / rows),
             "conviction": conviction,
         }
     )
@@ -159,12 +161,12 @@ def compute_needed_supports(supports: Ints, confidence: Fraction) -> Ints:
     """For each left side, the smallest support of the whole that reaches the confidence, in exact integers."""
     values, places = np.unique(supports, return_inverse=True)
     top, bottom = confidence.numerator, confidence.denominator
-    needed = np.array([-(-value * top // bottom) for value in values.tolist()], dtype=np.int64)
-    least_supports: Ints = needed[places]
+    needed_supports = np.array([-(-value * top // bottom) for value in values.tolist()], dtype=np.int64)
+    least_supports: Ints = needed_supports[places]
     return least_supports
 
 
-def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
+def _index(itemsets: Itemsets, needed_supports: Ints) -> IndexedSets:
     """A mark for each item such that no two sets have the same sum of marks, the sums, and an index of them."""
     from sfumato.kernels.baskets.itemsets_rules import IndexedSets, fill_table
 
@@ -175,7 +177,7 @@ def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
         # Marks need not be secret, only spread out: a fixed seed gives the same table each time.
         marks = np.random.Generator(np.random.PCG64(seed)).integers(0, 2**64, len(itemsets.items), dtype=np.uint64)
         if fill_table(itemsets.offsets, itemsets.codes, marks, keys, slots):
-            return IndexedSets(itemsets.offsets, itemsets.codes, itemsets.supports, needed, marks, keys, slots)
+            return IndexedSets(itemsets.offsets, itemsets.codes, itemsets.supports, needed_supports, marks, keys, slots)
         seed += 1
 
 
@@ -221,9 +223,9 @@ class _RuleSplitter:
             if status == kernel.LACKING:
                 raise PolicyError('rules need all frequent itemsets, but some are missing: use kind "all"')
             if status != kernel.PAUSED:
-                filled = int(state[kernel.FILLED])
-                self.rules += filled
+                filled_count = int(state[kernel.FILLED])
+                self.rules += filled_count
                 refuse_large("rules", self.rules, self.rules * BYTES_A_RULE, self.at_most)
-                parts.append(buffer[:filled].copy())
+                parts.append(buffer[:filled_count].copy())
                 state[kernel.FILLED] = 0
         return parts

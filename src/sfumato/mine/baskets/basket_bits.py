@@ -38,14 +38,14 @@ class BasketBits:
         bounds = np.searchsorted(positions, np.arange(0, 64 * int(ends[-1]) + step, step))
         for number, (begin, end) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             report_progress("reading baskets", begin, len(baskets))
-            inside = slice(int(baskets.offsets[begin]), int(baskets.offsets[end]))
+            code_range = slice(int(baskets.offsets[begin]), int(baskets.offsets[end]))
             row = np.repeat(positions[begin:end] - number * step, np.diff(baskets.offsets[begin : end + 1]))
-            line = lines[baskets.codes[inside]]
+            line = lines[baskets.codes[code_range]]
             flags: Flags = np.zeros((many, step), dtype=np.bool_)
             flags[line[line >= 0], row[line >= 0]] = True
-            packed = np.packbits(flags, axis=1, bitorder="little")
+            packed_flags = np.packbits(flags, axis=1, bitorder="little")
             room = bits[:, number * step // 8 : (number + 1) * step // 8]
-            room[:] = packed[:, : room.shape[1]]
+            room[:] = packed_flags[:, : room.shape[1]]
         return cls(bits.view(np.uint64), starts)
 
     def count(self, sets: Ints) -> Ints:
@@ -54,9 +54,9 @@ class BasketBits:
         step = max(_WORDS // max(self.words.shape[1], 1), 1)
         for begin in range(0, len(sets), step):
             part = sets[begin : begin + step]
-            joined = self.words[part[:, 0]]
+            joint_words = self.words[part[:, 0]]
             for column in part[:, 1:].T:
-                joined &= self.words[column]
-            ones = np.bitwise_count(joined)
-            counts[begin : begin + step] = np.add.reduceat(ones, self.starts, axis=1, dtype=np.int64)
+                joint_words &= self.words[column]
+            bit_counts = np.bitwise_count(joint_words)
+            counts[begin : begin + step] = np.add.reduceat(bit_counts, self.starts, axis=1, dtype=np.int64)
         return counts

@@ -72,12 +72,12 @@ class DistortionInverse:
             keeps, adds = self.distortion.keeps[sets], self.distortion.adds[sets]
             values = np.ones((len(sets), 1))
             for keep, add in zip(keeps.T, adds.T, strict=True):
-                both = np.stack([-add, 1 - add], axis=1) / (keep - add)[:, None]
-                values = (values[:, :, None] * both[:, None, :]).reshape(len(sets), -1)
+                item_values = np.stack([-add, 1 - add], axis=1) / (keep - add)[:, None]
+                values = (values[:, :, None] * item_values[:, None, :]).reshape(len(sets), -1)
             return values[:, None, :]
         length = sets.shape[1]
-        shown = np.bitwise_count(np.arange(2**length)).astype(np.int64)
-        rows = [self._weigh_size(size, length)[shown] for size, _ in self.distortion.sizes or ()]
+        shown_counts = np.bitwise_count(np.arange(2**length)).astype(np.int64)
+        rows = [self._weigh_size(size, length)[shown_counts] for size, _ in self.distortion.sizes or ()]
         return np.stack(rows)[None, :, :]
 
     def _weigh_size(self, size: int, length: int) -> Floats:
@@ -101,18 +101,20 @@ class DistortionInverse:
         The variance of one value is constant + slope · s − bend · s². `square` is the mean of squared values. Baskets
         that are fixed vary by the distortion alone; those of a population also by who is among them.
         """
-        inside = np.clip(support, 0.0, 1.0)
+        clipped_support = np.clip(support, 0.0, 1.0)
         bend = float(self.of == "population")
         if self.distortion.kind == "mask":
             keeps, adds = self.distortion.keeps[sets], self.distortion.adds[sets]
-            held = keeps * (1 - keeps) / (keeps - adds) ** 2 + 1
-            lacked = adds * (1 - adds) / (keeps - adds) ** 2
-            whole = held.prod(axis=1)
-            most = np.maximum(held, lacked).prod(axis=1)
-            constant = np.minimum(np.maximum(square - inside * whole, 0.0) / np.maximum(1 - inside, 1e-9), most)
+            held_factors = keeps * (1 - keeps) / (keeps - adds) ** 2 + 1
+            lacked_factors = adds * (1 - adds) / (keeps - adds) ** 2
+            whole = held_factors.prod(axis=1)
+            most = np.maximum(held_factors, lacked_factors).prod(axis=1)
+            constant = np.minimum(
+                np.maximum(square - clipped_support * whole, 0.0) / np.maximum(1 - clipped_support, 1e-9), most
+            )
             slope = whole - constant - (1 - bend)
         else:
-            constant = np.maximum(square - inside + bend * inside * (1 - inside), 0.0)
+            constant = np.maximum(square - clipped_support + bend * clipped_support * (1 - clipped_support), 0.0)
             slope, bend = np.zeros(len(support)), 0.0
         share = self.z**2 / self.baskets
         middle = (2 * support + share * slope) / 2
@@ -122,24 +124,26 @@ class DistortionInverse:
         return SupportEstimates(support, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0))
 
     def bound_confidence(
-        self, whole: Ints, left: list[bool], patterns: Floats, confidence: float
+        self, whole: Ints, left_mask: list[bool], patterns: Floats, confidence: float
     ) -> tuple[float, float]:
-        """The interval of a rule's confidence, by the delta method; `left` says which items are on the left side."""
+        """The interval of a rule's confidence, by the delta method; `left_mask` flags the items on the left side."""
         length = len(whole)
-        both = self.weigh(whole[None, :])[0]
-        side = np.flatnonzero(left)
-        alone = self.weigh(whole[None, side])[0]
+        whole_values = self.weigh(whole[None, :])[0]
+        side = np.flatnonzero(left_mask)
+        left_values = self.weigh(whole[None, side])[0]
         bits = np.arange(2**length)
         # Which pattern of the left side alone each pattern of all items shows.
         of_left = sum(
             ((bits >> (length - 1 - item)) & 1) << (len(side) - 1 - position)
             for position, item in enumerate(side.tolist())
         )
-        difference = both - confidence * alone[:, of_left]
+        difference = whole_values - confidence * left_values[:, of_left]
         square = float(np.sum(difference**2 * patterns)) / self.baskets
-        support, before = (float(np.sum(values * patterns)) / self.baskets for values in (both, alone[:, of_left]))
+        support, left_support = (
+            float(np.sum(values * patterns)) / self.baskets for values in (whole_values, left_values[:, of_left])
+        )
         true = 0.0 if self.of == "population" else max(support, 0.0) * (1 - min(confidence, 1.0))
-        error = np.sqrt(max(square - true, 0.0) / self.baskets) / before
+        error = np.sqrt(max(square - true, 0.0) / self.baskets) / left_support
         reach = self.z * float(error)
         return min(max(confidence - reach, 0.0), 1.0), min(max(confidence + reach, 0.0), 1.0)
 
@@ -149,6 +153,6 @@ def split_counts(counts: Floats) -> Floats:
     length = counts.shape[-1].bit_length() - 1
     table = counts.reshape(*counts.shape[:-1], *([2] * length)).copy()
     for axis in range(counts.ndim - 1, counts.ndim - 1 + length):
-        without, held = np.take(table, [0], axis), np.take(table, [1], axis)
-        table = np.concatenate([without - held, held], axis)
+        total_counts, held_counts = np.take(table, [0], axis), np.take(table, [1], axis)
+        table = np.concatenate([total_counts - held_counts, held_counts], axis)
     return table.reshape(counts.shape)

@@ -100,8 +100,8 @@ def _list_frequent_rows(itemsets: ExploredItemsets) -> Iterator[tuple[list[Item]
     """The sets whose estimates reach the threshold; short ones first, then the most frequent."""
     for level in itemsets.levels:
         estimates = level.estimates
-        chosen = np.flatnonzero(estimates.support >= itemsets.threshold - 1e-12)
-        for row in chosen[np.argsort(-estimates.support[chosen], kind="stable")].tolist():
+        frequent_rows = np.flatnonzero(estimates.support >= itemsets.threshold - 1e-12)
+        for row in frequent_rows[np.argsort(-estimates.support[frequent_rows], kind="stable")].tolist():
             items = [itemsets.names[line] for line in level.sets[row].tolist()]
             yield items, float(estimates.support[row]), float(estimates.low[row]), float(estimates.high[row])
 
@@ -159,8 +159,8 @@ def _estimate_items(baskets: Baskets, places: Ints, inverse: DistortionInverse) 
     counts = np.zeros((width, len(groups)), dtype=np.int64)
     if len(places):
         for group, (begin, end) in enumerate(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)):
-            shown = np.bincount(baskets.codes[begin:end], minlength=len(places))
-            counts[places, group] = shown
+            item_counts = np.bincount(baskets.codes[begin:end], minlength=len(places))
+            counts[places, group] = item_counts
     sets = np.arange(width, dtype=np.int64)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # an item that tells nothing
         estimates = inverse.estimate(sets, count_patterns([], sets, counts, groups))
@@ -216,11 +216,11 @@ def _estimate_level(itemsets: ExploredItemsets, bits: BasketBits, candidates: In
         counts = bits.count(sets)
         patterns = count_patterns(itemsets.levels, sets, counts, inverse.groups)
         estimates = inverse.estimate(itemsets.items[sets], patterns)
-        kept = estimates.high >= itemsets.threshold
-        parts.append((sets[kept], counts[kept], *(part[kept] for part in estimates)))
-    sets, counts, *estimated = (np.concatenate(part) for part in zip(*parts, strict=True))
+        frequent_mask = estimates.high >= itemsets.threshold
+        parts.append((sets[frequent_mask], counts[frequent_mask], *(part[frequent_mask] for part in estimates)))
+    sets, counts, *estimate_parts = (np.concatenate(part) for part in zip(*parts, strict=True))
     index = {tuple(lines): row for row, lines in enumerate(sets.tolist())}
-    return ItemsetLevel(sets, counts, SupportEstimates(*estimated), index)
+    return ItemsetLevel(sets, counts, SupportEstimates(*estimate_parts), index)
 
 
 def _join_sets(level: ItemsetLevel) -> Ints:
@@ -228,10 +228,10 @@ def _join_sets(level: ItemsetLevel) -> Ints:
     followers: dict[tuple[int, ...], list[int]] = {}
     for *start, last in level.sets.tolist():
         followers.setdefault(tuple(start), []).append(last)
-    joined = [
+    joined_sets = [
         (*start, line, other)
         for start, ends in followers.items()
         for line, other in combinations(sorted(ends), 2)
         if all((*start[:skip], *start[skip + 1 :], line, other) in level.index for skip in range(len(start)))
     ]
-    return np.array(joined, dtype=np.int64).reshape(len(joined), level.sets.shape[1] + 1)
+    return np.array(joined_sets, dtype=np.int64).reshape(len(joined_sets), level.sets.shape[1] + 1)

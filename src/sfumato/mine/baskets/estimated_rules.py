@@ -62,8 +62,8 @@ def _split_level(itemsets: ExploredItemsets, level: int, least: float) -> Iterat
         patterns = None
         for mask in range(1, (1 << len(lines)) - 1):
             is_left = [bool(mask >> position & 1) for position in range(len(lines))]
-            left = tuple(line for line, inside in zip(lines, is_left, strict=True) if inside)
-            right = tuple(line for line, inside in zip(lines, is_left, strict=True) if not inside)
+            left = tuple(line for line, is_antecedent in zip(lines, is_left, strict=True) if is_antecedent)
+            right = tuple(line for line, is_antecedent in zip(lines, is_left, strict=True) if not is_antecedent)
             left_support, right_support = (_look_up(itemsets, side) for side in (left, right))
             share = float(supports[row]) / left_support if left_support > 0 else 0.0
             if share < least - 1e-12:

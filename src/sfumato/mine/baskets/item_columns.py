@@ -17,20 +17,22 @@ Column = int
 """Bit i is set if basket i holds the item."""
 
 
-def build_item_columns(baskets: Baskets, wanted: Iterable[Item] | None = None) -> dict[Item, Column]:
+def build_item_columns(baskets: Baskets, items: Iterable[Item] | None = None) -> dict[Item, Column]:
     """The columns of some items (by default all); 0 for an item that no basket holds."""
-    names = baskets.items if wanted is None else tuple(wanted)
+    names = baskets.items if items is None else tuple(items)
     item_index = {item: index for index, item in enumerate(baskets.items)}
     rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
     by_code = rows[np.argsort(baskets.codes, kind="stable")]
     ends = np.cumsum(np.bincount(baskets.codes, minlength=len(baskets.items)))
     columns: dict[Item, Column] = {}
-    for done, item in enumerate(names):
-        if done % 256 == 0:
-            report_progress("setting up columns", done, len(names))
+    for position, item in enumerate(names):
+        if position % 256 == 0:
+            report_progress("setting up columns", position, len(names))
         item_code = item_index.get(item)
-        held = by_code[:0] if item_code is None else by_code[ends[item_code - 1] if item_code else 0 : ends[item_code]]
-        columns[item] = build_column(held, len(baskets))
+        holder_rows = (
+            by_code[:0] if item_code is None else by_code[ends[item_code - 1] if item_code else 0 : ends[item_code]]
+        )
+        columns[item] = build_column(holder_rows, len(baskets))
     return columns
 
 

@@ -39,21 +39,21 @@ def find_matching_rows(cells: TableCells, antecedent: Mapping[str, Any]) -> Ints
     rows = np.ones(len(cells.codes), dtype=bool)
     for name, value in antecedent.items():
         column = _find_column_number(cells, name)
-        known = (cells.values[column] == value).arg_true()
-        item = int(cells.first[column]) + int(known[0]) if len(known) else NOTHING
+        value_indices = (cells.values[column] == value).arg_true()
+        item = int(cells.first[column]) + int(value_indices[0]) if len(value_indices) else NOTHING
         rows &= (cells.codes[:, column] == item) & (cells.states[:, column] == PUBLIC) & (item != NOTHING)
     return np.flatnonzero(rows)
 
 
-def project_rows(cells: TableCells, antecedent: Mapping[str, Any], hidden: Any = "#") -> list[dict[str, Any]]:
+def project_rows(cells: TableCells, antecedent: Mapping[str, Any], hidden_sign: Any = "#") -> list[dict[str, Any]]:
     """The projected database: the other values of the rows with this antecedent, hidden entries as a sign."""
-    others = [index for index, name in enumerate(cells.names) if name not in antecedent]
+    other_columns = [index for index, name in enumerate(cells.names) if name not in antecedent]
     return [
         {
-            cells.names[index]: hidden
+            cells.names[index]: hidden_sign
             if cells.states[row, index] != PUBLIC
             else cells.get_value(int(cells.codes[row, index]))
-            for index in others
+            for index in other_columns
             if cells.codes[row, index] != NOTHING
         }
         for row in find_matching_rows(cells, antecedent)
@@ -66,24 +66,24 @@ def classify_itemset(
     """The kind of an itemset, given as column → value; a later kind applies only if no earlier one fits."""
     rows = find_matching_rows(cells, antecedent)
     foretelling = False
-    private = shown = seen = 0
+    private = public_count = fit_count = 0
     for index, name in enumerate(cells.names):
         codes, states = cells.codes[rows, index], cells.states[rows, index]
         secret = codes[(states == PRIVATE) & (codes != NOTHING)]
         if name in antecedent or not len(secret):
             continue
         public = codes[(states == PUBLIC) & (codes != NOTHING)]
-        private, shown = private + 1, shown + len(public)
+        private, public_count = private + 1, public_count + len(public)
         for item in np.unique(secret):
             fits, right = int((public == item).sum()), int((secret == item).sum())
-            seen += fits
-            enough = len(public) >= max(least, 1)
-            foretelling |= enough and fits >= confidence * len(public) and right >= confidence * len(secret)
+            fit_count += fits
+            has_support = len(public) >= max(least, 1)
+            foretelling |= has_support and fits >= confidence * len(public) and right >= confidence * len(secret)
     if not private:
         return ItemsetKind.PRIVACY_FREE
-    if not shown:
+    if not public_count:
         return ItemsetKind.NON_DISCRIMINATIVE
-    if not seen:
+    if not fit_count:
         return ItemsetKind.CONTRAST
     return ItemsetKind.DISCRIMINATIVE if foretelling else ItemsetKind.UNDETERMINED
 

@@ -63,9 +63,9 @@ def lay_out_baskets(baskets: Baskets, question: ItemsetQuestion) -> BasketLayout
     return layout
 
 
-def _are_maps_cheaper(items: int, words: int, paired: Codes, question: ItemsetQuestion) -> bool:
+def _are_maps_cheaper(items: int, words: int, paired_sizes: Codes, question: ItemsetQuestion) -> bool:
     """Whether the first step costs less with bitmaps of this many words than with lists of baskets of these sizes."""
-    costs, sizes = question.costs, paired.astype(np.int64)
+    costs, sizes = question.costs, paired_sizes.astype(np.int64)
     return items**2 * (words * costs.word + costs.map) <= costs.pair * int(sizes @ sizes)
 
 
@@ -81,16 +81,16 @@ def _lay_rows(baskets: Baskets, layout: BasketLayout, question: ItemsetQuestion)
     rank[layout.codes] = np.arange(items, dtype=np.int32)
     sizes = np.empty(layout.rows, dtype=np.int32)
     measure_rows(baskets.codes, baskets.offsets, rank, sizes)
-    paired = sizes[sizes >= 2]
-    layout.longest, layout.words = int(sizes.max(initial=0)), _count_blocks(-(-paired.size // 64))
-    if _are_maps_cheaper(items, layout.words, paired, question):
+    paired_sizes = sizes[sizes >= 2]
+    layout.longest, layout.words = int(sizes.max(initial=0)), _count_blocks(-(-paired_sizes.size // 64))
+    if _are_maps_cheaper(items, layout.words, paired_sizes, question):
         layout.bits = np.zeros(items * layout.words, dtype=np.uint64)
         lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
         return
     starts = np.empty(items + 1, dtype=np.int64)
-    held = int(paired.sum(dtype=np.int64))
-    flat = np.empty(held + paired.size + 1, dtype=np.uint32)
-    places = np.empty(held, dtype=np.uint32)
+    entry_count = int(paired_sizes.sum(dtype=np.int64))
+    flat = np.empty(entry_count + paired_sizes.size + 1, dtype=np.uint32)
+    places = np.empty(entry_count, dtype=np.uint32)
     lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
     layout.lists = RowLists(flat, places, starts, layout.codes, layout.counts)
 
@@ -177,14 +177,14 @@ class _ThreadedSearch(Generic[Piece]):
 
     def _run_together(self, worker: SearchWorker[Piece]) -> list[Piece]:
         """Finish the current task, then take batches, while another thread takes batches too."""
-        own: list[Piece] = []
+        own_pieces: list[Piece] = []
         other = threading.Thread(target=self._take_batches, name="itemsets", daemon=True)
         if self.batches:
             other.start()
         try:
-            self._finish(worker, own)
+            self._finish(worker, own_pieces)
             if worker.has_output:
-                own.append(worker.drain())
+                own_pieces.append(worker.drain())
             self._run_worker(worker)
             if self.batches:
                 other.join()
@@ -195,7 +195,7 @@ class _ThreadedSearch(Generic[Piece]):
             raise
         if self.failures:
             raise self.failures[0]
-        return own
+        return own_pieces
 
     def _take_batches(self) -> None:
         try:

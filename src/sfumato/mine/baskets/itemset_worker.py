@@ -229,12 +229,12 @@ class SearchWorker(Generic[Piece]):
                 return int(status)
             self._grow(int(self._state[fields.SHORT_OF]), int(self._state[fields.SHORT_SIZE]))
 
-    def _grow(self, which: int, needed: int) -> None:
-        size = needed + needed // 2 + 16
-        if which == fields.LEVEL_FRAMES:
+    def _grow(self, array_number: int, needed_length: int) -> None:
+        size = needed_length + needed_length // 2 + 16
+        if array_number == fields.LEVEL_FRAMES:
             self._frames = _lengthen_array(self._frames, size)
             return
-        name, short = _SHORT[which]
+        name, short = _SHORT[array_number]
         arrays = getattr(self, name)
         longer = {array: _lengthen_array(getattr(arrays, array), size) for array in short}
         setattr(self, name, arrays._replace(**longer))
@@ -247,12 +247,12 @@ class SearchWorker(Generic[Piece]):
         for finder, masks in self._found_by_all[self._known :]:
             if finder is self:
                 continue
-            known = int(self._state[fields.FOUND]) * words
-            if known + masks.size > self._stack.maximal_sets.size:
+            known_words = int(self._state[fields.FOUND]) * words
+            if known_words + masks.size > self._stack.maximal_sets.size:
                 self._stack = self._stack._replace(
-                    maximal_sets=_lengthen_array(self._stack.maximal_sets, 2 * (known + masks.size))
+                    maximal_sets=_lengthen_array(self._stack.maximal_sets, 2 * (known_words + masks.size))
                 )
-            self._stack.maximal_sets[known : known + masks.size] = masks
+            self._stack.maximal_sets[known_words : known_words + masks.size] = masks
             self._state[fields.FOUND] += masks.size // max(words, 1)
         self._known = len(self._found_by_all)
         self._shared_sets = int(self._state[fields.FOUND])

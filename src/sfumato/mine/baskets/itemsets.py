@@ -87,10 +87,10 @@ def frequent_itemsets(
     if isinstance(baskets, str | os.PathLike):
         from sfumato.mine.baskets.stored_itemsets import find_stored_itemset_frame, open_baskets
 
-        with open_baskets(baskets, engine, reading) as opened:
-            if isinstance(opened, Baskets):
-                return frequent_itemsets(opened, min_support, kind, max_length, at_most=at_most)
-            return find_stored_itemset_frame(opened, min_support, kind, max_length, at_most)
+        with open_baskets(baskets, engine, reading) as opened_baskets:
+            if isinstance(opened_baskets, Baskets):
+                return frequent_itemsets(opened_baskets, min_support, kind, max_length, at_most=at_most)
+            return find_stored_itemset_frame(opened_baskets, min_support, kind, max_length, at_most)
     refuse_file_options(engine, reading)
     question = make_question(baskets, min_support, kind, max_length)
     is_text = bool(baskets.items) and isinstance(baskets.items[0], str)
@@ -179,10 +179,10 @@ class _SetCollector:
         return _FoundSets(offsets, lasting_codes, supports.copy())
 
 
-def refuse_large(what: str, count: int, size: int, at_most: int | None, *, is_found: bool = True) -> None:
+def refuse_large(noun: str, count: int, size: int, at_most: int | None, *, is_found: bool = True) -> None:
     """Stop if more was found, or is certain to be found, than allowed, or more bytes than half the machine's memory."""
     if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 0):
-        raise PolicyError(f"at_most must be a whole number of {what}, or None for as many as fit in memory")
+        raise PolicyError(f"at_most must be a whole number of {noun}, or None for as many as fit in memory")
     is_allowed = at_most is None or count <= at_most
     if is_allowed and size <= _get_memory_size() // 2:
         return
@@ -191,8 +191,8 @@ def refuse_large(what: str, count: int, size: int, at_most: int | None, *, is_fo
         "itemsets": 'use kind "closed" or "maximal", set max_length, or write them to a file with write_itemsets',
         "rules": "raise min_confidence, or set max_length or consequent_length",
         "patterns": 'use kind "closed" or "maximal", or set max_length, max_gap or window',
-    }[what]
-    finding = f"{count:,} {what} were found so far" if is_found else f"there are at least {count:,} {what}"
+    }[noun]
+    finding = f"{count:,} {noun} were found so far" if is_found else f"there are at least {count:,} {noun}"
     raise PolicyError(f"{finding}, more than {limit}; raise min_support, {cure}")
 
 
@@ -229,11 +229,11 @@ def _concatenate_pieces(pieces: list[_FoundSets]) -> _FoundSets:
     pieces.reverse()
     while pieces:
         piece = pieces.pop()
-        here = piece.supports.size
-        whole.offsets[set_offset + 1 : set_offset + here + 1] = piece.offsets[1:] + code_offset
+        set_count = piece.supports.size
+        whole.offsets[set_offset + 1 : set_offset + set_count + 1] = piece.offsets[1:] + code_offset
         whole.codes[code_offset : code_offset + piece.codes.size] = piece.codes
-        whole.supports[set_offset : set_offset + here] = piece.supports
-        set_offset, code_offset = set_offset + here, code_offset + piece.codes.size
+        whole.supports[set_offset : set_offset + set_count] = piece.supports
+        set_offset, code_offset = set_offset + set_count, code_offset + piece.codes.size
     return whole
 
 

@@ -145,10 +145,10 @@ class _LineWriter:
     LABEL = b"#SUP: "
 
     def __init__(self, words: Sequence[str]) -> None:
-        encoded = [f"{word} ".encode() for word in words]
-        self.letters = np.frombuffer(b"".join(encoded), dtype=np.uint8).copy()
-        self.starts = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        self.longest = max(map(len, encoded), default=0)
+        encoded_words = [f"{word} ".encode() for word in words]
+        self.letters = np.frombuffer(b"".join(encoded_words), dtype=np.uint8).copy()
+        self.starts = np.cumsum([0, *map(len, encoded_words)], dtype=np.int64)
+        self.longest = max(map(len, encoded_words), default=0)
         self.text: Bytes = np.empty(0, dtype=np.uint8)
 
     def write(self, out: IO[bytes], codes: Codes, ends: Ints, supports: Ints) -> int:
@@ -170,8 +170,8 @@ def _open_for_atomic_write(path: Path) -> Iterator[IO[bytes]]:
     try:
         with part.open("xb") as file:
             if path.name.lower().endswith(".gz"):
-                with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zipped:
-                    yield zipped  # type: ignore[misc]
+                with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zip_file:
+                    yield zip_file  # type: ignore[misc]
             else:
                 yield file
             file.flush()

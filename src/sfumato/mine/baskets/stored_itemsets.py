@@ -47,12 +47,12 @@ def open_baskets(
 ) -> Iterator[Baskets | StoredBaskets]:
     """The baskets of a file, in memory or as codes in a private folder: as asked, or by their size."""
     source = BasketSource(str(path), **options)
-    chosen = choose_basket_engine(source, engine).name
-    if chosen == "memory":
+    engine_name = choose_basket_engine(source, engine).name
+    if engine_name == "memory":
         yield Baskets.read(path, **options)
         return
     with open_scratch_folder() as scratch:
-        yield open_stored_baskets(source, scratch, engine=chosen)
+        yield open_stored_baskets(source, scratch, engine=engine_name)
 
 
 def find_stored_itemset_frame(
@@ -84,7 +84,11 @@ def take_frequent_items(baskets: StoredBaskets, least: int) -> Baskets:
     If some have none, there is an empty basket, so that no item is in every basket that is not in all of them.
     """
     frequent = baskets.counts >= least
-    taken = baskets.take(frequent, frequent, _WHAT, _CURE).baskets
-    if len(taken) == len(baskets):
-        return taken
-    return Baskets(taken.items, np.append(taken.offsets, taken.offsets[-1]), taken.codes)
+    frequent_baskets = baskets.take(frequent, frequent, _WHAT, _CURE).baskets
+    if len(frequent_baskets) == len(baskets):
+        return frequent_baskets
+    return Baskets(
+        frequent_baskets.items,
+        np.append(frequent_baskets.offsets, frequent_baskets.offsets[-1]),
+        frequent_baskets.codes,
+    )

@@ -82,12 +82,12 @@ class BloomKey:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in ("items", "requests", "supports")}
             numbers: dict[str, Any] = {name: int(secret[name]) for name in ("bits", "hashes", "baskets")}
             lists["spot_checks"] = parse_spot_checks(secret.get("spot_checks", ()))
-            opened = cls(**lists, **numbers, data=str(secret["data"]), secret=bytes.fromhex(secret["secret"]))
-            if not len(opened.items) == len(set(opened.requests)) == len(opened.supports):
+            bloom_key = cls(**lists, **numbers, data=str(secret["data"]), secret=bytes.fromhex(secret["secret"]))
+            if not len(bloom_key.items) == len(set(bloom_key.requests)) == len(bloom_key.supports):
                 raise ValueError("parts of different lengths")
         except (KeyError, TypeError, ValueError):
             raise DataError(f"the key is not a valid key of {METHOD}") from None
-        return opened
+        return bloom_key
 
     @property
     def published_codes(self) -> tuple[int, ...]:
@@ -97,7 +97,7 @@ class BloomKey:
     def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
         """The items of every set found, and the support that the filters show."""
         index = {request: item for item, request in enumerate(self.requests)}
-        return {tuple(sorted(index[code] for code in coded)): count for coded, count in provider_sets.items()}
+        return {tuple(sorted(index[code] for code in code_set)): count for code_set, count in provider_sets.items()}
 
     def list_filters(self) -> list[tuple[int, ...]]:
         """The filter of each item."""
@@ -111,22 +111,22 @@ def filter_baskets(baskets: Baskets, filters: list[tuple[int, ...]], bits: int) 
     return Baskets(tuple(range(bits)), baskets.offsets * hashes, of_items[baskets.codes].reshape(-1))
 
 
-def count_filter_supports(published: Baskets, filters: list[tuple[int, ...]]) -> list[int]:
+def count_filter_supports(published_baskets: Baskets, filters: list[tuple[int, ...]]) -> list[int]:
     """How many baskets' filters contain each of the given ones."""
-    columns = build_item_columns(published, {bit for item_filter in filters for bit in item_filter})
-    whole = build_full_column(len(published))
+    columns = build_item_columns(published_baskets, {bit for item_filter in filters for bit in item_filter})
+    whole = build_full_column(len(published_baskets))
     supports = []
-    for done, item_filter in enumerate(filters):
-        if done % 256 == 0:
-            report_progress("counting filters", done, len(filters))
+    for filter_index, item_filter in enumerate(filters):
+        if filter_index % 256 == 0:
+            report_progress("counting filters", filter_index, len(filters))
         supports.append(intersect_items(columns, item_filter, whole).bit_count())
     return supports
 
 
 def filter_requests(key: Key) -> Baskets:
     """What the provider gets besides the baskets: the filter of each item, under a number (`ids`) instead of a name."""
-    opened = BloomKey.open(key)
-    named_filters = sorted(zip(opened.requests, opened.list_filters(), strict=True))
+    bloom_key = BloomKey.open(key)
+    named_filters = sorted(zip(bloom_key.requests, bloom_key.list_filters(), strict=True))
     return Baskets.of([set(bits) for _, bits in named_filters], ids=[number for number, _ in named_filters])
 
 
@@ -177,9 +177,9 @@ def _join_candidates(level: Mapping[tuple[int, ...], Column]) -> dict[tuple[int,
     for start, ends in by_start.items():
         report_progress("joining filters", len(candidates))
         for low, high in combinations(sorted(ends), 2):
-            joined = (*start, low, high)
-            if all(joined[:index] + joined[index + 1 :] in level for index in range(len(start))):
-                candidates[joined] = level[*start, low] & level[*start, high]
+            candidate = (*start, low, high)
+            if all(candidate[:index] + candidate[index + 1 :] in level for index in range(len(start))):
+                candidates[candidate] = level[*start, low] & level[*start, high]
     return candidates
 
 

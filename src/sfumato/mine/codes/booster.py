@@ -95,16 +95,16 @@ class Booster:
     def goes_left(self, tree: BoosterTree, node: Ints, cells: Floats) -> Flags:
         """Whether numbers go left at their nodes: XGBoost's are below a threshold, LightGBM's at most as large."""
         threshold = tree.threshold[node]
-        below = cells < threshold if self.maker == "XGBoost" else cells <= threshold
-        return np.where(np.isnan(cells), tree.missing_left[node], below)
+        below_mask = cells < threshold if self.maker == "XGBoost" else cells <= threshold
+        return np.where(np.isnan(cells), tree.missing_left[node], below_mask)
 
     def reach(self, tree: BoosterTree, cells: Floats) -> Ints:
         """The leaf of each row."""
         node, moving = np.zeros(len(cells), dtype=np.int64), np.arange(len(cells))
         while len(moving := moving[tree.left[node[moving]] >= 0]):
-            here = node[moving]
-            left = self.goes_left(tree, here, cells[moving, tree.feature[here]])
-            node[moving] = np.where(left, tree.left[here], tree.right[here])
+            current_nodes = node[moving]
+            left_mask = self.goes_left(tree, current_nodes, cells[moving, tree.feature[current_nodes]])
+            node[moving] = np.where(left_mask, tree.left[current_nodes], tree.right[current_nodes])
         return node
 
     def score(self, records: Any) -> Floats:

@@ -36,22 +36,22 @@ def decode_booster(booster: Booster, key: Key, table: Table) -> Booster:
     """
     from sfumato.mine.codes.decoded_tree import list_released_columns
 
-    opened = TreeKey.open(key, table)
-    _refuse_settings(opened)
-    names = booster.feature_names or list_released_columns(table, opened)
-    if len(names) != booster.columns or not set(names) <= set(list_released_columns(table, opened)):
+    tree_key = TreeKey.open(key, table)
+    _refuse_settings(tree_key)
+    names = booster.feature_names or list_released_columns(table, tree_key)
+    if len(names) != booster.columns or not set(names) <= set(list_released_columns(table, tree_key)):
         raise PolicyError(
             f"{booster.source}: the trees have {booster.columns} columns, which are not the release's columns of "
             "numbers"
         )
-    forms = _BothForms.of(booster, opened, table, names)
-    order = np.argsort(np.array(opened.labels.codes))
+    forms = _BothForms.of(booster, tree_key, table, names)
+    order = np.argsort(np.array(tree_key.labels.codes))
     order = order[np.isin(order, forms.classes)]
     if max(2, len(booster.start)) != max(2, len(order)):
         raise DataError(f"{_STRANGER}: they predict {max(2, len(booster.start))} classes")
     leaves = _check_covers(booster, forms)
     thresholds = _locate_thresholds(booster, forms, leaves)
-    return booster.replace_thresholds(thresholds, tuple(names), np.array(opened.labels.values)[order])
+    return booster.replace_thresholds(thresholds, tuple(names), np.array(tree_key.labels.values)[order])
 
 
 def _refuse_settings(key: TreeKey) -> None:
@@ -81,29 +81,29 @@ class _BothForms:
         places = key.locate_cells(table)
         plain = {name: table.frame[name].cast(float).fill_null(float("nan")).to_numpy() for name in names}
         true = booster.round_cells(np.column_stack([plain[name] for name in names]))
-        seen = booster.round_cells(
+        coded_cells = booster.round_cells(
             np.column_stack(
                 [key.columns[name].encode(places[name]) if name in key.columns else plain[name] for name in names]
             )
         )
         codes, values = [], []
         for index, name in enumerate(names):
-            known = ~np.isnan(true[:, index])
-            distinct, first = np.unique(seen[known, index], return_index=True)
-            own = np.unique(true[known, index])
-            if len(own) != len(distinct):
+            known_mask = ~np.isnan(true[:, index])
+            distinct, first = np.unique(coded_cells[known_mask, index], return_index=True)
+            distinct_values = np.unique(true[known_mask, index])
+            if len(distinct_values) != len(distinct):
                 raise DataError(
-                    f'{table.source}: {len(own) - len(distinct)} values of "{name}" share a code with a neighbour that '
-                    f"{booster.maker} tells apart; round the column, or multiply it by a power of ten"
+                    f'{table.source}: {len(distinct_values) - len(distinct)} values of "{name}" share a code with a '
+                    f"neighbour that {booster.maker} tells apart; round the column, or multiply it by a power of ten"
                 )
             codes.append(distinct)
-            values.append(true[known, index][first])
+            values.append(true[known_mask, index][first])
         if booster.maker == "LightGBM":
             _refuse_zero(codes, values, names, table.source)
         classes = key.labels.number_values(table.frame[key.target], table.source)
         if int(classes.min(initial=0)) < 0:
             raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
-        return cls(seen, true, classes, tuple(codes), tuple(values))
+        return cls(coded_cells, true, classes, tuple(codes), tuple(values))
 
 
 def _refuse_zero(codes: list[Floats], values: list[Floats], names: tuple[str, ...], source: str) -> None:
@@ -118,12 +118,12 @@ def _refuse_zero(codes: list[Floats], values: list[Floats], names: tuple[str, ..
 def _check_covers(booster: Booster, forms: _BothForms) -> list[Ints]:
     """Send the rows down every tree and compare what its nodes hold; less is right if rows were drawn for each tree."""
     scores = np.tile(booster.start, (len(forms.seen), 1))
-    leaves, before = [], scores.copy()
+    leaves, round_scores = [], scores.copy()
     for index, tree in enumerate(booster.trees):
         report_progress("sending rows down the trees", index, len(booster.trees))
         if index % len(booster.start) == 0:
-            before = scores.copy()  # a round's trees all start from the same scores
-        weights = _weigh_rows(booster, before, tree.group)
+            round_scores = scores.copy()  # a round's trees all start from the same scores
+        weights = _weigh_rows(booster, round_scores, tree.group)
         leaf = booster.reach(tree, forms.seen)
         cover = _sum_up(tree, np.bincount(leaf, weights=weights, minlength=len(tree.left)).astype(np.float64))
         slack = _CLOSE * cover + (_CLOSE if booster.maker == "XGBoost" else 0)
@@ -171,15 +171,17 @@ def _locate_thresholds(booster: Booster, forms: _BothForms, leaves: list[Ints]) 
 def _take_middle_above(booster: Booster, tree: BoosterTree, forms: _BothForms, leaf: Ints) -> Floats:
     """LightGBM: the number next to the middle of two neighbouring values; NaN where a threshold is none."""
     del booster, leaf
-    made = np.full(len(tree.left), np.nan)
+    thresholds = np.full(len(tree.left), np.nan)
     for node in np.flatnonzero(tree.tests):
         codes, values = forms.codes[tree.feature[node]], forms.values[tree.feature[node]]
-        above = int(np.searchsorted(codes, tree.threshold[node], side="right"))
+        upper_index = int(np.searchsorted(codes, tree.threshold[node], side="right"))
         if tree.threshold[node] == _BELOW_ALL or tree.threshold[node] >= _ABOVE_ALL:
-            made[node] = tree.threshold[node]
-        elif 0 < above < len(codes) and tree.threshold[node] == _step_up((codes[above - 1] + codes[above]) / 2):
-            made[node] = _step_up((values[above - 1] + values[above]) / 2)
-    return made
+            thresholds[node] = tree.threshold[node]
+        elif 0 < upper_index < len(codes) and tree.threshold[node] == _step_up(
+            (codes[upper_index - 1] + codes[upper_index]) / 2
+        ):
+            thresholds[node] = _step_up((values[upper_index - 1] + values[upper_index]) / 2)
+    return thresholds
 
 
 def _step_up(number: float) -> float:
@@ -189,18 +191,18 @@ def _step_up(number: float) -> float:
 def _take_value(booster: Booster, tree: BoosterTree, forms: _BothForms, leaf: Ints) -> Floats:
     """XGBoost by bins: a value of the column, or a number beyond all of them; NaN where a threshold is none."""
     del booster, leaf
-    made = np.full(len(tree.left), np.nan)
+    thresholds = np.full(len(tree.left), np.nan)
     for node in np.flatnonzero(tree.tests):
         codes, values = forms.codes[tree.feature[node]], forms.values[tree.feature[node]]
         threshold = tree.threshold[node]
         index = int(np.searchsorted(codes, threshold))
         if index < len(codes) and codes[index] == threshold:
-            made[node] = values[index]
+            thresholds[node] = values[index]
         elif index == len(codes) and index and threshold == _reach_beyond(codes[-1], 1):
-            made[node] = _reach_beyond(values[-1], 1)
+            thresholds[node] = _reach_beyond(values[-1], 1)
         elif index == 0 and len(codes) and threshold == _reach_beyond(codes[0], -1):
-            made[node] = _reach_beyond(values[0], -1)
-    return made
+            thresholds[node] = _reach_beyond(values[0], -1)
+    return thresholds
 
 
 def _reach_beyond(end: float, side: int) -> float:
@@ -216,27 +218,27 @@ def _reach_beyond_node(end: float, side: int) -> float:
 
 def _take_middle_of_node(booster: Booster, tree: BoosterTree, forms: _BothForms, leaf: Ints) -> Floats:
     """XGBoost one value after the other: the middle of two values of the node's rows; NaN where a threshold is none."""
-    made = np.full(len(tree.left), np.nan)
+    thresholds = np.full(len(tree.left), np.nan)
     rows_below = _list_rows(tree, leaf)
     for node in np.flatnonzero(tree.tests):
         rows = rows_below[int(node)]
-        seen, true = forms.seen[rows, tree.feature[node]], forms.true[rows, tree.feature[node]]
-        known = ~np.isnan(seen)
-        seen, true = seen[known], true[known]
-        left = booster.goes_left(tree, np.full(len(seen), node), seen)
-        if not len(seen):
+        coded_cells, true = forms.seen[rows, tree.feature[node]], forms.true[rows, tree.feature[node]]
+        known_mask = ~np.isnan(coded_cells)
+        coded_cells, true = coded_cells[known_mask], true[known_mask]
+        left_mask = booster.goes_left(tree, np.full(len(coded_cells), node), coded_cells)
+        if not len(coded_cells):
             continue
-        if left.all() or not left.any():
-            end, side = (-1, 1) if left.all() else (0, -1)
-            if tree.threshold[node] == _reach_beyond_node(np.sort(seen)[end], side):
-                made[node] = _reach_beyond_node(np.sort(true)[end], side)
-        elif tree.threshold[node] == _halve(seen, left):
-            made[node] = _halve(true, left)
-    return made
+        if left_mask.all() or not left_mask.any():
+            end, side = (-1, 1) if left_mask.all() else (0, -1)
+            if tree.threshold[node] == _reach_beyond_node(np.sort(coded_cells)[end], side):
+                thresholds[node] = _reach_beyond_node(np.sort(true)[end], side)
+        elif tree.threshold[node] == _halve(coded_cells, left_mask):
+            thresholds[node] = _halve(true, left_mask)
+    return thresholds
 
 
-def _halve(cells: Floats, left: Flags) -> float:
-    low, high = np.float32(cells[left].max()), np.float32(cells[~left].min())
+def _halve(cells: Floats, left_mask: Flags) -> float:
+    low, high = np.float32(cells[left_mask].max()), np.float32(cells[~left_mask].min())
     return float((low + high) * np.float32(0.5))
 
 

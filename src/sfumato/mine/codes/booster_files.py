@@ -45,12 +45,12 @@ def _read_xgboost(content: dict[str, Any], source: str) -> Booster:
         raise PolicyError(f"{source}: only trees that classify (binary:logistic, multi:softprob) can be decoded")
     if float(objective.get("reg_loss_param", {}).get("scale_pos_weight", 1)) != 1:
         raise PolicyError(f"{source}: scale_pos_weight weighs classes by number; such trees cannot be decoded")
-    model, shared = booster["model"], learner["learner_model_param"]
+    model, model_params = booster["model"], learner["learner_model_param"]
     if int(model["gbtree_model_param"]["num_parallel_tree"]) != 1:
         raise PolicyError(f"{source}: boosted forests (num_parallel_tree) cannot be decoded")
-    binary, columns = objective["name"] == "binary:logistic", int(shared["num_feature"])
-    groups = 1 if binary else int(shared["num_class"])
-    start = np.broadcast_to(np.array(json.loads(str(shared["base_score"])), dtype=np.float64).ravel(), groups)
+    binary, columns = objective["name"] == "binary:logistic", int(model_params["num_feature"])
+    groups = 1 if binary else int(model_params["num_class"])
+    start = np.broadcast_to(np.array(json.loads(str(model_params["base_score"])), dtype=np.float64).ravel(), groups)
     trees = tuple(
         _read_xgboost_tree(tree, int(group), columns, source)
         for tree, group in zip(model["trees"], model["tree_info"], strict=True)
@@ -63,45 +63,45 @@ def _read_xgboost(content: dict[str, Any], source: str) -> Booster:
     return Booster("XGBoost", source, names, columns, trees, first, 1.0, content, _rewrite_xgboost)
 
 
-def _read_xgboost_tree(given: dict[str, Any], group: int, columns: int, source: str) -> BoosterTree:
-    if any(given["split_type"]):
+def _read_xgboost_tree(tree_content: dict[str, Any], group: int, columns: int, source: str) -> BoosterTree:
+    if any(tree_content["split_type"]):
         raise PolicyError(f"{source}: a test of categories; such trees cannot be decoded")
     left, right, feature = (
-        np.array(given[part], dtype=np.int64) for part in ("left_children", "right_children", "split_indices")
+        np.array(tree_content[part], dtype=np.int64) for part in ("left_children", "right_children", "split_indices")
     )
-    conditions = np.array(given["split_conditions"], dtype=np.float32).astype(np.float64)
-    parts = (right, feature, conditions, given["default_left"], given["sum_hessian"])
+    conditions = np.array(tree_content["split_conditions"], dtype=np.float32).astype(np.float64)
+    parts = (right, feature, conditions, tree_content["default_left"], tree_content["sum_hessian"])
     if any(len(part) != len(left) for part in parts):
         raise ValueError
-    reached = _reach_nodes(left, right)
-    left, right = np.where(reached, left, _LEAF), np.where(reached, right, _LEAF)
+    reached_mask = _reach_nodes(left, right)
+    left, right = np.where(reached_mask, left, _LEAF), np.where(reached_mask, right, _LEAF)
     if int(feature[left >= 0].max(initial=0)) >= columns or int(feature[left >= 0].min(initial=0)) < 0:
         raise ValueError
-    missing = np.array(given["default_left"], dtype=np.bool_)
-    cover = np.where(reached, np.array(given["sum_hessian"], dtype=np.float64), 0.0)
+    missing = np.array(tree_content["default_left"], dtype=np.bool_)
+    cover = np.where(reached_mask, np.array(tree_content["sum_hessian"], dtype=np.float64), 0.0)
     return BoosterTree(left, right, feature, conditions, missing, conditions, cover, group)
 
 
 def _reach_nodes(left: Ints, right: Ints) -> Flags:
     """Which nodes the root leads to; a file may still hold those that pruning cut off."""
-    reached, waiting = np.zeros(len(left), dtype=np.bool_), [0]
+    reached_mask, waiting = np.zeros(len(left), dtype=np.bool_), [0]
     while waiting:
         node = waiting.pop()
-        if reached[node]:
+        if reached_mask[node]:
             raise ValueError
-        reached[node] = True
+        reached_mask[node] = True
         if left[node] >= 0:
             if min(left[node], right[node]) <= node:  # so a walk ends
                 raise ValueError
             waiting += [int(left[node]), int(right[node])]
-    return reached
+    return reached_mask
 
 
 def _rewrite_xgboost(content: dict[str, Any], thresholds: list[Floats]) -> dict[str, Any]:
-    made = copy.deepcopy(content)
-    for tree, new in zip(made["learner"]["gradient_booster"]["model"]["trees"], thresholds, strict=True):
+    new_content = copy.deepcopy(content)
+    for tree, new in zip(new_content["learner"]["gradient_booster"]["model"]["trees"], thresholds, strict=True):
         tree["split_conditions"] = [float(threshold) for threshold in new]
-    return made
+    return new_content
 
 
 def _read_lightgbm(content: dict[str, Any], source: str) -> Booster:
@@ -172,14 +172,14 @@ def _sends_missing_left(node: dict[str, Any]) -> bool:
 
 
 def _rewrite_lightgbm(content: dict[str, Any], thresholds: list[Floats]) -> dict[str, Any]:
-    made = copy.deepcopy(content)
-    for tree, new in zip(made["tree_info"], thresholds, strict=True):
+    new_content = copy.deepcopy(content)
+    for tree, new in zip(new_content["tree_info"], thresholds, strict=True):
         for node, threshold in zip(_list_lightgbm_nodes(tree["tree_structure"]), new, strict=True):
             if "left_child" in node:
                 node["threshold"] = float(threshold)
     # The least and largest number of each column are codes, and say nothing about the originals.
-    made.pop("feature_infos", None)
-    return made
+    new_content.pop("feature_infos", None)
+    return new_content
 
 
 def _refuse_strange_trees(trees: tuple[BoosterTree, ...], groups: int, source: str) -> None:

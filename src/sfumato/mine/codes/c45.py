@@ -58,18 +58,18 @@ class BranchColumn:
             if not is_learnable_type(cells.dtype):
                 raise DataError(f'{source}: the tree compares "{self.name}" with numbers, but it holds words')
             return convert_for_learners(cells, source)
-        known = {word: index for index, word in enumerate(self.words)}
-        return number_words(spell_cells(cells), known)
+        word_index = {word: index for index, word in enumerate(self.words)}
+        return number_words(spell_cells(cells), word_index)
 
 
-def number_words(words: pl.Series, known: dict[str | None, int]) -> Ints:
+def number_words(words: pl.Series, word_index: dict[str | None, int]) -> Ints:
     """The index of each word; −1 for one that is not known."""
     distinct = words.unique(maintain_order=True)
-    numbers = pl.Series([known.get(word, -1) for word in distinct.to_list()], dtype=pl.Int64)
+    numbers = pl.Series([word_index.get(word, -1) for word in distinct.to_list()], dtype=pl.Int64)
     first = pl.DataFrame({"word": distinct, "number": numbers})
     cells = pl.DataFrame({"word": words})
-    joined = cells.join(first, on="word", how="left", nulls_equal=True, maintain_order="left")
-    return np.asarray(joined["number"].to_numpy(), dtype=np.int64)
+    numbered_cells = cells.join(first, on="word", how="left", nulls_equal=True, maintain_order="left")
+    return np.asarray(numbered_cells["number"].to_numpy(), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,9 +105,9 @@ class C45Tree:
         """The node that each record ends at: a leaf, or a test that has no branch for its word."""
         table = records if isinstance(records, Table) else Table.of(records)
         used = set(np.unique(self.nodes.column[self.nodes.column >= 0]).tolist())
-        nothing = np.zeros(0, dtype=np.int64)
+        empty_cells = np.zeros(0, dtype=np.int64)
         cells = [
-            column.read(table.frame, table.source) if index in used else nothing
+            column.read(table.frame, table.source) if index in used else empty_cells
             for index, column in enumerate(self.columns)
         ]
         return NodeCells(tuple(cells)).reach(self.nodes, len(table))
@@ -160,8 +160,8 @@ def train_c45(
     nodes = grow_c45(read, codes, len(classes), min_rows)
     if confidence is not None:
         nodes = prune_c45(nodes, confidence)
-    tested = tuple(BranchColumn(column.name, None if column.is_number else column.words) for column in read)
-    return C45Tree(target, classes.to_numpy(), tested, nodes, min_rows, confidence)
+    tested_columns = tuple(BranchColumn(column.name, None if column.is_number else column.words) for column in read)
+    return C45Tree(target, classes.to_numpy(), tested_columns, nodes, min_rows, confidence)
 
 
 def _check_arguments(table: Table, target: str, min_rows: int, confidence: float | None) -> None:
@@ -172,8 +172,8 @@ def _check_arguments(table: Table, target: str, min_rows: int, confidence: float
     if confidence is not None and not (isinstance(confidence, int | float) and 0 < confidence < 1):
         raise PolicyError("`confidence` is a number between 0 and 1, such as 0.25, or None")
     if target not in table.frame.columns:
-        meant = ask_meant([str(target)], table.frame.columns)
-        raise PolicyError(f'{table.source}: the target "{target}" is not a column of the table{meant}')
+        suggestion = ask_meant([str(target)], table.frame.columns)
+        raise PolicyError(f'{table.source}: the target "{target}" is not a column of the table{suggestion}')
     if not len(table):
         raise DataError(f"{table.source}: there are no rows to grow a tree on")
     missing = table.frame[target].null_count()
@@ -193,10 +193,10 @@ def _choose_columns(table: Table, target: str, columns: tuple[str, ...] | list[s
         raise PolicyError(f'`columns` is a list of names, such as ["{columns}"]')
     unfit = [name for name in columns if name not in fit]
     if unfit:
-        meant = ask_meant(unfit, fit)
+        suggestion = ask_meant(unfit, fit)
         raise PolicyError(
             f"{table.source}: a tree cannot test {quote_names(unfit)}: no such column, the target, or one that names "
-            f"people{meant}"
+            f"people{suggestion}"
         )
     return tuple(dict.fromkeys(columns))
 
@@ -204,9 +204,9 @@ def _choose_columns(table: Table, target: str, columns: tuple[str, ...] | list[s
 def _read_column(table: Table, name: str) -> C45Column:
     cells = table.frame[name]
     if not is_learnable_type(cells.dtype):
-        spelled = spell_cells(cells)
-        words = tuple(spelled.unique(maintain_order=True).to_list())
-        codes = number_words(spelled, {word: index for index, word in enumerate(words)})
+        texts = spell_cells(cells)
+        words = tuple(texts.unique(maintain_order=True).to_list())
+        codes = number_words(texts, {word: index for index, word in enumerate(words)})
         return C45Column(name, codes, len(words), words=words)
     numbers = convert_for_learners(cells, table.source)
     values, places = rank_cells(numbers)

@@ -32,41 +32,41 @@ def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
     """The tree that the originals would have given."""
     from sfumato.mine.codes.decoded_tree import index_classes, list_kept_classes
 
-    opened = TreeKey.open(key, table)
+    tree_key = TreeKey.open(key, table)
     names = [str(name) for name in tree.classes_]
-    order = index_classes(names, opened)
-    codes = opened.labels.number_values(table.frame[opened.target], table.source)
+    order = index_classes(names, tree_key)
+    codes = tree_key.labels.number_values(table.frame[tree_key.target], table.source)
     if int(codes.min(initial=0)) < 0 or int(order[codes].min(initial=0)) < 0:
         raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
-    seen, true = _read_both_forms(tree, opened, table)
-    turned = _flag_falling_tests(tree, opened)
-    walk = _Walk.of(tree.nodes, seen, true, order[codes], turned)
+    coded_cells, true = _read_both_forms(tree, tree_key, table)
+    turned_mask = _flag_falling_tests(tree, tree_key)
+    walk = _Walk.of(tree.nodes, coded_cells, true, order[codes], turned_mask)
     if not np.array_equal(walk.tally, tree.nodes.tally):
         raise DataError(f"{_STRANGER}: other rows, or rows of other classes, reach its nodes")
-    missing = walk.choose_missing_sides(tree.nodes, turned)
+    missing = walk.choose_missing_sides(tree.nodes, turned_mask)
     nodes = replace(tree.nodes, threshold=walk.locate_thresholds(tree.nodes), missing=missing)
-    nodes = nodes.arrange(nodes.children, turned)
+    nodes = nodes.arrange(nodes.children, turned_mask)
     return replace(
         tree,
-        target=opened.target,
-        classes_=np.array(opened.labels.values)[list_kept_classes(names, opened)],
-        columns=tuple(_restore_words(column, opened) for column in tree.columns),
+        target=tree_key.target,
+        classes_=np.array(tree_key.labels.values)[list_kept_classes(names, tree_key)],
+        columns=tuple(_restore_words(column, tree_key) for column in tree.columns),
         nodes=replace(nodes, tally=nodes.tally[:, order[order >= 0]]),
     )
 
 
 def _read_both_forms(tree: C45Tree, key: TreeKey, table: Table) -> tuple[NodeCells, NodeCells]:
     """The columns as the provider's learner saw them, and as they are; words have the same indices in both."""
-    encoded = key.encode(table, key.locate_cells(table)).drop(table.identifying if table.roles else [])
-    absent = [column.name for column in tree.columns if column.name not in encoded.columns]
+    encoded_frame = key.encode(table, key.locate_cells(table)).drop(table.identifying if table.roles else [])
+    absent = [column.name for column in tree.columns if column.name not in encoded_frame.columns]
     if absent:
         raise PolicyError(f"{table.source}: {quote_names(absent[:12])} is not a column of the release; the tree has it")
-    seen = tuple(column.read(encoded, table.source) for column in tree.columns)
+    coded_cells = tuple(column.read(encoded_frame, table.source) for column in tree.columns)
     true = tuple(
         convert_for_learners(table.frame[column.name], table.source) if column.words is None else cells
-        for column, cells in zip(tree.columns, seen, strict=True)
+        for column, cells in zip(tree.columns, coded_cells, strict=True)
     )
-    return NodeCells(seen), NodeCells(true)
+    return NodeCells(coded_cells), NodeCells(true)
 
 
 def _flag_falling_tests(tree: C45Tree, key: TreeKey) -> Flags:
@@ -78,10 +78,10 @@ def _restore_words(column: BranchColumn, key: TreeKey) -> BranchColumn:
     if column.words is None or column.name not in key.categories:
         return column
     names = key.categories[column.name]
-    known = dict(zip(names.codes, names.values, strict=True))
-    if any(word is not None and word not in known for word in column.words):
+    code_values = dict(zip(names.codes, names.values, strict=True))
+    if any(word is not None and word not in code_values for word in column.words):
         raise DataError(f'{_STRANGER}: words of "{column.name}" are not codes of the key')
-    return replace(column, words=tuple(None if word is None else known[word] for word in column.words))
+    return replace(column, words=tuple(None if word is None else code_values[word] for word in column.words))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,28 +97,32 @@ class _Walk:
     """Rows whose number is missing."""
 
     @classmethod
-    def of(cls, nodes: C45Nodes, seen: NodeCells, true: NodeCells, classes: Ints, turned: Flags) -> _Walk:
+    def of(cls, nodes: C45Nodes, coded_cells: NodeCells, true: NodeCells, classes: Ints, turned_mask: Flags) -> _Walk:
         many = len(nodes)
         sides = np.tile([-np.inf, np.inf], (many, 1))
-        tally, known, missing = np.zeros_like(nodes.tally), np.zeros((many, 2), np.int64), np.zeros(many, np.int64)
+        tally, known_counts, missing = (
+            np.zeros_like(nodes.tally),
+            np.zeros((many, 2), np.int64),
+            np.zeros(many, np.int64),
+        )
         rows, node = np.arange(len(classes)), np.zeros(len(classes), dtype=np.int64)
         while len(rows):
             np.add.at(tally, (node, classes[rows]), 1)
             rows, node = rows[nodes.column[node] >= 0], node[nodes.column[node] >= 0]
-            child = seen.step(nodes, rows, node)
+            child = coded_cells.step(nodes, rows, node)
             for index in np.unique(nodes.column[node]):
                 values = true.columns[index][rows]
                 if values.dtype != np.float32:
                     continue
-                here = nodes.column[node] == index
-                missing += np.bincount(node[here & np.isnan(values)], minlength=many)
-                here &= ~np.isnan(values)
-                own = node[here]
-                upper = (child[here] > nodes.first[own]) ^ turned[own]
-                widen_sides(sides, own, values[here].astype(np.float32), upper)
-                np.add.at(known, (own, upper.astype(np.int64)), 1)
+                row_mask = nodes.column[node] == index
+                missing += np.bincount(node[row_mask & np.isnan(values)], minlength=many)
+                row_mask &= ~np.isnan(values)
+                row_nodes = node[row_mask]
+                upper = (child[row_mask] > nodes.first[row_nodes]) ^ turned_mask[row_nodes]
+                widen_sides(sides, row_nodes, values[row_mask].astype(np.float32), upper)
+                np.add.at(known_counts, (row_nodes, upper.astype(np.int64)), 1)
             rows, node = rows[child != node], child[child != node]
-        return cls(tally, sides, known, missing)
+        return cls(tally, sides, known_counts, missing)
 
     def locate_thresholds(self, nodes: C45Nodes) -> Floats:
         """Half-way between the originals' numbers; rejected where these do not separate."""
@@ -130,7 +134,7 @@ class _Walk:
         threshold[tests] = (lower + upper) / 2
         return threshold
 
-    def choose_missing_sides(self, nodes: C45Nodes, turned: Flags) -> Ints:
+    def choose_missing_sides(self, nodes: C45Nodes, turned_mask: Flags) -> Ints:
         """As the tree has it; where nothing is missing, the larger side of the originals, the lower one if equal."""
-        upper = (self.known[:, 1] > self.known[:, 0]) ^ turned
+        upper = (self.known[:, 1] > self.known[:, 0]) ^ turned_mask
         return np.where((nodes.missing < 0) | (self.missing > 0), nodes.missing, upper)

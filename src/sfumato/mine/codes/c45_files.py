@@ -37,27 +37,30 @@ def describe_c45(tree: C45Tree) -> dict[str, Any]:
     }
 
 
-def build_c45(given: dict[str, Any], source: str) -> C45Tree:
+def build_c45(content: dict[str, Any], source: str) -> C45Tree:
     """The tree of a file's content."""
     column, missing, children, word = (
-        np.array(given[part], dtype=np.int64) for part in ("column", "missing", "children", "word")
+        np.array(content[part], dtype=np.int64) for part in ("column", "missing", "children", "word")
     )
-    threshold = np.array([np.nan if number is None else float(number) for number in given["threshold"]])
-    tally = np.array(given["tally"], dtype=np.int64)
-    words = given["words"]
+    threshold = np.array([np.nan if number is None else float(number) for number in content["threshold"]])
+    tally = np.array(content["tally"], dtype=np.int64)
+    words = content["words"]
     columns = tuple(
-        BranchColumn(str(name), None if some is None else tuple(None if text is None else str(text) for text in some))
-        for name, some in zip(given["features"], words, strict=True)
+        BranchColumn(
+            str(name),
+            None if column_words is None else tuple(None if text is None else str(text) for text in column_words),
+        )
+        for name, column_words in zip(content["features"], words, strict=True)
     )
-    classes = np.array([str(name) for name in given["classes"]])
+    classes = np.array([str(name) for name in content["classes"]])
     first = np.where(children > 0, 1 + np.cumsum(children) - children, NONE)
     nodes = C45Nodes(column, threshold, missing, first, children, word, tally)
-    if not _make_a_tree(nodes, columns, len(classes)) or len(set(given["classes"])) != len(classes):
+    if not _make_a_tree(nodes, columns, len(classes)) or len(set(content["classes"])) != len(classes):
         raise DataError(f"{source}: the nodes do not make a C4.5 tree")
-    settings = given["settings"]
+    settings = content["settings"]
     confidence = settings["confidence"]
     return C45Tree(
-        str(given["target"]), classes, columns, nodes, int(settings["min_rows"]),
+        str(content["target"]), classes, columns, nodes, int(settings["min_rows"]),
         None if confidence is None else float(confidence),
     )  # fmt: skip
 
@@ -72,7 +75,7 @@ def _make_a_tree(nodes: C45Nodes, columns: tuple[BranchColumn, ...], classes: in
     if int(nodes.column.max()) >= len(columns) or int(nodes.column.min()) < NONE:
         return False
     number = numeric[nodes.column] & inner
-    shaped = (
+    has_shape = (
         int(nodes.children.min()) >= 0
         and int(nodes.children.sum()) == many - 1
         and np.array_equal(nodes.children > 0, inner)
@@ -80,7 +83,7 @@ def _make_a_tree(nodes: C45Nodes, columns: tuple[BranchColumn, ...], classes: in
         and bool((nodes.children[number] == 2).all() and np.isfinite(nodes.threshold[number]).all())
         and bool(np.isin(nodes.missing[number], (0, 1)).all() and (nodes.missing[~number] == NONE).all())
     )
-    return shaped and _fit_words(nodes, columns, number) and _add_up(nodes)
+    return has_shape and _fit_words(nodes, columns, number) and _add_up(nodes)
 
 
 def _fit_words(nodes: C45Nodes, columns: tuple[BranchColumn, ...], number: Flags) -> bool:

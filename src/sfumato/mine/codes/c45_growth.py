@@ -49,18 +49,24 @@ class _Grower:
         column, cut = (np.full(len(words), NONE, dtype=np.int64) for _ in range(2))
         if len(open_nodes) and self.columns:
             level = self._open(rows, node, classes, tally, open_nodes)
-            chosen, tests = choose_tests(self.columns, level, len(self.classes))
-            column[open_nodes], cut[open_nodes] = chosen, _take_cuts(chosen, tests)
+            test_columns, tests = choose_tests(self.columns, level, len(self.classes))
+            column[open_nodes], cut[open_nodes] = test_columns, _take_cuts(test_columns, tests)
         go_on = column[node] >= 0
         return self._branch(rows[go_on], node[go_on], column, cut, words, tally)
 
     def _open(self, rows: Ints, node: Ints, classes: Ints, tally: Ints, open_nodes: Ints) -> OpenNodes:
         number = np.full(len(tally), NONE, dtype=np.int64)
         number[open_nodes] = np.arange(len(open_nodes))
-        here = number[node] >= 0
+        row_mask = number[node] >= 0
         return OpenNodes(
-            rows[here], number[node[here]], classes[here], tally[open_nodes], self.min_rows, self.information, self.logs
-        )  # fmt: skip
+            rows[row_mask],
+            number[node[row_mask]],
+            classes[row_mask],
+            tally[open_nodes],
+            self.min_rows,
+            self.information,
+            self.logs,
+        )
 
     def _branch(
         self, rows: Ints, node: Ints, column: Ints, cut: Ints, words: Ints, tally: Ints
@@ -70,17 +76,21 @@ class _Grower:
         sides = np.tile([-np.inf, np.inf], (len(column), 1))
         sides[column < 0] = np.nan
         for index in np.unique(column[column >= 0]):
-            here = np.flatnonzero(column[node] == index)
-            own, tested = node[here], self.columns[index]
-            codes = tested.codes[rows[here]]
-            if tested.cells is None:
-                branch[here] = codes
+            row_indices = np.flatnonzero(column[node] == index)
+            row_nodes, tested_column = node[row_indices], self.columns[index]
+            codes = tested_column.codes[rows[row_indices]]
+            if tested_column.cells is None:
+                branch[row_indices] = codes
                 sides[column == index] = np.nan
                 continue
-            known, upper = codes >= 0, codes > cut[own]
-            widen_sides(sides, own[known], tested.cells[rows[here[known]]], upper[known])
-            missing[column == index] = _choose_missing_sides(own[known], upper[known], len(column))[column == index]
-            branch[here] = np.where(known, upper, missing[own])
+            known_mask, upper = codes >= 0, codes > cut[row_nodes]
+            widen_sides(
+                sides, row_nodes[known_mask], tested_column.cells[rows[row_indices[known_mask]]], upper[known_mask]
+            )
+            missing[column == index] = _choose_missing_sides(row_nodes[known_mask], upper[known_mask], len(column))[
+                column == index
+            ]
+            branch[row_indices] = np.where(known_mask, upper, missing[row_nodes])
         width = int(branch.max(initial=0)) + 1
         keys, child = _number_keys(node * width + branch, len(column) * width)
         parents = keys // width
@@ -91,11 +101,11 @@ class _Grower:
 
     def join_levels(self) -> C45Nodes:
         """All levels as one tree."""
-        joined = C45Nodes(
+        nodes = C45Nodes(
             *(np.concatenate([getattr(level, part.name) for level in self.levels]) for part in fields(C45Nodes))
         )
-        first = np.where(joined.children > 0, 1 + np.cumsum(joined.children) - joined.children, NONE)
-        return replace(joined, first=first)
+        first = np.where(nodes.children > 0, 1 + np.cumsum(nodes.children) - nodes.children, NONE)
+        return replace(nodes, first=first)
 
 
 def _number_keys(keys: Ints, most: int) -> tuple[Ints, Ints]:
@@ -107,9 +117,9 @@ def _number_keys(keys: Ints, most: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
 
 
-def _take_cuts(chosen: Ints, tests: list[ColumnTests]) -> Ints:
+def _take_cuts(test_columns: Ints, tests: list[ColumnTests]) -> Ints:
     cuts = np.array([test.cut for test in tests])
-    return np.where(chosen >= 0, cuts[chosen, np.arange(len(chosen))], NONE)
+    return np.where(test_columns >= 0, cuts[test_columns, np.arange(len(test_columns))], NONE)
 
 
 def _choose_missing_sides(node: Ints, upper: Flags, nodes: int) -> Ints:
@@ -137,8 +147,8 @@ def estimate_errors(tally: Ints, confidence: float) -> Floats:
     square = float(np.interp(confidence, _TAILS, _DEVIATIONS)) ** 2
     middle = wrong + 0.5
     spread = np.sqrt(square * (middle * (1 - middle / rows) + square / 4))
-    some = rows * (middle + square / 2 + spread) / (rows + square)
-    return np.asarray(np.where(wrong > 0, some, rows * (1 - confidence ** (1 / rows))))
+    upper_limits = rows * (middle + square / 2 + spread) / (rows + square)
+    return np.asarray(np.where(wrong > 0, upper_limits, rows * (1 - confidence ** (1 / rows))))
 
 
 def _choose_leaves(nodes: C45Nodes, errors: Floats, slack: float) -> Flags:

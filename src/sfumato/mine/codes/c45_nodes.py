@@ -54,27 +54,27 @@ class C45Nodes:
         """The tree in which some nodes are leaves, without what was below them."""
         return self.arrange(np.where(leaf, 0, self.children), np.zeros(len(self), dtype=bool))
 
-    def arrange(self, children: Ints, turned: Flags) -> C45Nodes:
+    def arrange(self, children: Ints, turned_mask: Flags) -> C45Nodes:
         """The tree with so many children, 0 or all, and with the two sides of some nodes exchanged."""
-        order, here = [np.zeros(1, dtype=np.int64)], np.zeros(1, dtype=np.int64)
-        while len(here):
-            inner = here[children[here] > 0]
+        order, level_nodes = [np.zeros(1, dtype=np.int64)], np.zeros(1, dtype=np.int64)
+        while len(level_nodes):
+            inner = level_nodes[children[level_nodes] > 0]
             many = children[inner]
             step = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
-            step = np.where(np.repeat(turned[inner], many), np.repeat(many, many) - 1 - step, step)
-            here = np.repeat(self.first[inner], many) + step
-            order.append(here)
-        kept = np.concatenate(order)
-        many, is_test, missing = children[kept], children[kept] > 0, self.missing[kept]
-        missing = np.where(turned[kept] & (missing >= 0), 1 - missing, missing)
+            step = np.where(np.repeat(turned_mask[inner], many), np.repeat(many, many) - 1 - step, step)
+            level_nodes = np.repeat(self.first[inner], many) + step
+            order.append(level_nodes)
+        node_order = np.concatenate(order)
+        many, is_test, missing = children[node_order], children[node_order] > 0, self.missing[node_order]
+        missing = np.where(turned_mask[node_order] & (missing >= 0), 1 - missing, missing)
         return C45Nodes(
-            np.where(is_test, self.column[kept], NONE),
-            np.where(is_test, self.threshold[kept], np.nan),
+            np.where(is_test, self.column[node_order], NONE),
+            np.where(is_test, self.threshold[node_order], np.nan),
             np.where(is_test, missing, NONE),
             np.where(is_test, 1 + np.cumsum(many) - many, NONE),
             many,
-            self.word[kept],
-            self.tally[kept],
+            self.word[node_order],
+            self.tally[node_order],
         )
 
 
@@ -92,15 +92,15 @@ class NodeCells:
     def step(self, nodes: C45Nodes, rows: Ints, node: Ints) -> Ints:
         """The child that each row goes to from its node, which is not a leaf; the node itself at an unknown word."""
         child = node.copy()
-        tested = nodes.column[node]
-        for index in np.unique(tested):
-            here = np.flatnonzero(tested == index)
-            own, cells = node[here], self.columns[index][rows[here]]
+        test_columns = nodes.column[node]
+        for index in np.unique(test_columns):
+            row_indices = np.flatnonzero(test_columns == index)
+            row_nodes, cells = node[row_indices], self.columns[index][rows[row_indices]]
             if cells.dtype == np.float32:
-                upper = np.where(np.isnan(cells), nodes.missing[own], cells > nodes.threshold[own])
-                child[here] = nodes.first[own] + upper.astype(np.int64)
+                upper = np.where(np.isnan(cells), nodes.missing[row_nodes], cells > nodes.threshold[row_nodes])
+                child[row_indices] = nodes.first[row_nodes] + upper.astype(np.int64)
             else:
-                child[here] = _follow_words(nodes, own, cells.astype(np.int64))
+                child[row_indices] = _follow_words(nodes, row_nodes, cells.astype(np.int64))
         return child
 
     def reach(self, nodes: C45Nodes, rows: int) -> Ints:
@@ -108,9 +108,9 @@ class NodeCells:
         node = np.zeros(rows, dtype=np.int64)
         moving = np.arange(rows) if nodes.column[0] >= 0 else np.zeros(0, dtype=np.int64)
         while len(moving):
-            before = node[moving]
-            node[moving] = self.step(nodes, moving, before)
-            moving = moving[(node[moving] != before) & (nodes.column[node[moving]] >= 0)]
+            previous_nodes = node[moving]
+            node[moving] = self.step(nodes, moving, previous_nodes)
+            moving = moving[(node[moving] != previous_nodes) & (nodes.column[node[moving]] >= 0)]
         return node
 
 
@@ -128,7 +128,7 @@ def _follow_words(nodes: C45Nodes, node: Ints, words: Ints) -> Ints:
     width = int(max(nodes.word[kids].max(), words.max())) + 2
     keys = np.repeat(parents, many) * width + nodes.word[kids]
     order = np.argsort(keys)
-    wanted = node * width + words
-    positions = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    matches = (keys[order[positions]] == wanted) & (words >= 0)
+    word_keys = node * width + words
+    positions = np.minimum(np.searchsorted(keys[order], word_keys), len(keys) - 1)
+    matches = (keys[order[positions]] == word_keys) & (words >= 0)
     return np.where(matches, kids[order[positions]], node)

@@ -100,10 +100,10 @@ def _count_codes(nodes: OpenNodes, codes: Ints, node: Ints, classes: Ints, width
         tally = grid[groups]
     else:
         keys.sort()
-        own = keys // count
-        new = np.append(True, own[1:] != own[:-1])
-        groups = own[new]
-        places = (np.cumsum(new) - 1) * count + (keys - own * count)
+        group_keys = keys // count
+        new = np.append(True, group_keys[1:] != group_keys[:-1])
+        groups = group_keys[new]
+        places = (np.cumsum(new) - 1) * count + (keys - group_keys * count)
         tally = np.bincount(places, minlength=len(groups) * count).reshape(-1, count)
     return _CodeCounts(groups // width, groups % width, tally)
 
@@ -113,55 +113,57 @@ def evaluate_words(column: C45Column, nodes: OpenNodes) -> ColumnTests:
     counts = _count_codes(nodes, column.codes[nodes.rows], nodes.node, nodes.classes, column.width)
     starts = np.flatnonzero(np.append(True, counts.node[1:] != counts.node[:-1]))
     sizes = counts.tally.sum(axis=1)
-    enough = np.add.reduceat((sizes >= nodes.min_rows).astype(np.int64), starts) >= 2
+    possible_mask = np.add.reduceat((sizes >= nodes.min_rows).astype(np.int64), starts) >= 2
     disorder = np.add.reduceat(nodes.measure_disorder(counts.tally), starts)
     # Logarithms are rounded, so that a gain of nothing may come out as less than nothing.
     gain = np.maximum(nodes.measure_disorder(nodes.tally) - disorder, 0)
     split = nodes.information[nodes.sizes] - np.add.reduceat(nodes.information[sizes], starts)
-    return ColumnTests(np.where(enough, gain, IMPOSSIBLE), split, np.full(len(gain), -1, dtype=np.int64))
+    return ColumnTests(np.where(possible_mask, gain, IMPOSSIBLE), split, np.full(len(gain), -1, dtype=np.int64))
 
 
 def evaluate_numbers(column: C45Column, nodes: OpenNodes) -> ColumnTests:
     """The threshold of greatest gain; choosing among many costs the logarithm of their number (Quinlan 1996)."""
     many = len(nodes.tally)
     codes, node, classes = column.codes[nodes.rows], nodes.node, nodes.classes
-    here = codes >= 0
-    known = nodes.tally
-    if not here.all():
-        codes, node, classes = codes[here], node[here], classes[here]
-        known = np.bincount(node * known.shape[1] + classes, minlength=known.size).reshape(known.shape)
-    tests = ColumnTests(*(np.full(many, nothing, dtype=np.int64) for nothing in (IMPOSSIBLE, 0, -1)))
+    known_mask = codes >= 0
+    known_tally = nodes.tally
+    if not known_mask.all():
+        codes, node, classes = codes[known_mask], node[known_mask], classes[known_mask]
+        known_tally = np.bincount(node * known_tally.shape[1] + classes, minlength=known_tally.size).reshape(
+            known_tally.shape
+        )
+    tests = ColumnTests(*(np.full(many, default, dtype=np.int64) for default in (IMPOSSIBLE, 0, -1)))
     if not len(codes):
         return tests
     counts = _count_codes(nodes, codes, node, classes, column.width)
-    low, groups = _find_cuts(counts, known, nodes.min_rows)
+    low, groups = _find_cuts(counts, known_tally, nodes.min_rows)
     if not len(groups):
         return tests
-    own = counts.node[groups]
-    disorder = nodes.measure_disorder(low) + nodes.measure_disorder(known[own] - low)
-    lower, both, size = low.sum(axis=1), known.sum(axis=1)[own], nodes.sizes[own]
-    parts = nodes.information[lower] + nodes.information[both - lower] + nodes.information[size - both]
+    cut_nodes = counts.node[groups]
+    disorder = nodes.measure_disorder(low) + nodes.measure_disorder(known_tally[cut_nodes] - low)
+    lower, known_sizes, size = low.sum(axis=1), known_tally.sum(axis=1)[cut_nodes], nodes.sizes[cut_nodes]
+    parts = nodes.information[lower] + nodes.information[known_sizes - lower] + nodes.information[size - known_sizes]
     split = nodes.information[size] - parts
-    best = np.lexsort((split, disorder, own))
-    starts = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
-    best, split_nodes, tried = best[starts], own[starts], np.diff(np.append(starts, len(own)))
-    gain = nodes.measure_disorder(known[split_nodes]) - disorder[best] - nodes.logs[tried]
+    best = np.lexsort((split, disorder, cut_nodes))
+    starts = np.flatnonzero(np.append(True, cut_nodes[1:] != cut_nodes[:-1]))
+    best, split_nodes, cut_counts = best[starts], cut_nodes[starts], np.diff(np.append(starts, len(cut_nodes)))
+    gain = nodes.measure_disorder(known_tally[split_nodes]) - disorder[best] - nodes.logs[cut_counts]
     tests.gain[split_nodes] = np.where(gain > 0, gain, IMPOSSIBLE)
     tests.split[split_nodes], tests.cut[split_nodes] = split[best], counts.code[groups[best]]
     return tests
 
 
-def _find_cuts(counts: _CodeCounts, known: Ints, min_rows: int) -> tuple[Ints, Ints]:
+def _find_cuts(counts: _CodeCounts, known_tally: Ints, min_rows: int) -> tuple[Ints, Ints]:
     """The class counts below each boundary point with enough rows on both sides, and the group that it follows."""
     sizes = counts.tally.sum(axis=1)
     label = np.where(counts.tally.max(axis=1) == sizes, counts.tally.argmax(axis=1), -1)
-    together = counts.node[1:] == counts.node[:-1]
-    groups = np.flatnonzero(together & ((label[1:] != label[:-1]) | (label[1:] < 0)))
-    total = np.cumsum(known, axis=0) - known
+    same_node_mask = counts.node[1:] == counts.node[:-1]
+    groups = np.flatnonzero(same_node_mask & ((label[1:] != label[:-1]) | (label[1:] < 0)))
+    total = np.cumsum(known_tally, axis=0) - known_tally
     low = np.cumsum(counts.tally, axis=0)[groups] - total[counts.node[groups]]
-    rows, lower = known.sum(axis=1)[counts.node[groups]], low.sum(axis=1)
-    needed = np.maximum(np.minimum(rows / (10 * known.shape[1]), _MOST_AT_A_SIDE), min_rows)
-    fit = (lower >= needed) & (rows - lower >= needed)
+    rows, lower = known_tally.sum(axis=1)[counts.node[groups]], low.sum(axis=1)
+    least_rows = np.maximum(np.minimum(rows / (10 * known_tally.shape[1]), _MOST_AT_A_SIDE), min_rows)
+    fit = (lower >= least_rows) & (rows - lower >= least_rows)
     return low[fit], groups[fit]
 
 
@@ -171,8 +173,8 @@ def choose_tests(columns: tuple[C45Column, ...], nodes: OpenNodes, rows: int) ->
     gain, split = np.array([test.gain for test in tests]), np.array([test.split for test in tests])
     possible = gain >= 0
     few = np.array([column.is_number or column.width < _MANY_VALUES * rows for column in columns])
-    allowed = possible & (gain >= (1 - 1e-12) * _average_gains(gain, possible, few)) & (split > 0)
-    ratio = np.where(allowed, gain / np.maximum(split, 1), -1.0)
+    allowed_mask = possible & (gain >= (1 - 1e-12) * _average_gains(gain, possible, few)) & (split > 0)
+    ratio = np.where(allowed_mask, gain / np.maximum(split, 1), -1.0)
     best = ratio.argmax(axis=0)
     return np.where(ratio.max(axis=0) >= 0, best, -1), tests
 

@@ -59,18 +59,18 @@ class CodedColumn:
     @classmethod
     def of(cls, name: str, codes: pl.Series, truth: pl.Series) -> CodedColumn:
         """Pair a published column with the true one, row by row."""
-        seen, true = (column.cast(pl.Float64).to_numpy().astype(np.float64) for column in (codes, truth))
-        known = ~np.isnan(seen) & ~np.isnan(true)
-        if not known.any():
+        code_numbers, true = (column.cast(pl.Float64).to_numpy().astype(np.float64) for column in (codes, truth))
+        known_mask = ~np.isnan(code_numbers) & ~np.isnan(true)
+        if not known_mask.any():
             raise DataError(f'"{name}" has no row in which both the code and the true value are known')
-        distinct, code_index = np.unique(seen[known], return_inverse=True)
-        places = np.full(len(seen), -1, dtype=np.int64)
-        places[known] = code_index
+        distinct, code_index = np.unique(code_numbers[known_mask], return_inverse=True)
+        places = np.full(len(code_numbers), -1, dtype=np.int64)
+        places[known_mask] = code_index
         low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
-        np.minimum.at(low, code_index, true[known])
-        np.maximum.at(high, code_index, true[known])
-        domain, times = np.unique(true[known], return_counts=True)
-        pairs = None if (low == high).all() else _count_code_pairs(code_index, true[known])
+        np.minimum.at(low, code_index, true[known_mask])
+        np.maximum.at(high, code_index, true[known_mask])
+        domain, times = np.unique(true[known_mask], return_counts=True)
+        pairs = None if (low == high).all() else _count_code_pairs(code_index, true[known_mask])
         return cls(name, distinct, low, high, np.bincount(code_index), places, domain, times, pairs)
 
     @property
@@ -148,24 +148,25 @@ def find_unit(values: Floats) -> float:
 
 
 def list_coded_columns(
-    published: Table, truth: Table, details: Mapping[str, Any], column: str | None = None
+    published_table: Table, truth: Table, details: Mapping[str, Any], column: str | None = None
 ) -> tuple[CodedColumn, ...]:
     """The columns of numbers that a release and the truth share, or one of them."""
     rows = details.get("rows")
-    if rows is None and len(published) != len(truth):
+    if rows is None and len(published_table) != len(truth):
         raise DataError(
             "the release and the truth differ in their number of rows, and the release does not map its rows"
         )
     true = truth.frame if rows is None else truth.frame[np.asarray(rows)]
-    both = [
+    common_names = [
         name
-        for name, kind in published.frame.schema.items()
+        for name, kind in published_table.frame.schema.items()
         if is_learnable_type(kind) and name in true.columns and is_learnable_type(true[name].dtype)
     ]
-    if column is not None and column not in both:
+    if column is not None and column not in common_names:
         raise PolicyError(f'"{column}" is not a column of numbers in both the release and the truth')
-    if not both:
+    if not common_names:
         raise PolicyError("the release and the truth share no column of numbers")
     return tuple(
-        CodedColumn.of(name, published.frame[name], true[name]) for name in ([column] if column is not None else both)
+        CodedColumn.of(name, published_table.frame[name], true[name])
+        for name in ([column] if column is not None else common_names)
     )

@@ -41,23 +41,23 @@ class KnowledgePoints:
         )
         points = points.reshape(trials, many)
         reach = radius * column.width
-        off = chance.uniform(-reach, reach, size=points.shape)
+        offsets = chance.uniform(-reach, reach, size=points.shape)
         wrong = np.arange(many) >= many - bad
-        off[:, wrong] = _draw_bad_offsets(column, points[:, wrong], reach, chance)
+        offsets[:, wrong] = _draw_bad_offsets(column, points[:, wrong], reach, chance)
         truth = np.where(chance.integers(2, size=points.shape) > 0, column.low[points], column.high[points])
         order = np.argsort(points, axis=1)
-        values = np.take_along_axis(truth + off, order, axis=1)
+        values = np.take_along_axis(truth + offsets, order, axis=1)
         return cls(np.take_along_axis(column.codes[points], order, axis=1), values)
 
 
 def _draw_bad_offsets(column: CodedColumn, points: Ints, reach: float, chance: np.random.Generator) -> Floats:
     """The error of a bad point: more than five radii, within the range if possible on some side."""
-    below = np.maximum(column.low[points] - column.domain[0], _BAD * reach * 1.2)
-    above = np.maximum(column.domain[-1] - column.low[points], _BAD * reach * 1.2)
-    up = chance.random(points.shape) * (below + above) < above
+    room_below = np.maximum(column.low[points] - column.domain[0], _BAD * reach * 1.2)
+    room_above = np.maximum(column.domain[-1] - column.low[points], _BAD * reach * 1.2)
+    upward_mask = chance.random(points.shape) * (room_below + room_above) < room_above
     share = 1 - chance.random(points.shape)  # never 0: more than five radii
-    room = np.where(up, above, below) - _BAD * reach
-    return np.asarray(np.where(up, 1, -1) * (_BAD * reach + share * room))
+    room = np.where(upward_mask, room_above, room_below) - _BAD * reach
+    return np.asarray(np.where(upward_mask, 1, -1) * (_BAD * reach + share * room))
 
 
 def fit_curve(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
@@ -129,9 +129,9 @@ class CodeRanges:
         reach = np.floor(reach / self.unit * (1 + 1e-12)) * self.unit
         low, high = self.low[code], self.high[code]
         begin = np.maximum(low, greatest - reach)
-        both = np.floor((np.minimum(high, least + reach) - begin) / self.unit * (1 + 1e-12) + 1e-6) + 1
+        overlap = np.floor((np.minimum(high, least + reach) - begin) / self.unit * (1 + 1e-12) + 1e-6) + 1
         whole = np.rint((high - low) / self.unit) + 1
-        return np.asarray(np.maximum(both, 0) / whole)
+        return np.asarray(np.maximum(overlap, 0) / whole)
 
     def reverse(self) -> CodeRanges:
         """The ranges if codes fall while values rise."""
@@ -160,8 +160,8 @@ def draw_rival_samples(column: CodedColumn, share: float, trials: int, chance: n
 
 def guess_by_quantile(column: CodedColumn, sample: Ints) -> Floats:
     """The value that has the same share of a rival's rows below it as the code has of the release's."""
-    there = sample > 0
-    return np.asarray(np.interp(column.middle, compute_shares_below(sample[there]), column.domain[there]))
+    sampled_mask = sample > 0
+    return np.asarray(np.interp(column.middle, compute_shares_below(sample[sampled_mask]), column.domain[sampled_mask]))
 
 
 def guess_by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
@@ -170,8 +170,8 @@ def guess_by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
     `runs` numbers the run of each code, in order: for example codes of one class, among which values may be permuted. A
     run is located in the sample by its quantiles; ties go by order.
     """
-    there = sample > 0
-    values, times = column.domain[there], sample[there]
+    sampled_mask = sample > 0
+    values, times = column.domain[sampled_mask], sample[sampled_mask]
     ends = np.cumsum(np.bincount(runs, weights=column.rows)) / column.rows.sum()
     run_of_value = np.minimum(np.searchsorted(ends, compute_shares_below(times)), len(ends) - 1)
     codes_by = np.lexsort((np.arange(len(runs)), column.rows, runs))
@@ -192,7 +192,7 @@ def _measure_runs(runs: Ints, many: int) -> tuple[Ints, Ints]:
     return size, np.cumsum(size) - size
 
 
-def number_runs(classes: Ints, mixed: Flags) -> Ints:
+def number_runs(classes: Ints, mixed_mask: Flags) -> Ints:
     """Number the runs of neighbours of one class; a mixed one is a run of its own."""
-    new = np.append(True, (classes[1:] != classes[:-1]) | mixed[1:] | mixed[:-1])
+    new = np.append(True, (classes[1:] != classes[:-1]) | mixed_mask[1:] | mixed_mask[:-1])
     return np.asarray(np.cumsum(new) - 1)

@@ -114,24 +114,26 @@ def decode_mining(
     counts = _index_provider_sets(itemsets)
     checks.refuse_incomplete_sets(counts)
     is_filtered = isinstance(key, Key) and key.method == BLOOM
-    opened = BloomKey.open(key) if is_filtered else ItemKey.open(key)
-    known = dict(zip(opened.published_codes, opened.supports, strict=True))
-    checks.refuse_foreign_codes(counts, known)
-    least = _choose_least_support(counts, min_support, opened.baskets)
-    checks.refuse_missing_codes(counts, known, least)
-    decoded = opened.decode(counts)
-    spot_checks = checks.choose_spot_checks(opened.spot_checks, least, max_length)
-    checks.refuse_failed_spot_checks(spot_checks, decoded, is_exact=not is_filtered)
+    opened_key = BloomKey.open(key) if is_filtered else ItemKey.open(key)
+    code_supports = dict(zip(opened_key.published_codes, opened_key.supports, strict=True))
+    checks.refuse_foreign_codes(counts, code_supports)
+    least = _choose_least_support(counts, min_support, opened_key.baskets)
+    checks.refuse_missing_codes(counts, code_supports, least)
+    decoded_supports = opened_key.decode(counts)
+    spot_checks = checks.choose_spot_checks(opened_key.spot_checks, least, max_length)
+    checks.refuse_failed_spot_checks(spot_checks, decoded_supports, is_exact=not is_filtered)
     if baskets is not None:
-        refuse_other_baskets(baskets, opened.data)
-        decoded = _recount(decoded, baskets, may_be_high=is_filtered)
+        refuse_other_baskets(baskets, opened_key.data)
+        decoded_supports = _recount(decoded_supports, baskets, may_be_high=is_filtered)
     frequent = {
-        items: count for items, count in decoded.items() if count >= least and len(items) <= (max_length or len(items))
+        items: count
+        for items, count in decoded_supports.items()
+        if count >= least and len(items) <= (max_length or len(items))
     }
     if baskets is not None:
         checks.refuse_left_out(frequent, baskets, least, max_length)
     return DecodedMining(
-        itemsets=_build_itemsets(frequent, opened.items, opened.baskets),
+        itemsets=_build_itemsets(frequent, opened_key.items, opened_key.baskets),
         least=least,
         returned=len(counts),
         spot_checks=len(spot_checks),
@@ -140,10 +142,15 @@ def decode_mining(
     )
 
 
-def _recount(decoded: Mapping[ItemIndices, int], baskets: Baskets, *, may_be_high: bool) -> dict[ItemIndices, int]:
+def _recount(
+    decoded_supports: Mapping[ItemIndices, int], baskets: Baskets, *, may_be_high: bool
+) -> dict[ItemIndices, int]:
     """The supports in the originals; a provider who counted wrongly is refused."""
-    true = checks.count_original_supports(decoded, baskets)
-    wrong = sum(decoded[items] < count if may_be_high else decoded[items] != count for items, count in true.items())
+    true = checks.count_original_supports(decoded_supports, baskets)
+    wrong = sum(
+        decoded_supports[items] < count if may_be_high else decoded_supports[items] != count
+        for items, count in true.items()
+    )
     if wrong and may_be_high:
         raise DataError(f"{wrong} itemsets have too small a support in the filters; the provider's counts are wrong")
     if wrong:
@@ -177,9 +184,9 @@ def _choose_least_support(counts: Mapping[Coded, int], min_support: Support | No
 
 def _build_itemsets(supports: Mapping[ItemIndices, int], items: Items, rows: int) -> Itemsets:
     """Short ones first, in an order that the provider's does not change."""
-    ordered = sorted(supports, key=lambda itemset: (len(itemset), itemset))
-    lengths = [len(itemset) for itemset in ordered]
-    codes = np.fromiter((code for itemset in ordered for code in itemset), dtype=np.int32, count=sum(lengths))
+    sorted_sets = sorted(supports, key=lambda itemset: (len(itemset), itemset))
+    lengths = [len(itemset) for itemset in sorted_sets]
+    codes = np.fromiter((code for itemset in sorted_sets for code in itemset), dtype=np.int32, count=sum(lengths))
     offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    counts = np.array([supports[itemset] for itemset in ordered], dtype=np.int64)
+    counts = np.array([supports[itemset] for itemset in sorted_sets], dtype=np.int64)
     return Itemsets(items, offsets, codes, counts, rows)

@@ -65,31 +65,31 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
         return decode_booster(model, key, table)
     if not hasattr(model, "classes_"):
         return _decode_written(model, key, table)
-    opened = TreeKey.open(key, table)
-    refuse_settings(model, opened)
-    sight = DecodingTable.of(opened, table, list_feature_names(model, table, opened))
-    order = index_classes([str(name) for name in model.classes_], opened)
-    decoded = copy.deepcopy(model)
-    trees = [decoded] if hasattr(decoded, "tree_") else decoded.estimators_
-    for done, (tree, bag) in enumerate(zip(trees, _draw_bags(model, len(table)), strict=True)):
-        report_progress("decoding trees", done, len(trees))
+    tree_key = TreeKey.open(key, table)
+    refuse_settings(model, tree_key)
+    sight = DecodingTable.of(tree_key, table, list_feature_names(model, table, tree_key))
+    order = index_classes([str(name) for name in model.classes_], tree_key)
+    decoded_model = copy.deepcopy(model)
+    trees = [decoded_model] if hasattr(decoded_model, "tree_") else decoded_model.estimators_
+    for tree_index, (tree, bag) in enumerate(zip(trees, _draw_bags(model, len(table)), strict=True)):
+        report_progress("decoding trees", tree_index, len(trees))
         tree.tree_ = sight.decode(tree.tree_, bag, order, model.class_weight is not None)
-    names = np.array(opened.labels.values)[list_kept_classes([str(name) for name in model.classes_], opened)]
-    decoded.classes_ = names
-    return decoded
+    names = np.array(tree_key.labels.values)[list_kept_classes([str(name) for name in model.classes_], tree_key)]
+    decoded_model.classes_ = names
+    return decoded_model
 
 
-def _decode_written(written: Any, key: Key, table: Table) -> Any:
+def _decode_written(written_tree: Any, key: Key, table: Table) -> Any:
     """A tree from a text or ONNX file: counts that the file leaves out are taken from the table first."""
     from sfumato.mine.codes.tree_files import WrittenTree
 
-    if not isinstance(written, WrittenTree):
-        raise PolicyError(_explain_refusal(written))
-    opened = TreeKey.open(key, table)
-    index_classes(list(written.classes), opened)
-    names = list_released_columns(table, opened)
+    if not isinstance(written_tree, WrittenTree):
+        raise PolicyError(_explain_refusal(written_tree))
+    tree_key = TreeKey.open(key, table)
+    index_classes(list(written_tree.classes), tree_key)
+    names = list_released_columns(table, tree_key)
     return decode_tree(
-        written.renumber_columns(names).build_model(DecodingTable.of(opened, table, names), opened), key, table
+        written_tree.renumber_columns(names).build_model(DecodingTable.of(tree_key, table, names), tree_key), key, table
     )
 
 
@@ -100,24 +100,24 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
 
     if not isinstance(model, (DecisionTreeClassifier, RandomForestClassifier)):
         raise PolicyError(_explain_refusal(model))
-    given = model.get_params()
-    if given.get("splitter") == "random":
+    settings = model.get_params()
+    if settings.get("splitter") == "random":
         raise PolicyError('splitter="random" draws thresholds between codes: such a tree cannot be decoded')
-    if given.get("monotonic_cst") is not None:
+    if settings.get("monotonic_cst") is not None:
         raise PolicyError("monotonic constraints refer to the codes: such a tree cannot be decoded")
     if model.n_outputs_ != 1:
         raise PolicyError("the model predicts several columns at once; only one target can be decoded")
-    _refuse_rounding(given.get("class_weight") is not None, key)
+    _refuse_rounding(settings.get("class_weight") is not None, key)
     is_random = isinstance(model, RandomForestClassifier) or model.max_features_ < model.n_features_in_
     if is_random and any(not column_key.rising for column_key in key.columns.values()):
         raise PolicyError(
             "some codes descend as values rise, so that branches swap sides and columns are drawn for other nodes: "
             'encode with direction="monotone" for forests and for max_features'
         )
-    torn = [name for name, harmless in _TEARING.items() if given.get(name, harmless) != harmless]
-    if key.permuted and torn:
+    tearing_names = [name for name, harmless in _TEARING.items() if settings.get(name, harmless) != harmless]
+    if key.permuted and tearing_names:
         raise PolicyError(
-            f"{', '.join(torn)} can make a tree split a pure piece, whose values are permuted: encode with "
+            f"{', '.join(tearing_names)} can make a tree split a pure piece, whose values are permuted: encode with "
             "permute=False for it"
         )
 
@@ -130,9 +130,9 @@ def _explain_refusal(model: Any) -> str:
     return "only a C45Tree, a fitted DecisionTreeClassifier or RandomForestClassifier, or a file can be decoded"
 
 
-def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
+def _refuse_rounding(is_weighted: bool, key: TreeKey) -> None:
     """Weights of classes are fractions, and their sums depend on the order of the rows."""
-    if weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
+    if is_weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
         raise PolicyError(
             "class_weight adds up fractions in the order of the rows, which differs for codes that descend or that "
             'values closer than 1e-7 share: encode with direction="monotone", columns multiplied by a power of ten'
@@ -141,13 +141,13 @@ def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
 
 def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
     """The columns that a model was grown on, in its order; if it does not name them, those of the release."""
-    given, count = getattr(model, "feature_names_in_", None), int(model.n_features_in_)
-    released = list_released_columns(table, key)
-    if given is not None:
-        names = tuple(str(name) for name in given)
+    given_names, count = getattr(model, "feature_names_in_", None), int(model.n_features_in_)
+    released_names = list_released_columns(table, key)
+    if given_names is not None:
+        names = tuple(str(name) for name in given_names)
     else:
-        names = released if len(released) == count else tuple(key.columns)
-    if len(names) != count or not set(names) <= set(released):
+        names = released_names if len(released_names) == count else tuple(key.columns)
+    if len(names) != count or not set(names) <= set(released_names):
         raise PolicyError(
             f"the model was grown on {count} columns, which are not the table's columns of numbers; train it on "
             "a frame with the release's own columns and names"
@@ -209,9 +209,9 @@ class Walked:
     @classmethod
     def start(cls, nodes: int, classes: int) -> Walked:
         """Before any row went down."""
-        nothing = np.array([-np.inf, np.inf], dtype=np.float32)
+        open_sides = np.array([-np.inf, np.inf], dtype=np.float32)
         count, missing = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.uint8)
-        return cls(count, missing, np.zeros((nodes, classes), dtype=np.int64), np.tile(nothing, (nodes, 1)))
+        return cls(count, missing, np.zeros((nodes, classes), dtype=np.int64), np.tile(open_sides, (nodes, 1)))
 
     def add_tally(self, other: Walked) -> Walked:
         """The combined counts of two parts of the rows."""
@@ -235,7 +235,7 @@ class DecodingTable:
         """Encode the columns that a model was grown on."""
         places = key.locate_cells(table)
         true = [convert_for_learners(table.frame[name], table.source) for name in names]
-        seen = [
+        coded_columns = [
             key.columns[name].encode(places[name]).astype(np.float32) if name in key.columns else column
             for name, column in zip(names, true, strict=True)
         ]
@@ -243,19 +243,19 @@ class DecodingTable:
         classes = key.labels.number_values(table.frame[key.target], table.source)
         if int(classes.min(initial=0)) < 0:
             raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
-        return cls(np.column_stack(seen), np.column_stack(true), np.array(rising), classes)
+        return cls(np.column_stack(coded_columns), np.column_stack(true), np.array(rising), classes)
 
-    def decode(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, weighted: bool) -> Any:
+    def decode(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, is_weighted: bool) -> Any:
         """The same tree with the originals' thresholds and classes."""
         state = tree.__getstate__()
         nodes = state["nodes"].copy()
-        walked = self.walk_bag(nodes, bag, order, int(state["values"].shape[2]))
-        _refuse_stranger(nodes, state["values"], walked, weighted)
-        _restore_thresholds(nodes, self.rising, walked)
+        walk = self.walk_bag(nodes, bag, order, int(state["values"].shape[2]))
+        _refuse_stranger(nodes, state["values"], walk, is_weighted)
+        _restore_thresholds(nodes, self.rising, walk)
         values = np.ascontiguousarray(state["values"][:, :, order[order >= 0]])
-        made = type(tree)(tree.n_features, np.asarray(tree.n_classes, dtype=np.intp), tree.n_outputs)
-        made.__setstate__({**state, "nodes": nodes, "values": values})
-        return made
+        new_tree = type(tree)(tree.n_features, np.asarray(tree.n_classes, dtype=np.intp), tree.n_outputs)
+        new_tree.__setstate__({**state, "nodes": nodes, "values": values})
+        return new_tree
 
     def walk_bag(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
         """Send the rows of a bag down a tree."""
@@ -281,30 +281,32 @@ class DecodingTable:
             return walk
 
         middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)
-        walked = map_in_threads(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])
-        both = walked[0] if len(walked) == 1 else walked[0].add_tally(walked[1])
-        sum_children(parts, both.count, both.tally)
-        return both
+        walks = map_in_threads(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])
+        whole_walk = walks[0] if len(walks) == 1 else walks[0].add_tally(walks[1])
+        sum_children(parts, whole_walk.count, whole_walk.tally)
+        return whole_walk
 
 
-def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) -> None:
+def _refuse_stranger(nodes: Any, values: Any, walk: Walked, is_weighted: bool) -> None:
     """Compare rows and classes at every node with the model."""
-    if not np.array_equal(nodes["n_node_samples"], walked.count):
+    if not np.array_equal(nodes["n_node_samples"], walk.count):
         raise DataError(f"{_STRANGER}: different numbers of rows reach its nodes")
-    expected = values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
+    expected_tally = (
+        values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
+    )
     # Class weights show at the root, and are the same at every other node.
-    weight = expected[0] / np.maximum(walked.tally[0], 1) if weighted else 1.0
-    same = np.allclose(expected, walked.tally * weight, rtol=1e-6, atol=1e-9)
+    weight = expected_tally[0] / np.maximum(walk.tally[0], 1) if is_weighted else 1.0
+    same = np.allclose(expected_tally, walk.tally * weight, rtol=1e-6, atol=1e-9)
     if not same:
         raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
 
 
-def _restore_thresholds(nodes: Any, rising: Flags, walked: Walked) -> None:
+def _restore_thresholds(nodes: Any, rising: Flags, walk: Walked) -> None:
     """Give every test the originals' threshold, and swap the children where codes descend."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
-    up = np.ones(len(nodes), dtype=bool)
-    up[tests] = rising[nodes["feature"][tests]]
-    lower, upper = walked.sides[:, 0].astype(np.float64), walked.sides[:, 1].astype(np.float64)
+    rising_mask = np.ones(len(nodes), dtype=bool)
+    rising_mask[tests] = rising[nodes["feature"][tests]]
+    lower, upper = walk.sides[:, 0].astype(np.float64), walk.sides[:, 1].astype(np.float64)
     # Infinite where a side is empty: not a split that a learner makes.
     fit = (lower < upper) & np.isfinite(lower) & np.isfinite(upper)
     if not bool(fit[tests].all()):
@@ -313,15 +315,15 @@ def _restore_thresholds(nodes: Any, rising: Flags, walked: Walked) -> None:
             "values are permuted"
         )
     nodes["threshold"][tests] = lower[tests] / 2.0 + upper[tests] / 2.0
-    turned = tests & ~up
+    turned_mask = tests & ~rising_mask
     left, right = nodes["left_child"].copy(), nodes["right_child"].copy()
-    nodes["left_child"][turned], nodes["right_child"][turned] = right[turned], left[turned]
+    nodes["left_child"][turned_mask], nodes["right_child"][turned_mask] = right[turned_mask], left[turned_mask]
     goes_left = nodes["missing_go_to_left"].astype(bool)
-    with_missing = walked.missing > 0
-    goes_left[turned & with_missing] ^= True
+    with_missing = walk.missing > 0
+    goes_left[turned_mask & with_missing] ^= True
     # If nothing is missing, scikit-learn sends later missing values to the larger side.
     bare = tests & ~with_missing
-    goes_left[bare] = (walked.count[nodes["left_child"]] > walked.count[nodes["right_child"]])[bare]
+    goes_left[bare] = (walk.count[nodes["left_child"]] > walk.count[nodes["right_child"]])[bare]
     nodes["missing_go_to_left"] = goes_left
 
 

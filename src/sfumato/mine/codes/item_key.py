@@ -52,9 +52,9 @@ class ItemKey:
 
     def __post_init__(self) -> None:
         """Check that every set of items is determined by its codes."""
-        own = [image[0] for image in self.images]
-        others = {position for image in self.images for position in image[1:]}
-        if len(set(own)) != len(own) or others & set(own):
+        own_positions = [image[0] for image in self.images]
+        other_positions = {position for image in self.images for position in image[1:]}
+        if len(set(own_positions)) != len(own_positions) or other_positions & set(own_positions):
             raise ValueError("an image is covered by others")
         if len(self.images) != len(self.items) or not len(self.codes) == len(set(self.codes)) == len(self.supports):
             raise ValueError("parts of different lengths")
@@ -64,10 +64,10 @@ class ItemKey:
     def seal(self) -> Key:
         """For keeping."""
         lists = {name: list(getattr(self, name)) for name in _LISTS}
-        nested = {name: [list(values) for values in getattr(self, name)] for name in _NESTED}
+        nested_lists = {name: [list(values) for values in getattr(self, name)] for name in _NESTED}
         rest = {"kind": self.kind, "noise": self.noise, "seed": f"{self.seed:x}", "baskets": self.baskets}
-        known = {"data": self.data, "spot_checks": spell_spot_checks(self.spot_checks)}
-        return seal_key(METHOD, {**lists, **nested, **rest, **known})
+        basket_facts = {"data": self.data, "spot_checks": spell_spot_checks(self.spot_checks)}
+        return seal_key(METHOD, {**lists, **nested_lists, **rest, **basket_facts})
 
     @classmethod
     def open(cls, key: Key | None) -> ItemKey:
@@ -75,10 +75,10 @@ class ItemKey:
         secret = unseal_key(key, METHOD)
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in _LISTS}
-            nested: dict[str, Any] = {name: tuple(tuple(values) for values in secret[name]) for name in _NESTED}
+            nested_lists: dict[str, Any] = {name: tuple(tuple(values) for values in secret[name]) for name in _NESTED}
             rest: dict[str, Any] = {name: secret[name] for name in ("kind", "noise", "baskets", "data")}
             spot_checks = parse_spot_checks(secret.get("spot_checks", ()))
-            return cls(**lists, **nested, **rest, seed=int(secret["seed"], 16), spot_checks=spot_checks)
+            return cls(**lists, **nested_lists, **rest, seed=int(secret["seed"], 16), spot_checks=spot_checks)
         except (KeyError, TypeError, ValueError, IndexError):
             raise DataError(f"the key is not a valid key of {METHOD}") from None
 
@@ -97,24 +97,26 @@ class ItemKey:
         """The image of each item, in published numbers."""
         return tuple(frozenset(self.codes[position] for position in image) for image in self.images)
 
-    def find_itemset(self, coded: Coded) -> ItemIndices | None:
+    def find_itemset(self, code_set: Coded) -> ItemIndices | None:
         """The items with exactly these codes; None if there are no such items."""
-        held = [self.owners[code] for code in coded if code in self.owners]
-        covered = frozenset().union(*(self.published[item] for item in held))
-        return tuple(sorted(held)) if covered == coded else None
+        item_indices = [self.owners[code] for code in code_set if code in self.owners]
+        covered_codes = frozenset().union(*(self.published[item] for item in item_indices))
+        return tuple(sorted(item_indices)) if covered_codes == code_set else None
 
     def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
         """The true support of every set of items found, without fakes."""
         counts = {
-            items: count for coded, count in provider_sets.items() if (items := self.find_itemset(coded)) is not None
+            items: count
+            for code_set, count in provider_sets.items()
+            if (items := self.find_itemset(code_set)) is not None
         }
         if not self.fakes:
             return counts
         columns: Any = build_item_columns(Baskets.of(self.fakes), {item for items in counts for item in items})
         whole = build_full_column(len(self.fakes))
         true: dict[ItemIndices, int] = {}
-        for done, (items, count) in enumerate(counts.items()):
-            if done % 4096 == 0:
-                report_progress("decoding itemsets", done, len(counts))
+        for position, (items, count) in enumerate(counts.items()):
+            if position % 4096 == 0:
+                report_progress("decoding itemsets", position, len(counts))
             true[items] = count - intersect_items(columns, items, whole).bit_count()
         return true

@@ -50,12 +50,12 @@ def convert_for_learners(column: pl.Series, source: str) -> Singles:
 
 def rank_cells(cells: Singles) -> tuple[Singles, Ints]:
     """The distinct values in order, and the index of each cell among them; a missing cell is at `UNKNOWN`."""
-    known = ~np.isnan(cells)
-    if known.all():
+    known_mask = ~np.isnan(cells)
+    if known_mask.all():
         return _rank_known_cells(cells)
-    values, ranks = _rank_known_cells(cells[known])
+    values, ranks = _rank_known_cells(cells[known_mask])
     places = np.full(len(cells), UNKNOWN, dtype=np.int64)
-    places[known] = ranks
+    places[known_mask] = ranks
     return values, places
 
 
@@ -77,8 +77,8 @@ def look_up_cells(cells: Singles, values: Singles) -> Ints:
     if _is_narrow(values, len(cells)):
         return _look_up_by_table(cells, values)
     if len(values) > _FEW_VALUES:
-        own, places = rank_cells(cells)
-        return np.append(_look_up_by_search(own, values), UNKNOWN)[places]
+        distinct_cells, places = rank_cells(cells)
+        return np.append(_look_up_by_search(distinct_cells, values), UNKNOWN)[places]
     return _look_up_by_search(cells, values)
 
 
@@ -89,12 +89,12 @@ def _look_up_by_search(cells: Singles, values: Singles) -> Ints:
 
 def _look_up_by_table(cells: Singles, values: Singles) -> Ints:
     low, high = values[0], values[-1]
-    inside = (cells >= low) & (cells <= high)
-    steps = np.where(inside, cells - low, 0).astype(np.int64)
+    range_mask = (cells >= low) & (cells <= high)
+    steps = np.where(range_mask, cells - low, 0).astype(np.int64)
     numbers = np.full(int(high - low) + 1, UNKNOWN, dtype=np.int64)
     numbers[(values - low).astype(np.int64)] = np.arange(len(values))
     places = numbers[steps]
-    right = inside & (values[places] == cells)
+    right = range_mask & (values[places] == cells)
     return places if right.all() else np.where(right, places, UNKNOWN)
 
 
@@ -116,8 +116,8 @@ def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, I
 
     Classes are numbered from 0; rows at `UNKNOWN` are skipped.
     """
-    known = places >= 0
-    rows, mine = (places, classes) if known.all() else (places[known], classes[known])
+    known_mask = places >= 0
+    rows, mine = (places, classes) if known_mask.all() else (places[known_mask], classes[known_mask])
     low, high = np.full(values, np.iinfo(np.int64).max), np.full(values, -1, dtype=np.int64)
     np.minimum.at(low, rows, mine)
     np.maximum.at(high, rows, mine)
@@ -125,9 +125,9 @@ def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, I
     return np.where(empty, 1, low), np.where(empty, 0, high)
 
 
-def map_in_threads(work: Callable[[_Given], _Made], given: Iterable[_Given]) -> list[_Made]:
+def map_in_threads(work: Callable[[_Given], _Made], tasks: Iterable[_Given]) -> list[_Made]:
     """Process several columns, two at a time: numpy releases the interpreter lock while it sorts."""
-    todo = list(given)
+    todo = list(tasks)
     if len(todo) < 2:
         return [work(task) for task in todo]
     with ThreadPoolExecutor(_THREADS) as pool:

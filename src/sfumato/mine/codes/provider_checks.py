@@ -41,9 +41,9 @@ def draw_spot_checks(data: Baskets, chance: np.random.Generator) -> tuple[SpotCh
         return ()
     itemsets: set[ItemIndices] = set()
     for row in chance.choice(rows, SPOT_CHECKS).tolist():
-        held = data.codes[data.offsets[row] : data.offsets[row + 1]]
-        size = min(int(chance.integers(2, 4)), len(held))
-        itemsets.add(tuple(sorted(chance.choice(held, size, replace=False).tolist())))
+        basket_codes = data.codes[data.offsets[row] : data.offsets[row + 1]]
+        size = min(int(chance.integers(2, 4)), len(basket_codes))
+        itemsets.add(tuple(sorted(chance.choice(basket_codes, size, replace=False).tolist())))
     return tuple(
         SpotCheck(items, support) for items, support in count_original_supports(sorted(itemsets), data).items()
     )
@@ -96,13 +96,13 @@ def refuse_incomplete_sets(counts: Mapping[Coded, int]) -> None:
         )
 
 
-def refuse_foreign_codes(counts: Mapping[Coded, int], known: Mapping[int, int]) -> None:
+def refuse_foreign_codes(counts: Mapping[Coded, int], code_supports: Mapping[int, int]) -> None:
     """Stop if a single code is not of the key, or has another support."""
     single = {next(iter(codes)): count for codes, count in counts.items() if len(codes) == 1}
-    foreign = sum(code not in known for code in single)
+    foreign = sum(code not in code_supports for code in single)
     if foreign:
         raise DataError(f"{foreign} of {len(single)} codes found are not of this key; use the key of this release")
-    wrong = sum(known[code] != count for code, count in single.items())
+    wrong = sum(code_supports[code] != count for code, count in single.items())
     if wrong:
         raise DataError(
             f"{wrong} of {len(single)} codes have a different support than in this key's release; either the key "
@@ -110,9 +110,9 @@ def refuse_foreign_codes(counts: Mapping[Coded, int], known: Mapping[int, int]) 
         )
 
 
-def refuse_missing_codes(counts: Mapping[Coded, int], known: Mapping[int, int], least: int) -> None:
+def refuse_missing_codes(counts: Mapping[Coded, int], code_supports: Mapping[int, int], least: int) -> None:
     """A provider who mined with a higher threshold leaves out codes that the key knows to be frequent."""
-    missing = sum(count >= least and frozenset({code}) not in counts for code, count in known.items())
+    missing = sum(count >= least and frozenset({code}) not in counts for code, count in code_supports.items())
     if missing:
         raise DataError(
             f"{missing} codes have a support of {least} or more in this key's release, but were not found; the "
@@ -123,13 +123,13 @@ def refuse_missing_codes(counts: Mapping[Coded, int], known: Mapping[int, int], 
 
 def count_original_supports(sets: Iterable[ItemIndices], baskets: Baskets) -> dict[ItemIndices, int]:
     """The supports of sets of item indices, counted in the originals."""
-    wanted = list(sets)
-    used = sorted({position for itemset in wanted for position in itemset})
+    itemsets = list(sets)
+    used = sorted({position for itemset in itemsets for position in itemset})
     columns = dict(
         zip(used, build_item_columns(baskets, [baskets.items[position] for position in used]).values(), strict=True)
     )
     whole = build_full_column(len(baskets))
-    return {itemset: intersect_items(columns, itemset, whole).bit_count() for itemset in wanted}
+    return {itemset: intersect_items(columns, itemset, whole).bit_count() for itemset in itemsets}
 
 
 def refuse_left_out(itemsets: Collection[ItemIndices], baskets: Baskets, least: int, max_length: int | None) -> None:
@@ -143,9 +143,9 @@ def refuse_left_out(itemsets: Collection[ItemIndices], baskets: Baskets, least: 
         left_out += _count_frequent_pairs(baskets, least) - len(by_length.get(2, ()))
     for length in range(2, min(longest, max(by_length, default=0) + 1)):
         level = by_length.get(length, set())
-        beyond = [items for items in _join_level(level) if items not in by_length.get(length + 1, ())]
-        report_progress("counting itemsets that were not found", len(beyond))
-        left_out += sum(count >= least for count in count_original_supports(beyond, baskets).values())
+        candidates = [items for items in _join_level(level) if items not in by_length.get(length + 1, ())]
+        report_progress("counting itemsets that were not found", len(candidates))
+        left_out += sum(count >= least for count in count_original_supports(candidates, baskets).values())
     if left_out:
         raise DataError(
             f"at least {left_out} itemsets with a support of {least} or more in the originals were not found; the "
@@ -157,12 +157,12 @@ def refuse_left_out(itemsets: Collection[ItemIndices], baskets: Baskets, least: 
 def _count_frequent_pairs(baskets: Baskets, least: int) -> int:
     from scipy.sparse import coo_matrix, csr_matrix, triu
 
-    held = csr_matrix(
+    basket_matrix = csr_matrix(
         (np.ones(baskets.codes.size, dtype=np.int64), baskets.codes, baskets.offsets),
         shape=(len(baskets), len(baskets.items)),
     )
-    held = held[:, np.bincount(baskets.codes, minlength=len(baskets.items)) >= least]
-    return int((coo_matrix(triu(held.T @ held, 1)).data >= least).sum())
+    basket_matrix = basket_matrix[:, np.bincount(baskets.codes, minlength=len(baskets.items)) >= least]
+    return int((coo_matrix(triu(basket_matrix.T @ basket_matrix, 1)).data >= least).sum())
 
 
 def _join_level(level: Collection[ItemIndices]) -> Iterator[ItemIndices]:
@@ -172,6 +172,6 @@ def _join_level(level: Collection[ItemIndices]) -> Iterator[ItemIndices]:
         by_start.setdefault(items[:-1], []).append(items[-1])
     for start, ends in by_start.items():
         for low, high in combinations(sorted(ends), 2):
-            joined = (*start, low, high)
-            if all(joined[:index] + joined[index + 1 :] in level for index in range(len(start))):
-                yield joined
+            candidate = (*start, low, high)
+            if all(candidate[:index] + candidate[index + 1 :] in level for index in range(len(start))):
+                yield candidate

@@ -123,86 +123,92 @@ def _refuse_pickle(content: bytes, source: Path) -> None:
 
 def _parse_tree(text: str, source: str) -> Any:
     try:
-        given = json.loads(text)
-        if is_booster(given):
-            return read_booster(given, source)
-        if given["sfumato_tree"] == FORM and given["learner"] == LEARNER:
-            return build_c45(given, source)
-        if given["sfumato_tree"] != FORM or given["learner"] not in _LEARNERS:
+        content = json.loads(text)
+        if is_booster(content):
+            return read_booster(content, source)
+        if content["sfumato_tree"] == FORM and content["learner"] == LEARNER:
+            return build_c45(content, source)
+        if content["sfumato_tree"] != FORM or content["learner"] not in _LEARNERS:
             raise DataError(f"{source}: the tree has another version, or a learner that cannot be decoded")
-        return _build_model(given, source)
+        return _build_model(content, source)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise DataError(f"{source}: not a tree as sfumato writes it; see the page on encoding for trees") from None
 
 
-def _build_model(given: dict[str, Any], source: str) -> Any:
+def _build_model(content: dict[str, Any], source: str) -> Any:
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
-    classes, columns, settings = [str(label) for label in given["classes"]], int(given["columns"]), given["settings"]
-    if len(set(classes)) != len(classes) or not given["trees"] or columns < 1:
+    classes, columns, settings = (
+        [str(label) for label in content["classes"]],
+        int(content["columns"]),
+        content["settings"],
+    )
+    if len(set(classes)) != len(classes) or not content["trees"] or columns < 1:
         raise DataError(f"{source}: the tree has no nodes, no columns, or a duplicate class")
-    if given["learner"] == "DecisionTreeClassifier":
+    if content["learner"] == "DecisionTreeClassifier":
         model: Any = DecisionTreeClassifier(**settings)
-        model.tree_ = build_sklearn_tree(given["trees"][0], columns, len(classes), source)
+        model.tree_ = build_sklearn_tree(content["trees"][0], columns, len(classes), source)
         model.max_features_ = _count_features_tried(settings.get("max_features"), columns)
     else:
         model = RandomForestClassifier(**settings)
-        model._n_samples, model._n_samples_bootstrap = int(given["rows"]), given["rows_drawn"]
+        model._n_samples, model._n_samples_bootstrap = int(content["rows"]), content["rows_drawn"]
         model._sample_weight = None
-        model.estimators_ = [_build_member_tree(tree, model, columns, len(classes), source) for tree in given["trees"]]
+        model.estimators_ = [
+            _build_member_tree(tree, model, columns, len(classes), source) for tree in content["trees"]
+        ]
     model.classes_, model.n_classes_ = np.array(classes), len(classes)
     model.n_outputs_, model.n_features_in_ = 1, columns
-    if given["features"] is not None:
-        if len(given["features"]) != columns:
+    if content["features"] is not None:
+        if len(content["features"]) != columns:
             raise DataError(f"{source}: the tree's column names do not match its column count")
-        model.feature_names_in_ = np.array([str(name) for name in given["features"]], dtype=object)
+        model.feature_names_in_ = np.array([str(name) for name in content["features"]], dtype=object)
     return model
 
 
-def _count_features_tried(asked: Any, columns: int) -> int:
+def _count_features_tried(max_features: Any, columns: int) -> int:
     """How many columns are tried at a node, as in scikit-learn."""
-    if asked is None:
+    if max_features is None:
         return columns
-    if isinstance(asked, str):
-        return max(1, int({"sqrt": math.sqrt, "log2": math.log2}[asked](columns)))
-    return int(asked) if isinstance(asked, int) else max(1, int(asked * columns))
+    if isinstance(max_features, str):
+        return max(1, int({"sqrt": math.sqrt, "log2": math.log2}[max_features](columns)))
+    return int(max_features) if isinstance(max_features, int) else max(1, int(max_features * columns))
 
 
-def _build_member_tree(given: dict[str, Any], forest: Any, columns: int, classes: int, source: str) -> Any:
+def _build_member_tree(tree_parts: dict[str, Any], forest: Any, columns: int, classes: int, source: str) -> Any:
     """One tree of a forest, with the seed that its rows were drawn with."""
     from sklearn.tree import DecisionTreeClassifier
 
-    shared = {name: getattr(forest, name) for name in forest.estimator_params}
-    if forest.bootstrap and not isinstance(given["seed"], int):
+    forest_settings = {name: getattr(forest, name) for name in forest.estimator_params}
+    if forest.bootstrap and not isinstance(tree_parts["seed"], int):
         raise DataError(f"{source}: a tree of the forest lacks the seed that its rows were drawn with")
-    tree: Any = DecisionTreeClassifier(**{**shared, "random_state": given["seed"]})
-    tree.tree_ = build_sklearn_tree(given, columns, classes, source)
+    tree: Any = DecisionTreeClassifier(**{**forest_settings, "random_state": tree_parts["seed"]})
+    tree.tree_ = build_sklearn_tree(tree_parts, columns, classes, source)
     tree.classes_, tree.n_classes_ = np.arange(classes, dtype=np.float64), classes
     tree.n_outputs_, tree.n_features_in_ = 1, columns
     return tree
 
 
-def build_sklearn_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> Any:
+def build_sklearn_tree(tree_parts: dict[str, Any], columns: int, classes: int, source: str) -> Any:
     """scikit-learn's own tree from the parts of its nodes."""
     from sklearn.tree import DecisionTreeClassifier
 
     pattern = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    left = np.asarray(given["left"], dtype=np.int64)
-    nodes = np.zeros(len(left), dtype=pattern.__getstate__()["nodes"].dtype)
+    left_children = np.asarray(tree_parts["left"], dtype=np.int64)
+    nodes = np.zeros(len(left_children), dtype=pattern.__getstate__()["nodes"].dtype)
     for ours, (theirs, kind) in _NODES.items():
-        part = given[ours]
+        part = tree_parts[ours]
         if ours == "threshold":
             part = [math.inf if value == "inf" else float(value) for value in part]
         nodes[theirs] = np.asarray(part, dtype=kind)
-    values = np.asarray(given["values"], dtype=np.float64)
+    values = np.asarray(tree_parts["values"], dtype=np.float64)
     depth = check_tree_shape(nodes["left_child"], nodes["right_child"], nodes["feature"], columns, source)
     if values.shape != (len(nodes), classes) or not np.isfinite(values).all() or (values < 0).any():
         raise DataError(f"{source}: the tree lacks the number of rows of each class at its nodes")
-    made = type(pattern)(columns, np.array([classes], dtype=np.intp), 1)
+    new_tree = type(pattern)(columns, np.array([classes], dtype=np.intp), 1)
     state = {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values[:, None, :].copy()}
-    made.__setstate__(state)
-    return made
+    new_tree.__setstate__(state)
+    return new_tree
 
 
 def check_tree_shape(

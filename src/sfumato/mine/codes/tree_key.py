@@ -125,15 +125,15 @@ class ValueNames:
 
     def number_values(self, column: pl.Series, source: str) -> Ints:
         """The index of each cell's value; −1 where it is missing."""
-        known = spell_cells(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
+        known_words = spell_cells(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
         # Each distinct cell is formatted once, since formatting is slow.
         distinct = column.unique(maintain_order=True)
-        word_index = {word: index for index, word in enumerate(known)}
+        word_index = {word: index for index, word in enumerate(known_words)}
         codes = [-1 if word is None else word_index.get(word, -2) for word in spell_cells(distinct).to_list()]
         first = pl.DataFrame({"cell": distinct, "number": pl.Series(codes, dtype=pl.Int64)})
         cells = pl.DataFrame({"cell": column})
-        joined = cells.join(first, on="cell", how="left", nulls_equal=True, maintain_order="left")["number"]
-        numbers: Ints = joined.to_numpy()
+        cell_numbers = cells.join(first, on="cell", how="left", nulls_equal=True, maintain_order="left")["number"]
+        numbers: Ints = cell_numbers.to_numpy()
         strange = int((numbers < -1).sum())
         if strange:
             raise DataError(

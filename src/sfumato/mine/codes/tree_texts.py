@@ -70,20 +70,24 @@ class WrittenTree:
         from sfumato.mine.codes.tree_files import build_sklearn_tree
 
         names = self.features or ()
-        kept = sorted(code for index, code in enumerate(key.labels.codes) if bool((sight.classes == index).any()))
-        order = np.array([kept.index(code) if code in kept else -1 for code in key.labels.codes], dtype=np.int64)
-        walked = self._walk_rows(sight, order, len(kept))
-        self._refuse_other_leaves(walked.tally, kept)
-        tally = walked.tally
+        kept_classes = sorted(
+            code for index, code in enumerate(key.labels.codes) if bool((sight.classes == index).any())
+        )
+        order = np.array(
+            [kept_classes.index(code) if code in kept_classes else -1 for code in key.labels.codes], dtype=np.int64
+        )
+        walk = self._walk_rows(sight, order, len(kept_classes))
+        self._refuse_other_leaves(walk.tally, kept_classes)
+        tally = walk.tally
         shares = tally / np.maximum(tally.sum(axis=1, keepdims=True), 1)
         parts = {
             "left": self.left, "right": self.right, "feature": self.feature, "threshold": self.threshold,
-            "missing_left": self._send_missing(walked.count), "impurity": 1 - (shares**2).sum(axis=1),
-            "rows": walked.count, "weight": walked.count, "values": shares,
+            "missing_left": self._send_missing(walk.count), "impurity": 1 - (shares**2).sum(axis=1),
+            "rows": walk.count, "weight": walk.count, "values": shares,
         }  # fmt: skip
         model: Any = DecisionTreeClassifier()
-        model.tree_ = build_sklearn_tree(parts, len(names), len(kept), self.source)
-        model.classes_, model.n_classes_, model.n_outputs_ = np.array(kept), len(kept), 1
+        model.tree_ = build_sklearn_tree(parts, len(names), len(kept_classes), self.source)
+        model.classes_, model.n_classes_, model.n_outputs_ = np.array(kept_classes), len(kept_classes), 1
         model.n_features_in_ = model.max_features_ = len(names)
         model.feature_names_in_ = np.array(names, dtype=object)
         return model
@@ -105,26 +109,26 @@ class WrittenTree:
         if self.missing_left is not None:
             nodes["missing_go_to_left"] = self.missing_left
         rows = np.arange(len(sight.seen))
-        walked = codes.walk_bag(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
+        walk = codes.walk_bag(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
         tests = self.left >= 0
-        if self.missing_left is None and bool(walked.missing[tests].any()):
+        if self.missing_left is None and bool(walk.missing[tests].any()):
             raise DataError(f"{self.source}: the file does not state where missing cells go; use write_tree's JSON")
-        lower, upper = walked.sides[:, 0].astype(np.float64), walked.sides[:, 1].astype(np.float64)
+        lower, upper = walk.sides[:, 0].astype(np.float64), walk.sides[:, 1].astype(np.float64)
         slack = self.slack * (1 + 1e-6) + np.abs(self.threshold) * 1e-15
         with np.errstate(invalid="ignore"):
-            off = ~(np.abs(lower / 2 + upper / 2 - self.threshold) <= slack)
+            misplaced_mask = ~(np.abs(lower / 2 + upper / 2 - self.threshold) <= slack)
         # No code may be so near that rounding could have moved the threshold past it.
-        off |= (lower >= self.threshold - slack) | (upper <= self.threshold + slack)
-        if bool(off[tests].any()):
+        misplaced_mask |= (lower >= self.threshold - slack) | (upper <= self.threshold + slack)
+        if bool(misplaced_mask[tests].any()):
             raise DataError(
-                f"{self.source}: {int(off[tests].sum())} thresholds do not lie half-way between two codes of the rows "
-                "that reach them: the model was not grown on this table under this key, or its thresholds are rounded "
-                "too much (export_text has decimals=…)"
+                f"{self.source}: {int(misplaced_mask[tests].sum())} thresholds do not lie half-way between two codes "
+                "of the rows that reach them: the model was not grown on this table under this key, or its "
+                "thresholds are rounded too much (export_text has decimals=…)"
             )
-        return walked
+        return walk
 
-    def _refuse_other_leaves(self, tally: Ints, kept: list[str]) -> None:
-        commonest = np.array(kept)[tally.argmax(axis=1)]
+    def _refuse_other_leaves(self, tally: Ints, kept_classes: list[str]) -> None:
+        commonest = np.array(kept_classes)[tally.argmax(axis=1)]
         for leaf in np.flatnonzero(self.left < 0):
             if self.leaf_classes[leaf] != commonest[leaf]:
                 raise DataError(

@@ -100,9 +100,9 @@ def adversarial_rules(
     if max_length is not None and (isinstance(max_length, bool) or max_length < 1):
         raise PolicyError("max_length must be a number of columns, at least 1")
     chance = (randomness or Randomness.secure()).generator()
-    published = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
+    published_names = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
     cells = TableCells.of(
-        table, build_private_mask(_validate_entries(private), table.frame, chance, table.source, published)
+        table, build_private_mask(_validate_entries(private), table.frame, chance, table.source, published_names)
     )
     budget = SearchBudget(seconds, memory)
     rule_arrays = find_adversarial_rules(cells, cells.states, threshold, least, max_length, prior, budget=budget)
@@ -124,20 +124,20 @@ def _spell_rules(cells: TableCells, rule_arrays: RuleArrays) -> list[Adversarial
     items = [(name, value) for name, values in zip(cells.names, cells.values, strict=True) for value in values]
     spelling = rule_arrays.items.tolist()
     starts = list(pairwise(rule_arrays.start.tolist()))
-    exposed_start, exposed = _list_exposed_rows(cells, rule_arrays)
-    rows = exposed.tolist()
+    exposed_start, exposed_rows = _list_exposed_rows(cells, rule_arrays)
+    rows = exposed_rows.tolist()
     return [
         AdversarialRule(
             dict([items[item] for item in spelling[slice(*starts[antecedent])]]),
             items[target][0],
             items[target][1],
             public,
-            seen,
+            public_share,
             right,
             tuple(rows[begin:end]),
             lift,
         )
-        for antecedent, target, public, seen, right, lift, (begin, end) in zip(
+        for antecedent, target, public, public_share, right, lift, (begin, end) in zip(
             rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), rule_arrays.public.tolist(),
             _build_fractions(rule_arrays.public_fit, rule_arrays.public),
             _build_fractions(rule_arrays.hidden_fit, rule_arrays.hidden),
@@ -149,8 +149,8 @@ def _spell_rules(cells: TableCells, rule_arrays: RuleArrays) -> list[Adversarial
 def _build_fractions(parts: Codes, wholes: Codes) -> list[Fraction]:
     """Fractions of whole numbers, equal ones created once."""
     pairs, pair_index = np.unique(parts * np.int64(2**31) + wholes, return_inverse=True)
-    made = [Fraction(pair >> 31, pair & (2**31 - 1)) for pair in pairs.tolist()]
-    return [made[index] for index in pair_index.tolist()]
+    fractions = [Fraction(pair >> 31, pair & (2**31 - 1)) for pair in pairs.tolist()]
+    return [fractions[index] for index in pair_index.tolist()]
 
 
 def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints, Codes]:
@@ -158,18 +158,18 @@ def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints
     from sfumato.kernels.entries.adversarial_marks import ListedRules, list_exposed
 
     start = np.concatenate([[0], np.cumsum(rule_arrays.hidden_fit, dtype=np.int64)])
-    exposed = np.zeros(int(start[-1]), dtype=np.int32)
+    exposed_rows = np.zeros(int(start[-1]), dtype=np.int32)
     hiding = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
-    seen, used = _build_row_sets(cells, rule_arrays, hiding, PUBLIC)
+    public_sets, used = _build_row_sets(cells, rule_arrays, hiding, PUBLIC)
     secret, _ = _build_row_sets(cells, rule_arrays, hiding, PRIVATE)
     rules = ListedRules(
-        seen, rule_arrays.start, used[rule_arrays.items], rule_arrays.antecedent, used[rule_arrays.target]
+        public_sets, rule_arrays.start, used[rule_arrays.items], rule_arrays.antecedent, used[rule_arrays.target]
     )
     for begin in range(0, len(rule_arrays), STRIDE):
         report_progress("rows exposed", begin, len(rule_arrays))
         end = min(begin + STRIDE, len(rule_arrays))
-        list_exposed(rules, secret, hiding, start, exposed, begin, end)
-    return start, exposed
+        list_exposed(rules, secret, hiding, start, exposed_rows, begin, end)
+    return start, exposed_rows
 
 
 def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | slice, state: int) -> tuple[Words, Codes]:
@@ -188,11 +188,11 @@ def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | sl
 
 def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
     """The public confidence of each rule divided by the share of its value among visible entries of its column."""
-    seen = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
-    counts = np.bincount(seen, minlength=int(cells.first[-1]))
-    shown = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
+    public_codes = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
+    counts = np.bincount(public_codes, minlength=int(cells.first[-1]))
+    column_counts = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
     column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
-    lifts: Floats = rule_arrays.public_fit / rule_arrays.public * shown[column] / counts[rule_arrays.target]
+    lifts: Floats = rule_arrays.public_fit / rule_arrays.public * column_counts[column] / counts[rule_arrays.target]
     return lifts
 
 
@@ -201,8 +201,8 @@ def count_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> int:
     count = 0
     for begin in range(0, len(cells.codes), PART):
         part = slice(begin, begin + PART)
-        some = replace(cells, codes=cells.codes[part], states=cells.states[part])
-        count += int(mask_sensitive_entries(some, rule_arrays).sum())
+        part_cells = replace(cells, codes=cells.codes[part], states=cells.states[part])
+        count += int(mask_sensitive_entries(part_cells, rule_arrays).sum())
     return count
 
 
@@ -215,19 +215,23 @@ def mask_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> Flags:
     from sfumato.kernels.entries.adversarial_marks import ListedRules, mark_supporting_rows, set_row_bits
 
     rows, columns = cells.codes.shape
-    seen, item_rows = _build_row_sets(cells, rule_arrays, slice(None), PUBLIC)
-    hidden, marks = np.zeros((2, columns, seen.shape[1]), dtype=np.uint64)
-    set_row_bits(np.where(cells.states == PRIVATE, np.arange(columns, dtype=np.int32), np.int32(-1)), hidden)
-    column = np.zeros(len(seen), dtype=np.int32)
-    known = np.flatnonzero(item_rows >= 0)
-    column[item_rows[known]] = np.searchsorted(cells.first, known, side="right") - 1
+    public_sets, item_rows = _build_row_sets(cells, rule_arrays, slice(None), PUBLIC)
+    private_bits, marks = np.zeros((2, columns, public_sets.shape[1]), dtype=np.uint64)
+    set_row_bits(np.where(cells.states == PRIVATE, np.arange(columns, dtype=np.int32), np.int32(-1)), private_bits)
+    column = np.zeros(len(public_sets), dtype=np.int32)
+    used_items = np.flatnonzero(item_rows >= 0)
+    column[item_rows[used_items]] = np.searchsorted(cells.first, used_items, side="right") - 1
     rules = ListedRules(
-        seen, rule_arrays.start, item_rows[rule_arrays.items], rule_arrays.antecedent, item_rows[rule_arrays.target]
+        public_sets,
+        rule_arrays.start,
+        item_rows[rule_arrays.items],
+        rule_arrays.antecedent,
+        item_rows[rule_arrays.target],
     )
     for begin in range(0, len(rule_arrays), STRIDE):
         report_progress("sensitive entries", begin, len(rule_arrays))
         end = min(begin + STRIDE, len(rule_arrays))
-        mark_supporting_rows(rules, hidden, column, marks, begin, end)
+        mark_supporting_rows(rules, private_bits, column, marks, begin, end)
     # Bits of a word are counted from the low end; so are its bytes, whatever the machine.
     bits = np.unpackbits(marks.astype("<u8").view(np.uint8), axis=1, count=rows, bitorder="little")
     return np.ascontiguousarray(bits.T.astype(bool))

@@ -82,48 +82,58 @@ def find_adversarial_rules(
     max_length: int | None = None,
     prior: bool = False,
     *,
-    touched: Flags | None = None,
-    before: Bytes | None = None,
+    touched_mask: Flags | None = None,
+    earlier_states: Bytes | None = None,
     with_rows: bool = False,
     budget: SearchBudget | None = None,
 ) -> RuleArrays:
     """All adversarial rules of a table whose entries are in these states.
 
-    With `touched`, only the rules whose antecedent publicly appeared in a touched row under the states `before` (by
-    default `states`): no other rule can have appeared, disappeared or changed when these rows changed.
+    With `touched_mask`, only the rules whose antecedent publicly appeared in a touched row under the states
+    `earlier_states` (by default `states`): no other rule can have appeared, disappeared or changed when these rows
+    changed.
     """
-    if least > len(cells.codes) or (touched is not None and not touched.any()):
+    if least > len(cells.codes) or (touched_mask is not None and not touched_mask.any()):
         return build_no_rules()
     budget = budget or SearchBudget()
-    packed = _pack_table(cells, states, touched, before, in_order=with_rows or touched is not None)
-    settings = _build_settings(packed, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
-    shares = _split_first_items(packed) if touched is None and packed.cell.size >= WORTH_THREADS else []
+    packed_table = _pack_table(
+        cells, states, touched_mask, earlier_states, in_order=with_rows or touched_mask is not None
+    )
+    settings = _build_settings(packed_table, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
+    shares = (
+        _split_first_items(packed_table) if touched_mask is None and packed_table.cell.size >= WORTH_THREADS else []
+    )
     if len(shares) < 2:
-        run = _KernelSearch(packed, settings, np.ones(packed.items, dtype=bool))
+        run = _KernelSearch(packed_table, settings, np.ones(packed_table.items, dtype=bool))
         return run.collect_rules(complete=run.run(budget))
     # Of several searches that share the work, only the first reports the rules of the empty antecedent.
-    others = settings._replace(prior=0)
-    searches = [_KernelSearch(packed, settings if index == 0 else others, share) for index, share in enumerate(shares)]
+    other_settings = settings._replace(prior=0)
+    searches = [
+        _KernelSearch(packed_table, settings if index == 0 else other_settings, share)
+        for index, share in enumerate(shares)
+    ]
     return join_rule_arrays(_run_searches(searches, budget))
 
 
-def _split_first_items(packed: _PackedTable) -> list[Flags]:
+def _split_first_items(packed_table: _PackedTable) -> list[Flags]:
     """Which items may come first in each thread's antecedents, with about equal work.
 
     A row is visited below an item once for each set of items in later columns that it has in common with others.
     """
     threads = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
-    counts = np.bincount(packed.cell.ravel(), minlength=2 * packed.items + 1)[: packed.items].astype(np.float64)
-    pairs = np.add.reduceat(np.append(counts**2, 0), packed.first[:-1]) / max(len(packed.cell), 1) ** 2
-    below = np.append(np.cumprod((1 + pairs)[::-1])[::-1][1:], 1)
-    work = counts * np.repeat(below, np.diff(packed.first))
-    shares = np.zeros((threads, packed.items), dtype=bool)
-    given = np.zeros(threads)
+    counts = np.bincount(packed_table.cell.ravel(), minlength=2 * packed_table.items + 1)[: packed_table.items].astype(
+        np.float64
+    )
+    pairs = np.add.reduceat(np.append(counts**2, 0), packed_table.first[:-1]) / max(len(packed_table.cell), 1) ** 2
+    visit_factors = np.append(np.cumprod((1 + pairs)[::-1])[::-1][1:], 1)
+    work = counts * np.repeat(visit_factors, np.diff(packed_table.first))
+    shares = np.zeros((threads, packed_table.items), dtype=bool)
+    thread_work = np.zeros(threads)
     order = np.argsort(-work, kind="stable")
     for item in order[:LARGEST]:
-        least = int(given.argmin())
+        least = int(thread_work.argmin())
         shares[least, item] = True
-        given[least] += work[item]
+        thread_work[least] += work[item]
     for index in range(threads):
         shares[index, order[LARGEST + index :: threads]] = True
     return list(shares)
@@ -146,7 +156,7 @@ def _run_searches(searches: list[_KernelSearch], budget: SearchBudget) -> list[R
 
 
 def _pack_table(
-    cells: TableCells, states: Bytes, touched: Flags | None, before: Bytes | None, *, in_order: bool
+    cells: TableCells, states: Bytes, touched_mask: Flags | None, earlier_states: Bytes | None, *, in_order: bool
 ) -> _PackedTable:
     items = int(cells.first[-1])
     order = None if in_order else _order_rows(cells, states)
@@ -155,10 +165,10 @@ def _pack_table(
         part = slice(begin, begin + PART) if order is None else order[begin : begin + PART]
         cell[begin : begin + PART] = _encode_states(cells.codes[part], states[part], items)
     earlier = np.zeros((0, cell.shape[1]), dtype=np.int32)
-    if touched is not None:
-        seen = states if before is None else before
-        earlier = _encode_states(cells.codes[touched], seen[touched], items)
-    return _PackedTable(cell, earlier, touched is not None, items, cells.first.astype(np.int64))
+    if touched_mask is not None:
+        base_states = states if earlier_states is None else earlier_states
+        earlier = _encode_states(cells.codes[touched_mask], base_states[touched_mask], items)
+    return _PackedTable(cell, earlier, touched_mask is not None, items, cells.first.astype(np.int64))
 
 
 def _encode_states(codes: Codes, states: Bytes, items: int) -> Codes:
@@ -182,15 +192,15 @@ def _order_rows(cells: TableCells, states: Bytes) -> Ints:
 
 
 def _build_settings(
-    packed: _PackedTable, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
+    packed_table: _PackedTable, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
 ) -> RuleSettings:
     from sfumato.kernels.entries.adversarial_frames import RuleSettings
 
-    columns = packed.cell.shape[1]
-    threshold = round_up_fraction(confidence, len(packed.cell))
+    columns = packed_table.cell.shape[1]
+    threshold = round_up_fraction(confidence, len(packed_table.cell))
     longest = columns if max_length is None else min(max_length, columns)
     return RuleSettings(
-        values=packed.items,
+        values=packed_table.items,
         columns=columns,
         least=least,
         fitting=ceil(confidence * least),
@@ -199,7 +209,7 @@ def _build_settings(
         longest=longest,
         prior=int(prior),
         listing=int(listing),
-        tracking=int(packed.tracking),
+        tracking=int(packed_table.tracking),
         afford=AFFORD,
     )
 
@@ -209,33 +219,33 @@ def round_up_fraction(share: Fraction, most: int) -> Fraction:
 
     Shares of up to `most` rows compare with it as they do with `share`, and in 64 bits.
     """
-    near = share.limit_denominator(most)
-    if near >= share:
-        return near
+    approximation = share.limit_denominator(most)
+    if approximation >= share:
+        return approximation
     # The next fraction up in the Farey sequence: the largest denominator that makes the two neighbours.
-    below = near.denominator
-    inverse = pow(near.numerator, -1, below) if below > 1 else 0
-    denominator = most - (most + inverse) % below
-    return Fraction(1 + near.numerator * denominator, below * denominator)
+    low_denominator = approximation.denominator
+    inverse = pow(approximation.numerator, -1, low_denominator) if low_denominator > 1 else 0
+    denominator = most - (most + inverse) % low_denominator
+    return Fraction(1 + approximation.numerator * denominator, low_denominator * denominator)
 
 
 class _KernelSearch:
     """One run of the kernel: its input, its state, and growing buffers."""
 
-    def __init__(self, packed: _PackedTable, settings: RuleSettings, ours: Flags) -> None:
+    def __init__(self, packed_table: _PackedTable, settings: RuleSettings, ours: Flags) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
-        columns = packed.cell.shape[1]
-        widest = int(np.diff(packed.first).max(initial=0))
+        columns = packed_table.cell.shape[1]
+        widest = int(np.diff(packed_table.first).max(initial=0))
         self.halted = False
-        self._packed = places.PackedEntries(packed.cell, packed.earlier, packed.first, settings, ours)
-        hiding = _flag_hiding_rows(packed)
-        runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed.earlier))]
+        self._packed = places.PackedEntries(packed_table.cell, packed_table.earlier, packed_table.first, settings, ours)
+        hiding = _flag_hiding_rows(packed_table)
+        runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed_table.earlier))]
         self._stacks = places.NodeStacks(
             state=np.zeros(places.STATE, dtype=np.int64),
             frames=np.zeros((columns + 2, places.FRAME), dtype=np.int64),
             targets=np.zeros((columns + 2, columns), dtype=np.int64),
-            children=np.zeros((packed.items + 1, places.COUNT + 1), dtype=np.int64),
+            children=np.zeros((packed_table.items + 1, places.COUNT + 1), dtype=np.int64),
             rows=np.concatenate(runs).astype(np.int32),
             bits=np.zeros(0, dtype=np.uint64),
             steps=np.zeros((ROOM, places.STEP_FIELDS), dtype=np.int64),
@@ -244,12 +254,12 @@ class _KernelSearch:
         self._stacks.state[places.DEPTH] = -1
         self._stacks.frames[0, places.HIDING : places.END + 1] = np.cumsum([0, *map(len, runs)])
         self._stacks.frames[0, places.COLUMN] = -1
-        self._stacks.frames[0, places.COUNT] = len(packed.cell)
+        self._stacks.frames[0, places.COUNT] = len(packed_table.cell)
         self._room = places.ValueRoom(
-            slot=np.zeros(2 * packed.items + 1, dtype=np.int32),
+            slot=np.zeros(2 * packed_table.items + 1, dtype=np.int32),
             names=np.zeros(widest + 3, dtype=np.int32),
             tally=np.zeros((widest + 3, 4), dtype=np.int64),
-            alive=np.zeros(2 * packed.items + 1, dtype=np.uint8),
+            alive=np.zeros(2 * packed_table.items + 1, dtype=np.uint8),
         )
         self._buffer = places.RuleBuffer(
             rules=np.zeros((ROOM, 6), dtype=np.int32),
@@ -308,8 +318,8 @@ class _KernelSearch:
     @property
     def memory(self) -> int:
         """Bytes in use, including the packed table."""
-        own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._buffer))
-        return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
+        own_bytes = sum(array.nbytes for array in (*self._stacks, *self._room, *self._buffer))
+        return own_bytes + self._packed.cell.nbytes + self._packed.earlier.nbytes
 
     def collect_rules(self, *, complete: bool) -> RuleArrays:
         """The rules found, those of an antecedent in the order of their targets."""
@@ -330,14 +340,14 @@ class _KernelSearch:
         )
 
 
-def _flag_hiding_rows(packed: _PackedTable) -> Flags:
+def _flag_hiding_rows(packed_table: _PackedTable) -> Flags:
     """The rows that have a private entry."""
-    parts = (packed.cell[begin : begin + PART] for begin in range(0, len(packed.cell), PART))
-    flags = [((part >= packed.items) & (part < 2 * packed.items)).any(axis=1) for part in parts]
+    parts = (packed_table.cell[begin : begin + PART] for begin in range(0, len(packed_table.cell), PART))
+    flags = [((part >= packed_table.items) & (part < 2 * packed_table.items)).any(axis=1) for part in parts]
     return np.concatenate([np.zeros(0, dtype=np.bool_), *flags])
 
 
 def _lengthen_buffer(buffer: npt.NDArray[Any], need: int) -> npt.NDArray[Any]:
-    grown = np.zeros((max(need, 2 * len(buffer)), *buffer.shape[1:]), dtype=buffer.dtype)
-    grown[: len(buffer)] = buffer
-    return grown
+    longer_buffer = np.zeros((max(need, 2 * len(buffer)), *buffer.shape[1:]), dtype=buffer.dtype)
+    longer_buffer[: len(buffer)] = buffer
+    return longer_buffer

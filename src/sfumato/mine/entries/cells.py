@@ -42,20 +42,22 @@ class TableCells:
     def of(cls, table: Table, private: Flags) -> TableCells:
         """Number the entries of the published columns; `private` covers all columns of the table."""
         frame = table.frame
-        kept = [index for index, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING]
-        coded = [_encode_cells(frame.to_series(index)) for index in kept]
-        values = tuple(values_of_column for _, values_of_column in coded)
+        column_indices = [
+            index for index, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING
+        ]
+        coded_columns = [_encode_cells(frame.to_series(index)) for index in column_indices]
+        values = tuple(values_of_column for _, values_of_column in coded_columns)
         first = np.cumsum([0, *map(len, values)])
         if first[-1] >= np.iinfo(np.int32).max:
             raise DataError(
                 f"{table.source}: {first[-1]} distinct values are too many to be numbered; discretize columns"
             )
-        codes = np.full((frame.height, len(kept)), NOTHING, dtype=np.int32)
-        for index, (numbers, _) in enumerate(coded):
+        codes = np.full((frame.height, len(column_indices)), NOTHING, dtype=np.int32)
+        for index, (numbers, _) in enumerate(coded_columns):
             codes[:, index] = np.where(numbers < 0, NOTHING, numbers + first[index])
-        hidden = np.where(private[:, kept] & (codes != NOTHING), PRIVATE, PUBLIC).astype(np.uint8)
-        names = tuple(frame.columns[index] for index in kept)
-        return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(hidden))
+        states = np.where(private[:, column_indices] & (codes != NOTHING), PRIVATE, PUBLIC).astype(np.uint8)
+        names = tuple(frame.columns[index] for index in column_indices)
+        return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(states))
 
     def find_column(self, item: int) -> int:
         """The column that an item belongs to."""

@@ -64,12 +64,12 @@ class GuessedClasses:
     @classmethod
     def of(cls, visible: pl.Series, intervals: int) -> GuessedClasses:
         """Derive them from visible entries; values too rare to be held out are left out."""
-        known = visible.drop_nulls()
-        if known.dtype.is_numeric() and known.n_unique() > intervals:
-            numbers = known.cast(pl.Float64).to_numpy()
+        known_values = visible.drop_nulls()
+        if known_values.dtype.is_numeric() and known_values.n_unique() > intervals:
+            numbers = known_values.cast(pl.Float64).to_numpy()
             edges = np.quantile(numbers, np.arange(1, intervals) / intervals, method="higher")
             return cls(None, np.unique(edges))
-        counts = spell_cells(known).alias("value").value_counts().sort("value")
+        counts = spell_cells(known_values).alias("value").value_counts().sort("value")
         return cls(counts.filter(pl.col("count") >= FOLDS)["value"], np.zeros(0))
 
     @property
@@ -111,8 +111,8 @@ class LearnerFeatures:
         for index, feature in enumerate(read):
             numbers[:, index], bins[:, index] = feature.numbers, feature.bins
         widths = np.array([feature.width for feature in read], dtype=np.int64)
-        coded = np.array([feature.coded for feature in read], dtype=np.bool_)
-        return cls(tuple(frame.columns), numbers, bins, widths, coded)
+        coded_mask = np.array([feature.coded for feature in read], dtype=np.bool_)
+        return cls(tuple(frame.columns), numbers, bins, widths, coded_mask)
 
     def take_rows(self, rows: Ints) -> LearnerFeatures:
         """Some of the rows."""
@@ -120,9 +120,15 @@ class LearnerFeatures:
 
     def drop_column(self, column: int) -> LearnerFeatures:
         """The other columns."""
-        kept = np.arange(len(self.names)) != column
+        column_mask = np.arange(len(self.names)) != column
         names = tuple(name for index, name in enumerate(self.names) if index != column)
-        return LearnerFeatures(names, self.numbers[:, kept], self.bins[:, kept], self.widths[kept], self.coded[kept])
+        return LearnerFeatures(
+            names,
+            self.numbers[:, column_mask],
+            self.bins[:, column_mask],
+            self.widths[column_mask],
+            self.coded[column_mask],
+        )
 
     def blank(self, column: int) -> LearnerFeatures:
         """The same rows with one column blank."""
@@ -154,8 +160,10 @@ def _build_feature(column: pl.Series) -> _ColumnFeature:
     blank = column.is_null().to_numpy()
     if column.dtype.is_numeric():
         numbers = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        known = numbers[~blank]
-        edges = np.unique(np.quantile(known, np.arange(1, _BINS) / _BINS)) if len(known) else np.zeros(0)
+        known_numbers = numbers[~blank]
+        edges = (
+            np.unique(np.quantile(known_numbers, np.arange(1, _BINS) / _BINS)) if len(known_numbers) else np.zeros(0)
+        )
         width = len(edges) + 1
         bins = np.where(blank, width, np.searchsorted(edges, numbers, side="right"))
         return _ColumnFeature(numbers, bins.astype(np.int64), width, coded=False)
@@ -185,20 +193,20 @@ class TrainedLearner:
             return np.broadcast_to(self.shares, (len(rows.bins), len(self.shares))).copy()
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        given = _select_inputs(self.learner, rows)
-        probabilities = np.zeros((len(given), len(self.shares)))
+        inputs = _select_inputs(self.learner, rows)
+        probabilities = np.zeros((len(inputs), len(self.shares)))
         with threadpool_limits(1):
-            for start in range(0, len(given), _BLOCK):
+            for start in range(0, len(inputs), _BLOCK):
                 part = slice(start, start + _BLOCK)
-                probabilities[part, self.present] = self.model.predict_proba(given[part])
+                probabilities[part, self.present] = self.model.predict_proba(inputs[part])
         return probabilities
 
 
 def train_learner(learner: str, rows: LearnerFeatures, classes: Ints, count: int, seed: int) -> TrainedLearner:
     """Train a learner on rows and their classes, out of `count`."""
-    seen = np.bincount(classes, minlength=count).astype(np.float64)
-    shares = seen / max(seen.sum(), 1.0)
-    present = np.flatnonzero(seen)
+    class_counts = np.bincount(classes, minlength=count).astype(np.float64)
+    shares = class_counts / max(class_counts.sum(), 1.0)
+    present = np.flatnonzero(class_counts)
     if learner == PRIOR or len(present) < 2 or not len(rows.names):
         return TrainedLearner(PRIOR, None, present, shares)
     from threadpoolctl import threadpool_limits
@@ -273,11 +281,12 @@ def predict_hidden(
     learners: Sequence[str],
     chance: np.random.Generator,
     budget: LearningBudget | None = None,
-    known: Flags | None = None,
+    training_mask: Flags | None = None,
 ) -> tuple[ColumnGuesses, ...]:
     """Predict entries of a table (`row`, `column`) from what is visible in it, column by column.
 
-    A requested entry is not used for training, visible or not. `known` flags the rows that may be used for training.
+    A requested entry is not used for training, visible or not. `training_mask` flags the rows that may be used for
+    training.
     """
     strange = [name for name in learners if name not in LEARNERS]
     if strange or not learners:
@@ -288,10 +297,12 @@ def predict_hidden(
         raise DataError(f"there is no column {quote_names(absent)} to predict entries of")
     features = LearnerFeatures.of(frame)
     guesses = []
-    for done, name in enumerate(columns):
-        report_progress("learning", done, len(columns))
+    for column_index, name in enumerate(columns):
+        report_progress("learning", column_index, len(columns))
         rows = cells.filter(pl.col("column") == name)["row"].to_numpy().astype(np.int64)
-        guesses.append(_guess_column(frame, features, name, rows, learners, chance, budget or LearningBudget(), known))
+        guesses.append(
+            _guess_column(frame, features, name, rows, learners, chance, budget or LearningBudget(), training_mask)
+        )
     return tuple(guesses)
 
 
@@ -303,25 +314,25 @@ def _guess_column(
     learners: Sequence[str],
     chance: np.random.Generator,
     budget: LearningBudget,
-    known: Flags | None,
+    training_mask: Flags | None,
 ) -> ColumnGuesses:
     column = frame[name]
-    may = column.is_not_null().to_numpy() if known is None else column.is_not_null().to_numpy() & known
+    may = column.is_not_null().to_numpy() if training_mask is None else column.is_not_null().to_numpy() & training_mask
     may[rows] = False
     classes = GuessedClasses.of(column.filter(pl.Series(may)), budget.intervals)
     number = classes.number(column)
     lesson = np.flatnonzero(may & (number >= 0))
-    others = features.drop_column(frame.columns.index(name))
+    other_features = features.drop_column(frame.columns.index(name))
     seed = int(chance.integers(2**31))
-    choice = _choose_learner(others, number, np.flatnonzero(may), classes.count, learners, chance, seed)
+    choice = _choose_learner(other_features, number, np.flatnonzero(may), classes.count, learners, chance, seed)
     taught = _draw_rows(lesson, budget.training_rows, chance)
-    model = train_learner(choice.learner, others.take_rows(taught), number[taught], classes.count, seed)
-    odds = model.predict_probabilities(others.take_rows(rows)) if classes.count else np.zeros((len(rows), 1))
+    model = train_learner(choice.learner, other_features.take_rows(taught), number[taught], classes.count, seed)
+    odds = model.predict_probabilities(other_features.take_rows(rows)) if classes.count else np.zeros((len(rows), 1))
     guess = odds.argmax(axis=1) if len(lesson) else np.full(len(rows), -1, dtype=np.int64)
     prior = int(np.bincount(number[lesson]).argmax()) if len(lesson) else -1
     return ColumnGuesses(
         name, choice.learner, classes, rows, guess, odds.max(axis=1, initial=0.0), prior, choice.held_out,
-        choice.scores, int(may.sum()), len(taught), int(may.sum()) - len(lesson), model, others,
+        choice.scores, int(may.sum()), len(taught), int(may.sum()) - len(lesson), model, other_features,
     )  # fmt: skip
 
 
@@ -333,7 +344,7 @@ class _LearnerChoice:
 
 
 def _choose_learner(
-    others: LearnerFeatures,
+    other_features: LearnerFeatures,
     number: Ints,
     visible: Ints,
     count: int,
@@ -342,17 +353,17 @@ def _choose_learner(
     seed: int,
 ) -> _LearnerChoice:
     """The learner that predicts most of the visible entries outside its training set; the prior if none beats it."""
-    tried = _draw_rows(visible, CHOOSING_ROWS, chance)
-    fold = chance.permutation(len(tried)) % FOLDS
+    tried_rows = _draw_rows(visible, CHOOSING_ROWS, chance)
+    fold = chance.permutation(len(tried_rows)) % FOLDS
     right: dict[str, Flags] = {}
     for name in (PRIOR, *learners):
-        right[name] = np.zeros(len(tried), dtype=np.bool_)
-        for part in range(FOLDS) if len(tried) >= 2 * FOLDS and count else ():
+        right[name] = np.zeros(len(tried_rows), dtype=np.bool_)
+        for part in range(FOLDS) if len(tried_rows) >= 2 * FOLDS and count else ():
             report_progress("learning")
-            test, train = tried[fold == part], tried[(fold != part) & (number[tried] >= 0)]
-            model = train_learner(name, others.take_rows(train), number[train], count, seed)
+            test, train = tried_rows[fold == part], tried_rows[(fold != part) & (number[tried_rows] >= 0)]
+            model = train_learner(name, other_features.take_rows(train), number[train], count, seed)
             right[name][fold == part] = (
-                model.predict_probabilities(others.take_rows(test)).argmax(axis=1) == number[test]
+                model.predict_probabilities(other_features.take_rows(test)).argmax(axis=1) == number[test]
             )
     # Ties go to the first: without a gain, no learner.
     best = max(right, key=lambda name: int(right[name].sum()))
@@ -365,21 +376,24 @@ def _draw_rows(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
     return rows if len(rows) <= most else np.sort(chance.choice(rows, most, replace=False))
 
 
-def measure_leaning(guesses: ColumnGuesses, which: Ints, features: LearnerFeatures) -> Floats:
+def measure_leaning(guesses: ColumnGuesses, guess_indices: Ints, features: LearnerFeatures) -> Floats:
     """How much each entry of some rows contributes to the prediction: the loss of its probability if the entry is
     blank.
 
-    `which` are indices of the requested rows, `features` the same rows; −∞ for an entry that is blank already.
+    `guess_indices` are indices of the requested rows, `features` the same rows; −∞ for an entry that is blank already.
     """
-    picked = guesses.guess[which]
-    here = np.arange(len(which))
-    before = guesses.model.predict_probabilities(features)[here, picked]
-    lost = np.full(features.bins.shape, -np.inf)
+    picked_classes = guesses.guess[guess_indices]
+    positions = np.arange(len(guess_indices))
+    full_probabilities = guesses.model.predict_probabilities(features)[positions, picked_classes]
+    losses = np.full(features.bins.shape, -np.inf)
     for column in range(len(features.names)):
-        seen = features.visible[:, column]
-        if seen.any():
+        visible_mask = features.visible[:, column]
+        if visible_mask.any():
             probabilities_without = guesses.model.predict_probabilities(
-                features.take_rows(np.flatnonzero(seen)).blank(column)
+                features.take_rows(np.flatnonzero(visible_mask)).blank(column)
             )
-            lost[seen, column] = before[seen] - probabilities_without[np.arange(int(seen.sum())), picked[seen]]
-    return lost
+            losses[visible_mask, column] = (
+                full_probabilities[visible_mask]
+                - probabilities_without[np.arange(int(visible_mask.sum())), picked_classes[visible_mask]]
+            )
+    return losses

@@ -45,9 +45,21 @@ class RuleArrays:
 
 def build_no_rules() -> RuleArrays:
     """The result if there can be no rules."""
-    none = np.zeros(0, dtype=np.int32)
+    empty_codes = np.zeros(0, dtype=np.int32)
     start = np.zeros(1, dtype=np.int64)
-    return RuleArrays(start, none, none, none, none, none, none, none, start, none, complete=True)
+    return RuleArrays(
+        start,
+        empty_codes,
+        empty_codes,
+        empty_codes,
+        empty_codes,
+        empty_codes,
+        empty_codes,
+        empty_codes,
+        start,
+        empty_codes,
+        complete=True,
+    )
 
 
 def join_rule_arrays(parts: Sequence[RuleArrays]) -> RuleArrays:
@@ -63,8 +75,10 @@ def join_rule_arrays(parts: Sequence[RuleArrays]) -> RuleArrays:
     order = np.argsort(first, kind="stable")
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order))
-    before = np.cumsum([0, *(len(part.start) - 1 for part in parts)])
-    antecedent = number[np.concatenate([part.antecedent + index for part, index in zip(parts, before, strict=False)])]
+    part_offsets = np.cumsum([0, *(len(part.start) - 1 for part in parts)])
+    antecedent = number[
+        np.concatenate([part.antecedent + index for part, index in zip(parts, part_offsets, strict=False)])
+    ]
     rules = np.argsort(antecedent, kind="stable")
     names = ("target", "public", "public_fit", "hidden", "hidden_fit")
     counts: dict[str, Codes] = {name: np.concatenate([getattr(part, name) for part in parts])[rules] for name in names}

@@ -18,21 +18,22 @@ from sfumato.release import Release
 
 def estimate_released_columns(release: Release, columns: Sequence[str]) -> pl.DataFrame:
     """The distribution of one column, or of several randomized ones together; without a name, what there is."""
-    known = release.public
+    public_facts = release.public
     unknown = [name for name in columns if name not in release.data.frame.columns]
     if unknown:
         raise PolicyError(
-            f"nothing can be estimated for {quote_names(unknown)}; randomized columns are: {', '.join(known) or 'none'}"
+            f"nothing can be estimated for {quote_names(unknown)}; randomized columns are: "
+            f"{', '.join(public_facts) or 'none'}"
         )
     if not columns:
         return pl.DataFrame(
-            {"column": list(known), "kind": [facts["kind"] for facts in known.values()]},
+            {"column": list(public_facts), "kind": [facts["kind"] for facts in public_facts.values()]},
             schema={"column": pl.String, "kind": pl.String},
         )
     if len(columns) > 1:
         return estimate_joint(release, tuple(columns))
     name = columns[0]
-    if name not in known or known[name]["kind"] == "synthetic":
+    if name not in public_facts or public_facts[name]["kind"] == "synthetic":
         raise PolicyError(f'"{name}" was not randomized: count it as published')
     if name in list_cut_columns(release):
         return _count_intervals(release, name)

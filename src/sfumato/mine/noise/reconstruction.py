@@ -124,21 +124,21 @@ class Reconstruction:
     @property
     def std(self) -> float:
         """The standard deviation of true values, uniform within bins."""
-        within = (np.diff(self.fine_edges) ** 2 - self.step**2) / 12
-        about = (_compute_bin_middles(self.fine_edges) - self.mean) ** 2
-        return float(np.sqrt(max(float(self.fine_probabilities @ (within + about)), 0.0)))
+        bin_variances = (np.diff(self.fine_edges) ** 2 - self.step**2) / 12
+        square_distances = (_compute_bin_middles(self.fine_edges) - self.mean) ** 2
+        return float(np.sqrt(max(float(self.fine_probabilities @ (bin_variances + square_distances)), 0.0)))
 
     def quantile(self, q: float | Sequence[float]) -> Any:
         """The value that a share q of true values does not exceed; uniform within bins."""
-        asked = np.asarray(q, dtype=np.float64)
-        if not ((asked >= 0) & (asked <= 1)).all():
+        shares = np.asarray(q, dtype=np.float64)
+        if not ((shares >= 0) & (shares <= 1)).all():
             raise PolicyError("quantiles must be shares between 0 and 1")
         running = np.concatenate([[0.0], np.cumsum(self.fine_probabilities)])
         used = np.flatnonzero(self.fine_probabilities > 0)
         # Skip bins of probability 0: nothing lies before the first one that is not.
         places = np.concatenate([[used[0]], used + 1])
-        values = np.interp(asked * running[-1], running[places], self.fine_edges[places])
-        return float(values) if asked.ndim == 0 else values
+        values = np.interp(shares * running[-1], running[places], self.fine_edges[places])
+        return float(values) if shares.ndim == 0 else values
 
     def to_frame(self) -> pl.DataFrame:
         """One row per bin: `from`, `to`, `probability`, `low`, `high`, `density`. For dates, its first and last day."""
@@ -200,10 +200,10 @@ def reconstruct_distribution(
     """
     confidence = precision.pop("confidence", 0.95)
     limits: StepLimits = precision
-    series, parsed_noise, within = _read_noisy_values(values, noise, column, range)
+    series, parsed_noise, true_range = _read_noisy_values(values, noise, column, range)
     noisy = _read_noisy_numbers(series)
-    refuse_overflowing_sizes(parsed_noise, noisy, within, bins)
-    true = _choose_true_edges(noisy, parsed_noise, bins, within)
+    refuse_overflowing_sizes(parsed_noise, noisy, true_range, bins)
+    true = _choose_true_edges(noisy, parsed_noise, bins, true_range)
     refuse_far_values(noisy, parsed_noise, true)
     fine, starts = refine_edges(true, parsed_noise) if form == "bins" else (true, np.arange(len(true) - 1))
     noisy_edges = build_noisy_edges(parsed_noise, fine)
@@ -216,10 +216,10 @@ def reconstruct_distribution(
         estimate = run_em(counts, channel, compute_even_shares(fine), stop, **limits)
     if form == "values":
         steps = estimate.iterations if stop == "chi2" else stop
-        summed = _iterate_over_values(
+        value_estimate = _iterate_over_values(
             noisy, parsed_noise, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
         )
-        estimate = summed if stop != "chi2" else replace(summed, stopped=estimate.stopped)
+        estimate = value_estimate if stop != "chi2" else replace(value_estimate, stopped=estimate.stopped)
     low, high = bounded(
         intervals, estimate, counts, channel, (compute_even_shares(fine), starts), confidence, randomness
     )
@@ -249,7 +249,7 @@ def _compute_bin_middles(edges: Floats) -> Floats:
 
 
 def _read_noisy_values(
-    values: Any, noise: Any, column: str | None, within: tuple[float, float] | None
+    values: Any, noise: Any, column: str | None, true_range: tuple[float, float] | None
 ) -> tuple[pl.Series, Any, tuple[float, float] | None]:
     """The noisy values, the noise, and the range of true values if it is known."""
     if isinstance(values, Release):
@@ -258,14 +258,16 @@ def _read_noisy_values(
         if name is None:
             raise PolicyError(f"name the column to reconstruct: noise is in {', '.join(names) or 'none'}")
         parsed_noise = get_noise(values, name) if noise is None else parse_noise(noise)
-        within = within or (tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None)
-        return _select_series(values.data.frame, name), parsed_noise, within
+        true_range = true_range or (
+            tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None
+        )
+        return _select_series(values.data.frame, name), parsed_noise, true_range
     if noise is None:
         raise PolicyError('give the noise: noise = ("gaussian", 2.5), {"alpha": 10} …')
     if isinstance(values, Table | Mapping) or hasattr(values, "columns"):
         table = values if isinstance(values, Table) else Table.of(values)
-        return _select_series(table.frame, column), parse_noise(noise), within
-    return _make_series(values), parse_noise(noise), within
+        return _select_series(table.frame, column), parse_noise(noise), true_range
+    return _make_series(values), parse_noise(noise), true_range
 
 
 def _select_series(frame: pl.DataFrame, column: str | None) -> pl.Series:
@@ -283,20 +285,20 @@ def _make_series(values: Any) -> pl.Series:
         native = nw.from_native(values, series_only=True, pass_through=True)
         if isinstance(native, nw.Series):
             return native.to_polars()
-        listed: Any = np.asarray(values if isinstance(values, np.ndarray) else list(values)).ravel()
-        if listed.dtype == object:  # None and numbers, dates, text
-            numeric = all(isinstance(value, int | float | np.number) for value in listed if value is not None)
-            listed = listed.astype(np.float64) if numeric else listed.tolist()
-        return pl.Series("values", listed)
+        plain_values: Any = np.asarray(values if isinstance(values, np.ndarray) else list(values)).ravel()
+        if plain_values.dtype == object:  # None and numbers, dates, text
+            numeric = all(isinstance(value, int | float | np.number) for value in plain_values if value is not None)
+            plain_values = plain_values.astype(np.float64) if numeric else plain_values.tolist()
+        return pl.Series("values", plain_values)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
         raise DataError("give the noisy values as a list, array or series of only numbers, or only dates") from None
 
 
 def _read_noisy_numbers(series: pl.Series) -> Floats:
-    there = series.drop_nulls()
-    if not len(there):
+    known_values = series.drop_nulls()
+    if not len(known_values):
         raise DataError("there are no noisy values to reconstruct from")
-    numbers = read_numbers(there)
+    numbers = read_numbers(known_values)
     numbers = numbers[~np.isnan(numbers)]
     strange = int(len(numbers) - np.isfinite(numbers).sum())
     if strange:
@@ -306,10 +308,10 @@ def _read_noisy_numbers(series: pl.Series) -> Floats:
     return numbers
 
 
-def _choose_true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float, float] | None) -> Floats:
+def _choose_true_edges(noisy: Floats, noise: Any, bins: Any, true_range: tuple[float, float] | None) -> Floats:
     if np.ndim(bins) == 1:
         return check_rising_edges(bins, "true")
-    low, high = within if within is not None else (float(noisy.min()), float(noisy.max()))
+    low, high = true_range if true_range is not None else (float(noisy.min()), float(noisy.max()))
     if not isinstance(noise, Noise) or noise.kind != "discretize":
         return build_true_edges(low, high, bins, float(getattr(noise, "step", 0.0)))
     # Nothing reveals where in its interval a value lies: a bin is one interval, or several.
@@ -327,26 +329,26 @@ def _iterate_over_values(
     middles = _compute_bin_middles(true)
     rows = max(1, _AT_ONCE // len(middles))
     parts = [noisy[index : index + rows] for index in range(0, len(noisy), rows)]
-    kept = _compute_densities(parts[0], middles, noise) if len(parts) == 1 else None
+    stored_densities = _compute_densities(parts[0], middles, noise) if len(parts) == 1 else None
 
-    def step(now: Floats) -> Floats:
-        total = np.zeros(len(now))
+    def step(probabilities: Floats) -> Floats:
+        total = np.zeros(len(probabilities))
         for number, part in enumerate(parts):
-            dense = _compute_densities(part, middles, noise) if kept is None else kept
-            likely = dense @ now
+            dense = _compute_densities(part, middles, noise) if stored_densities is None else stored_densities
+            likely = dense @ probabilities
             possible = likely > 0
             total += (dense[possible] / likely[possible, None]).sum(axis=0)
             if len(parts) > 1:
                 report_progress("summing over values", number, len(parts))
-        return np.asarray(now * total / len(noisy))
+        return np.asarray(probabilities * total / len(noisy))
 
     return iterate_estimate(step, choose_start(compute_even_shares(true), len(middles)), stop, tolerance, most)
 
 
 def _compute_densities(values: Floats, middles: Floats, noise: Any) -> Floats:
-    away = values[:, None] - middles[None, :]
+    differences = values[:, None] - middles[None, :]
     if not isinstance(noise, Noise):
-        return np.asarray(noise.pdf(away))
+        return np.asarray(noise.pdf(differences))
     if noise.step:
-        return noise.cumulate(away + noise.step / 2) - noise.cumulate(away - noise.step / 2)
-    return noise.density(away)
+        return noise.cumulate(differences + noise.step / 2) - noise.cumulate(differences - noise.step / 2)
+    return noise.density(differences)

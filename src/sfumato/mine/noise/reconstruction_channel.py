@@ -31,20 +31,20 @@ _MOST_STEPS = 4_000_000
 _NODES = 16
 
 
-def parse_noise(given: Any) -> Any:
+def parse_noise(notation: Any) -> Any:
     """A `Noise` from any of its notations; a frozen continuous scipy distribution is kept as it is."""
-    if not (hasattr(given, "cdf") and hasattr(given, "ppf")):
-        return Noise.of(given)
-    if hasattr(given, "freeze"):
+    if not (hasattr(notation, "cdf") and hasattr(notation, "ppf")):
+        return Noise.of(notation)
+    if hasattr(notation, "freeze"):
         raise PolicyError(
             "give a scipy distribution with its parameters: scipy.stats.norm(0, 2.5), not scipy.stats.norm"
         )
-    if hasattr(given, "pmf") and not hasattr(getattr(given, "dist", given), "pdf"):
+    if hasattr(notation, "pmf") and not hasattr(getattr(notation, "dist", notation), "pdf"):
         raise PolicyError(
             "noise cannot be a discrete distribution; if the noise is rounded, give "
             'Noise(kind="gaussian", scale=2.5, step=1)'
         )
-    return given
+    return notation
 
 
 def build_true_edges(low: float, high: float, bins: int, step: float = 0.0) -> Floats:
@@ -75,19 +75,19 @@ def refuse_bins(bins: Any) -> None:
         raise PolicyError("bins must be a number of bins, 1 or more, or their edges")
 
 
-def refuse_overflowing_sizes(noise: Any, *given: Any) -> None:
+def refuse_overflowing_sizes(noise: Any, *magnitudes: Any) -> None:
     """Reject magnitudes whose square overflows; anything but numbers is rejected elsewhere."""
     numbers = (
         np.asarray(numbers_given, dtype=np.float64)
-        for numbers_given in (getattr(noise, "scale", 0.0), *given)
+        for numbers_given in (getattr(noise, "scale", 0.0), *magnitudes)
         if _is_numeric(numbers_given)
     )
     if any((np.abs(numbers_given[np.isfinite(numbers_given)]) >= _HUGE).any() for numbers_given in numbers):
         raise PolicyError("values, range or noise are beyond 1e150; divide them all by the same number")
 
 
-def _is_numeric(given: Any) -> bool:
-    return bool(np.asarray(given).dtype.kind in "iuf")
+def _is_numeric(numbers: Any) -> bool:
+    return bool(np.asarray(numbers).dtype.kind in "iuf")
 
 
 def compute_even_shares(edges: Floats) -> Floats:
@@ -127,8 +127,8 @@ def build_noisy_edges(noise: Any, true_edges: Floats) -> Floats:
     if len(true_edges) > _MANY and (wide := _find_finest_width(parsed_noise)) > width:
         inner = np.linspace(true_edges[0], true_edges[-1], int(np.ceil((true_edges[-1] - true_edges[0]) / wide)) + 1)
         width = inner[1] - inner[0]
-    below, above = _measure_noise_reach(parsed_noise)
-    bins_below, bins_above = (int(np.ceil(far / width - 1e-9)) for far in (below, above))
+    reach_below, reach_above = _measure_noise_reach(parsed_noise)
+    bins_below, bins_above = (int(np.ceil(far / width - 1e-9)) for far in (reach_below, reach_above))
     outer = (inner[0] - width * np.arange(bins_below, 0, -1), inner[-1] + width * np.arange(1, bins_above + 1))
     edges = np.concatenate([outer[0], inner, outer[1]])
     if step:  # between whole numbers, so that every bin is a set of them
@@ -168,20 +168,20 @@ def channel_of(noise: Any, true_edges: Any, noisy_edges: Any) -> Floats:
     parsed_noise = parse_noise(noise)
     true, noisy = check_rising_edges(true_edges, "true"), check_rising_edges(noisy_edges, "noisy")
     if isinstance(parsed_noise, Noise) and parsed_noise.kind == "discretize":
-        below = _compute_intervals_below(parsed_noise, true, noisy[1:-1])
+        shares_below = _compute_intervals_below(parsed_noise, true, noisy[1:-1])
     elif _get_step(parsed_noise) and (true[-1] - true[0]) / _get_step(parsed_noise) < _MOST_STEPS:
-        below = _compute_whole_below(parsed_noise, true, noisy[1:-1])
+        shares_below = _compute_whole_below(parsed_noise, true, noisy[1:-1])
     else:
-        below = _compute_smooth_below(parsed_noise, true, noisy[1:-1])
-    ends = np.zeros((1, below.shape[1])), np.ones((1, below.shape[1]))
-    probabilities = np.diff(np.concatenate([ends[0], below, ends[1]]), axis=0)
+        shares_below = _compute_smooth_below(parsed_noise, true, noisy[1:-1])
+    ends = np.zeros((1, shares_below.shape[1])), np.ones((1, shares_below.shape[1]))
+    probabilities = np.diff(np.concatenate([ends[0], shares_below, ends[1]]), axis=0)
     probabilities[probabilities < 1e-14] = 0.0  # the rounding error of a difference
     return np.asarray(probabilities / probabilities.sum(axis=0))
 
 
-def check_rising_edges(given: Any, word: str) -> Floats:
+def check_rising_edges(numbers: Any, word: str) -> Floats:
     """Edges of bins, or an error."""
-    edges = np.ascontiguousarray(given, dtype=np.float64)
+    edges = np.ascontiguousarray(numbers, dtype=np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
         raise PolicyError(f"the edges of {word} bins must be two or more ascending finite numbers")
     return edges
@@ -218,8 +218,8 @@ def _integrate_noise(noise: Noise, differences: Floats) -> Floats:
         return np.asarray(
             differences * ndtr(differences / noise.scale) + noise.scale * (noise.scale * noise.density(differences))
         )
-    inside = np.clip(differences, -noise.scale, noise.scale) + noise.scale
-    return np.asarray(inside**2 / (4 * noise.scale) + np.maximum(differences - noise.scale, 0.0))
+    clipped_differences = np.clip(differences, -noise.scale, noise.scale) + noise.scale
+    return np.asarray(clipped_differences**2 / (4 * noise.scale) + np.maximum(differences - noise.scale, 0.0))
 
 
 def _integrate_by_quadrature(noise: Any, true: Floats, cuts: Floats) -> Floats:
@@ -249,8 +249,8 @@ def _compute_whole_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
     halves = np.arange(least, most + 1, dtype=np.float64) + 0.5
     sums = np.concatenate([[0.0], np.cumsum(_compute_below(noise, np.asarray(halves * step)))])
     # Σ over x from a to b − 1 of F(m − x + ½) = sums up to m − a minus sums up to m − b
-    to = sums[lasts[:, None] - firsts[None, :] - least + 1]
-    return np.asarray((to[:, :-1] - to[:, 1:]) / sizes)
+    end_sums = sums[lasts[:, None] - firsts[None, :] - least + 1]
+    return np.asarray((end_sums[:, :-1] - end_sums[:, 1:]) / sizes)
 
 
 def _find_first_whole_numbers(true: Floats, step: float) -> Ints:
@@ -282,10 +282,11 @@ def _compute_intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats
 def refuse_far_values(values: Floats, noise: Any, true: Floats) -> None:
     """Reject values further beyond the true bins than bounded noise reaches; the last noisy bins would include them."""
     if isinstance(noise, Noise) and noise.kind != "gaussian":
-        below, above = _measure_noise_reach(noise)
-        slack = 1e-9 * (true[-1] - true[0] + below)
+        reach_below, reach_above = _measure_noise_reach(noise)
+        slack = 1e-9 * (true[-1] - true[0] + reach_below)
         _refuse_strange_values(
-            int(((values < true[0] - below - slack) | (values > true[-1] + above + slack)).sum()), len(values)
+            int(((values < true[0] - reach_below - slack) | (values > true[-1] + reach_above + slack)).sum()),
+            len(values),
         )
 
 

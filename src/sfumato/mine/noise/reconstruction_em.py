@@ -55,13 +55,13 @@ class ChiSquareFit:
     def of(cls, counts: Ints, channel: Floats) -> ChiSquareFit:
         """Neighbouring noisy bins are merged until each has ten values or more."""
         starts = group_noisy_bins(counts, channel)
-        observed = np.add.reduceat(counts, starts).astype(np.float64)
-        return cls(np.add.reduceat(channel, starts, axis=0), observed, len(starts) - 1)
+        observed_counts = np.add.reduceat(counts, starts).astype(np.float64)
+        return cls(np.add.reduceat(channel, starts, axis=0), observed_counts, len(starts) - 1)
 
     def compute_statistic(self, probabilities: Floats) -> float:
         """Σ (observed − expected)² / expected."""
-        expected = self.observed.sum() * (self.grouped @ probabilities)
-        return float(np.sum((self.observed - expected) ** 2 / np.maximum(expected, 1e-12)))
+        expected_counts = self.observed.sum() * (self.grouped @ probabilities)
+        return float(np.sum((self.observed - expected_counts) ** 2 / np.maximum(expected_counts, 1e-12)))
 
     def compute_p_value(self, statistic: float) -> float:
         """The probability of a statistic this large if the estimate were true."""
@@ -92,19 +92,21 @@ class StepRisk:
     def of(cls, channel: Floats, start: Floats, count: int) -> StepRisk:
         """The risk for `count` values whose estimate begins at `start`."""
         channel, start = merge_true_bins(channel, start)
-        predicted = channel @ start
-        seen = predicted > 0
-        scaled = channel[seen] * np.sqrt(start) / np.sqrt(predicted[seen])[:, None]
+        predicted_shares = channel @ start
+        possible_mask = predicted_shares > 0
+        scaled_channel = channel[possible_mask] * np.sqrt(start) / np.sqrt(predicted_shares[possible_mask])[:, None]
         # Probabilities sum to 1 before the first step: nothing is fitted in that direction.
-        kept, directions = np.linalg.eigh(scaled.T @ scaled - np.sqrt(np.outer(start, start)))
-        kept = np.clip(kept, 1e-15, 1 - 1e-15)
-        return cls(kept, start[:, None] * directions**2 / kept / count)
+        eigenvalues, directions = np.linalg.eigh(scaled_channel.T @ scaled_channel - np.sqrt(np.outer(start, start)))
+        eigenvalues = np.clip(eigenvalues, 1e-15, 1 - 1e-15)
+        return cls(eigenvalues, start[:, None] * directions**2 / eigenvalues / count)
 
     def measure_risk(self, steps: int) -> float:
         """In units of χ²."""
-        fitted = -np.expm1(steps * np.log1p(-self.kept))
-        error = np.sqrt(2 / np.pi) * np.sqrt(self.spread @ fitted**2).sum()  # Σ of the bins' mean absolute errors
-        return float(_PARAMETER * fitted.sum() + _ERROR * error**4)
+        fitted_shares = -np.expm1(steps * np.log1p(-self.kept))
+        error = (
+            np.sqrt(2 / np.pi) * np.sqrt(self.spread @ fitted_shares**2).sum()
+        )  # Σ of the bins' mean absolute errors
+        return float(_PARAMETER * fitted_shares.sum() + _ERROR * error**4)
 
 
 def merge_true_bins(channel: Floats, start: Floats) -> tuple[Floats, Floats]:
@@ -157,26 +159,28 @@ def run_em(
     if (counts < 0).any() or not counts.any():
         raise DataError("there are no noisy values to reconstruct from")
     refuse_impossible_values(counts, channel)
-    begun = choose_start(start, channel.shape[1])
-    if stop == "chi2" and len(begun) > _COARSE:
-        few = merge_true_bins(channel, begun)
+    start_shares = choose_start(start, channel.shape[1])
+    if stop == "chi2" and len(start_shares) > _COARSE:
+        few = merge_true_bins(channel, start_shares)
         coarse_estimate = run_em(counts, few[0], few[1], stop, level=level, most=most)
-        estimate = run_em(counts, channel, begun, coarse_estimate.iterations)
+        estimate = run_em(counts, channel, start_shares, coarse_estimate.iterations)
         return EmEstimate(estimate.probabilities, coarse_estimate.iterations, coarse_estimate.stopped)
-    seen = counts > 0
-    rows, share = np.ascontiguousarray(channel[seen]), counts[seen] / counts.sum()
+    filled_mask = counts > 0
+    rows, share = np.ascontiguousarray(channel[filled_mask]), counts[filled_mask] / counts.sum()
     columns = np.ascontiguousarray(rows.T)
 
-    def step(now: Floats) -> Floats:
-        return np.asarray(now * (columns @ (share / (rows @ now))))
+    def step(probabilities: Floats) -> Floats:
+        return np.asarray(probabilities * (columns @ (share / (rows @ probabilities))))
 
     if stop != "chi2":
-        return iterate_estimate(step, begun, stop, tolerance, most)
+        return iterate_estimate(step, start_shares, stop, tolerance, most)
     fit = ChiSquareFit.of(counts, channel)
     with limit_to_one_thread():
         if level is not None:
-            return _iterate_until_fit(step, begun, fit, level, most)
-        return _balance_fit_and_risk(step, begun, fit, StepRisk.of(channel, begun, int(counts.sum())), most)
+            return _iterate_until_fit(step, start_shares, fit, level, most)
+        return _balance_fit_and_risk(
+            step, start_shares, fit, StepRisk.of(channel, start_shares, int(counts.sum())), most
+        )
 
 
 def choose_start(start: npt.ArrayLike | None, bins: int) -> Floats:
@@ -217,62 +221,62 @@ def _get_thread_controller() -> Any:
     return ThreadpoolController()
 
 
-def _repeat_steps(step: Step, now: Floats, times: int) -> EmEstimate:
-    for done in range(times):
-        now = _normalize(step(now))
-        if done % 256 == 0:
-            report_progress("reconstructing", done, times)
-    return EmEstimate(now, times, "iterations")
+def _repeat_steps(step: Step, probabilities: Floats, times: int) -> EmEstimate:
+    for step_count in range(times):
+        probabilities = _normalize(step(probabilities))
+        if step_count % 256 == 0:
+            report_progress("reconstructing", step_count, times)
+    return EmEstimate(probabilities, times, "iterations")
 
 
-def _iterate_until_same(step: Step, now: Floats, tolerance: float, most: int) -> EmEstimate:
-    for done in range(1, most + 1):
-        before, now = now, _normalize(step(now))
-        if float(np.abs(now - before).sum()) <= tolerance:
-            return EmEstimate(now, done, "difference")
-        if done % 256 == 0:
-            report_progress("reconstructing", done, most)
-    return EmEstimate(now, most, "iterations")
+def _iterate_until_same(step: Step, probabilities: Floats, tolerance: float, most: int) -> EmEstimate:
+    for step_count in range(1, most + 1):
+        old_probabilities, probabilities = probabilities, _normalize(step(probabilities))
+        if float(np.abs(probabilities - old_probabilities).sum()) <= tolerance:
+            return EmEstimate(probabilities, step_count, "difference")
+        if step_count % 256 == 0:
+            report_progress("reconstructing", step_count, most)
+    return EmEstimate(probabilities, most, "iterations")
 
 
-def _list_look_points(step: Step, now: Floats, most: int) -> Iterator[tuple[int, Floats]]:
+def _list_look_points(step: Step, probabilities: Floats, most: int) -> Iterator[tuple[int, Floats]]:
     """The estimate after 1 to 8 steps, then four times per doubling, and after the last step."""
     look = 1
-    for done in range(1, most + 1):
-        now = _normalize(step(now))
-        if done < look and done < most:
+    for step_count in range(1, most + 1):
+        probabilities = _normalize(step(probabilities))
+        if step_count < look and step_count < most:
             continue
         look += max(1, 1 << (look.bit_length() - 3)) if look >= 4 else 1
-        report_progress("reconstructing", done, most)
-        yield done, now
+        report_progress("reconstructing", step_count, most)
+        yield step_count, probabilities
 
 
 def _iterate_until_fit(step: Step, start: Floats, fit: ChiSquareFit, level: float, most: int) -> EmEstimate:
-    enough, now = fit.find_statistic(level), start
-    for done, now in _list_look_points(step, start, most):
-        if fit.compute_statistic(now) <= enough:
-            return EmEstimate(now, done, "chi2")
-    return EmEstimate(now, most, "iterations")
+    limit, probabilities = fit.find_statistic(level), start
+    for step_count, probabilities in _list_look_points(step, start, most):
+        if fit.compute_statistic(probabilities) <= limit:
+            return EmEstimate(probabilities, step_count, "chi2")
+    return EmEstimate(probabilities, most, "iterations")
 
 
 def _balance_fit_and_risk(step: Step, start: Floats, fit: ChiSquareFit, risk: StepRisk, most: int) -> EmEstimate:
     """Half as many steps again as where χ² and risk together are smallest."""
-    kept, best, least, done = dict[int, Floats](), 1, np.inf, 0
-    for done, now in _list_look_points(step, start, most):
-        kept[done] = now
-        cost = risk.measure_risk(done)
-        if (both := fit.compute_statistic(now) + cost) < least:
-            best, least = done, both
+    kept_estimates, best, least, step_count = dict[int, Floats](), 1, np.inf, 0
+    for step_count, probabilities in _list_look_points(step, start, most):
+        kept_estimates[step_count] = probabilities
+        cost = risk.measure_risk(step_count)
+        if (total_cost := fit.compute_statistic(probabilities) + cost) < least:
+            best, least = step_count, total_cost
         # From here on, risk alone exceeds the current sum; or nothing improves: in 1,168 cases of many kinds it never
         # did.
-        if done >= _ON * best and (cost >= least or done >= max(_AHEAD * best, _FAR)):
+        if step_count >= _ON * best and (cost >= least or step_count >= max(_AHEAD * best, _FAR)):
             break
-    if not kept:
+    if not kept_estimates:
         return EmEstimate(start, 0, "iterations")
     # If the channel mixes nothing, the first step has found everything.
-    wanted = int(_ON * best)
-    taken = min(steps for steps in kept if steps >= min(wanted, done))
-    return EmEstimate(kept[taken], taken, "chi2" if wanted <= done else "iterations")
+    wanted_steps = int(_ON * best)
+    taken_steps = min(steps for steps in kept_estimates if steps >= min(wanted_steps, step_count))
+    return EmEstimate(kept_estimates[taken_steps], taken_steps, "chi2" if wanted_steps <= step_count else "iterations")
 
 
 def _normalize(probabilities: Floats) -> Floats:
@@ -283,10 +287,10 @@ def group_noisy_bins(counts: Ints, channel: Floats, least: int = _GROUPS) -> Int
     """Where groups of neighbouring noisy bins begin, about equally full, with ten values or more: `least` groups, or
     twice as many as the noise leaves distinguishable.
     """
-    apart = float(np.sum(channel**2 / np.maximum(channel.sum(axis=1, keepdims=True), 1e-300)))
-    most, running = max(least, int(np.ceil(2 * apart))), np.cumsum(counts)
-    wanted = max(1, min(most, int(running[-1]) // _IN_GROUP))
-    ends = np.searchsorted(running, running[-1] * np.arange(1, wanted) / wanted) + 1
+    distinct_bins = float(np.sum(channel**2 / np.maximum(channel.sum(axis=1, keepdims=True), 1e-300)))
+    most, running = max(least, int(np.ceil(2 * distinct_bins))), np.cumsum(counts)
+    group_count = max(1, min(most, int(running[-1]) // _IN_GROUP))
+    ends = np.searchsorted(running, running[-1] * np.arange(1, group_count) / group_count) + 1
     starts = np.unique(np.concatenate([[0], ends[ends < len(counts)]]))
     if len(starts) > 1 and running[-1] == running[starts[-1] - 1]:  # nothing is left for the last one
         starts = starts[:-1]

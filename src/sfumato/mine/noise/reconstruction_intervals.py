@@ -43,7 +43,7 @@ def compute_intervals(
 
     `bins` are where the estimate began, and the first parts of each bin, if it was made on finer ones.
     """
-    begun, starts = bins
+    start_shares, starts = bins
     if kind not in ("bootstrap", "strict", "none"):
         raise PolicyError(f'intervals must be "bootstrap", "strict" or "none", not "{kind}"')
     if not 0 < confidence < 1:
@@ -54,7 +54,7 @@ def compute_intervals(
         low, high = _bound_bins_strictly(counts, channel, starts, confidence)
     else:
         chance = (randomness or Randomness.seeded(0)).generator()
-        low, high = _bootstrap_intervals(em_estimate, counts, channel, begun, starts, confidence, chance)
+        low, high = _bootstrap_intervals(em_estimate, counts, channel, start_shares, starts, confidence, chance)
     estimate = np.add.reduceat(em_estimate.probabilities, starts)
     ends = np.minimum(low, estimate), np.maximum(high, estimate)
     return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
@@ -90,12 +90,14 @@ def _build_band(counts: Ints, channel: Floats, confidence: float) -> tuple[Float
 
     count, wrong = int(counts.sum()), (1 - confidence) / 2
     starts = group_noisy_bins(counts, channel, least=20)  # the more there are, the wider each must be
-    cells, seen = np.add.reduceat(channel, starts, axis=0), np.add.reduceat(counts, starts)
+    cells, group_counts = np.add.reduceat(channel, starts, axis=0), np.add.reduceat(counts, starts)
     far = np.sqrt(np.log(2 / wrong) / (2 * count))
-    running, share = np.cumsum(cells, axis=0)[:-1], np.cumsum(seen)[:-1] / count
-    each = wrong / (2 * len(seen))
-    low = np.where(seen > 0, betaincinv(np.maximum(seen, 1), count - seen + 1, each), 0.0)
-    high = np.where(seen < count, betaincinv(seen + 1, np.maximum(count - seen, 1), 1 - each), 1.0)
+    running, share = np.cumsum(cells, axis=0)[:-1], np.cumsum(group_counts)[:-1] / count
+    tail_share = wrong / (2 * len(group_counts))
+    low = np.where(group_counts > 0, betaincinv(np.maximum(group_counts, 1), count - group_counts + 1, tail_share), 0.0)
+    high = np.where(
+        group_counts < count, betaincinv(group_counts + 1, np.maximum(count - group_counts, 1), 1 - tail_share), 1.0
+    )
     return (
         np.concatenate([running, cells]),
         np.concatenate([share - far, low]),
@@ -131,7 +133,7 @@ def _bootstrap_intervals(
     em_estimate: EmEstimate,
     counts: Ints,
     channel: Floats,
-    begun: Floats,
+    start_shares: Floats,
     starts: Ints,
     confidence: float,
     chance: np.random.Generator,
@@ -141,26 +143,28 @@ def _bootstrap_intervals(
     if work is None:
         return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
     times, steps = work
-    source = _step_estimates((counts / counts.sum())[:, None], channel, begun, steps)[:, 0]
-    expected = channel @ source
-    histograms = chance.multinomial(int(counts.sum()), expected / expected.sum(), size=times).T
-    strayed = np.add.reduceat(
-        _step_estimates(histograms / counts.sum(), channel, begun, steps) - source[:, None], starts, axis=0
+    source = _step_estimates((counts / counts.sum())[:, None], channel, start_shares, steps)[:, 0]
+    expected_shares = channel @ source
+    histograms = chance.multinomial(int(counts.sum()), expected_shares / expected_shares.sum(), size=times).T
+    deviations = np.add.reduceat(
+        _step_estimates(histograms / counts.sum(), channel, start_shares, steps) - source[:, None], starts, axis=0
     )
     source = np.add.reduceat(source, starts)
-    below, above = np.quantile(strayed, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
+    low_deviation, high_deviation = np.quantile(deviations, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
     # In both directions: resampled estimates lie around their source as it does around the truth, or the reverse.
-    return source + np.minimum(below, -above), source + np.maximum(above, -below)
+    return source + np.minimum(low_deviation, -high_deviation), source + np.maximum(high_deviation, -low_deviation)
 
 
-def _step_estimates(shares: Floats, channel: Floats, begun: Floats, steps: int) -> Floats:
+def _step_estimates(shares: Floats, channel: Floats, start_shares: Floats, steps: int) -> Floats:
     """The estimate for each column of shares of noisy bins, after some steps."""
     rows = np.ascontiguousarray(channel.T)
-    now = np.repeat(begun[:, None], shares.shape[1], axis=1)
+    estimates = np.repeat(start_shares[:, None], shares.shape[1], axis=1)
     with limit_to_one_thread():
-        for done in range(steps):
-            predicted = channel @ now
-            now = now * (rows @ np.divide(shares, predicted, out=np.zeros_like(shares), where=shares > 0))
-            if done % 64 == 0:
-                report_progress("drawing intervals", done, steps)
-    return np.asarray(now / now.sum(axis=0))
+        for step_count in range(steps):
+            predicted_shares = channel @ estimates
+            estimates = estimates * (
+                rows @ np.divide(shares, predicted_shares, out=np.zeros_like(shares), where=shares > 0)
+            )
+            if step_count % 64 == 0:
+                report_progress("drawing intervals", step_count, steps)
+    return np.asarray(estimates / estimates.sum(axis=0))

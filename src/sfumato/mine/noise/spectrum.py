@@ -44,29 +44,29 @@ def sum_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
     """Read blocks of rows once; sums are relative to the first block's means, so that large numbers lose no digits."""
     rows, centre = 0, np.zeros(columns)
     sums, products = np.zeros(columns), np.zeros((columns, columns))
-    crossed, counts = np.zeros((columns, columns)), np.zeros((columns, columns))
+    cross_sums, counts = np.zeros((columns, columns)), np.zeros((columns, columns))
     for block in blocks:
-        here = ~np.isnan(block)
+        known_mask = ~np.isnan(block)
         if rows == 0:
-            centre = np.where(here, block, 0.0).sum(axis=0) / np.maximum(here.sum(axis=0), 1)
-        apart = block - centre
+            centre = np.where(known_mask, block, 0.0).sum(axis=0) / np.maximum(known_mask.sum(axis=0), 1)
+        deviations = block - centre
         rows += len(block)
-        if here.all():
-            total = apart.sum(axis=0)
+        if known_mask.all():
+            total = deviations.sum(axis=0)
             counts += len(block)
-            crossed += total[:, None]
+            cross_sums += total[:, None]
         else:
-            np.copyto(apart, 0.0, where=~here)
-            total = apart.sum(axis=0)
-            flags = here.astype(np.float64)
+            np.copyto(deviations, 0.0, where=~known_mask)
+            total = deviations.sum(axis=0)
+            flags = known_mask.astype(np.float64)
             counts += flags.T @ flags
-            crossed += apart.T @ flags  # the sum of one column where the other has a cell
+            cross_sums += deviations.T @ flags  # the sum of one column where the other has a cell
         sums += total
-        products += apart.T @ apart
+        products += deviations.T @ deviations
     shift = sums / np.maximum(counts.diagonal(), 1)
-    centred = products - crossed * shift - (crossed * shift).T + counts * np.outer(shift, shift)
+    centred_products = products - cross_sums * shift - (cross_sums * shift).T + counts * np.outer(shift, shift)
     most = max(rows, 1)
-    return NoisyMoments(rows, centre + shift, (centred + centred.T) / (2 * most), counts / most)
+    return NoisyMoments(rows, centre + shift, (centred_products + centred_products.T) / (2 * most), counts / most)
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ class Spectrum:
         """How many eigenvalues exceed the noise."""
         return int((self.eigenvalues > self.bounds.high).sum())
 
-    def build_projection(self, kept: int | None = None) -> Floats:
+    def build_projection(self, direction_count: int | None = None) -> Floats:
         """The projection of centred numbers onto the directions that hold data: the largest eigenvalues', and noiseless
         ones.
         """
-        most = self.vectors[:, : self.kept if kept is None else kept]
+        most = self.vectors[:, : self.kept if direction_count is None else direction_count]
         return np.asarray(self.back @ most @ most.T @ self.whiten + self.silent)
 
 
@@ -120,11 +120,11 @@ def compute_spectrum(noisy_moments: NoisyMoments, noise: Floats) -> Spectrum:
     loud = sizes > _NOTHING
     root, axes_loud, axes_silent = np.sqrt(sizes[loud]), axes[:, loud], axes[:, ~loud]
     whiten = (axes_loud / root).T / scale
-    back = scale[:, None] * axes_loud * root
+    back_matrix = scale[:, None] * axes_loud * root
     silent = scale[:, None] * (axes_silent @ axes_silent.T) / scale
     values, vectors = np.linalg.eigh(whiten @ noisy_moments.complete @ whiten.T)
     bounds = compute_noise_bounds(int(loud.sum()), noisy_moments.rows)
-    return Spectrum(values[::-1], vectors[:, ::-1], whiten, back, silent, bounds)
+    return Spectrum(values[::-1], vectors[:, ::-1], whiten, back_matrix, silent, bounds)
 
 
 def make_positive(matrix: Floats) -> Floats:

@@ -92,8 +92,8 @@ class TreeOnNoise:
         truth = frame.filter(pl.col(self.target).is_not_null())
         if truth.is_empty():
             raise DataError(f'"{self.target}" is missing in all {frame.height} rows; nothing can be compared')
-        predicted = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._find_leaves(truth)]]
-        return float((predicted == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
+        predicted_classes = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._find_leaves(truth)]]
+        return float((predicted_classes == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
 
     def rules(self) -> str:
         """The tree as text: one line per test and leaf, with the number of training rows."""
@@ -143,34 +143,36 @@ def train_tree_on_noise(
     names = _choose_tree_columns(checked_release.data, target, columns)
     commonest = np.zeros(len(checked_release.data), dtype=np.bool_)
     commonest[labels.rows] = labels.codes == np.bincount(labels.codes).argmax()
-    tested = read_tree_columns(checked_release, names, commonest, bins, noisy=reconstruct != "none")
+    tested_columns = read_tree_columns(checked_release, names, commonest, bins, noisy=reconstruct != "none")
     chance = (randomness or Randomness.seeded(0)).generator()
     frame = checked_release.data.frame[labels.rows]
-    cells = np.column_stack([column.read_numbers(frame) for column in tested])
-    held = np.zeros(len(cells), dtype=np.bool_)
+    cells = np.column_stack([column.read_numbers(frame) for column in tested_columns])
+    held_mask = np.zeros(len(cells), dtype=np.bool_)
     if prune or (prune is None and reconstruct != "none"):
-        held = chance.permutation(len(cells)) % HELD_OUT == HELD_OUT - 1
+        held_mask = chance.permutation(len(cells)) % HELD_OUT == HELD_OUT - 1
     noisy = {
         index: NoisyIntervals.of(column, cells[:, index], chance)
-        for index, column in enumerate(tested)
+        for index, column in enumerate(tested_columns)
         if column.noise is not None
     }
-    cells = assign_intervals(cells, noisy, _group_rows(labels, held, reconstruct))
-    nodes = _grow_tree(cells, noisy, labels, held, min_rows, max_depth, local=reconstruct == "local")
-    nodes = nodes.replace_thresholds(tested, [column.noise is not None for column in tested])
-    return TreeOnNoise(target, labels.classes, tested, nodes, reconstruct, int((~held).sum()), int(held.sum()))
+    cells = assign_intervals(cells, noisy, _group_rows(labels, held_mask, reconstruct))
+    nodes = _grow_tree(cells, noisy, labels, held_mask, min_rows, max_depth, local=reconstruct == "local")
+    nodes = nodes.replace_thresholds(tested_columns, [column.noise is not None for column in tested_columns])
+    return TreeOnNoise(
+        target, labels.classes, tested_columns, nodes, reconstruct, int((~held_mask).sum()), int(held_mask.sum())
+    )
 
 
-def _group_rows(labels: ClassLabels, held: Flags, reconstruct: Reconstruct) -> list[Flags]:
+def _group_rows(labels: ClassLabels, held_mask: Flags, reconstruct: Reconstruct) -> list[Flags]:
     """The rows that are reconstructed together: held-out ones never with others."""
-    parts = [~held, held] if held.any() else [~held]
+    parts = [~held_mask, held_mask] if held_mask.any() else [~held_mask]
     if reconstruct == "global":
         return parts
-    return [part & (labels.codes == which) for part in parts for which in range(len(labels.classes))]
+    return [part & (labels.codes == class_code) for part in parts for class_code in range(len(labels.classes))]
 
 
 def _grow_tree(
-    cells: Floats, noisy: dict[int, NoisyIntervals], labels: ClassLabels, held: Flags, min_rows: int,
+    cells: Floats, noisy: dict[int, NoisyIntervals], labels: ClassLabels, held_mask: Flags, min_rows: int,
     max_depth: int | None, *,
     local: bool,
 ) -> TreeNodes:  # fmt: skip
@@ -179,10 +181,10 @@ def _grow_tree(
         from sfumato.mine.noise.tree_on_noise_local import CodedColumns, LocalGrower
 
         grower = LocalGrower(CodedColumns.of(cells, noisy), noisy, labels.codes, count, min_rows, max_depth)
-        nodes, seen = grower.grow(np.flatnonzero(~held), np.flatnonzero(held))
-        return nodes.prune(seen) if held.any() else nodes
-    nodes = grow_nodes(cells[~held], labels.codes[~held], count, min_rows, max_depth)
-    return nodes.prune(nodes.count_classes(cells[held], labels.codes[held])) if held.any() else nodes
+        nodes, held_tally = grower.grow(np.flatnonzero(~held_mask), np.flatnonzero(held_mask))
+        return nodes.prune(held_tally) if held_mask.any() else nodes
+    nodes = grow_nodes(cells[~held_mask], labels.codes[~held_mask], count, min_rows, max_depth)
+    return nodes.prune(nodes.count_classes(cells[held_mask], labels.codes[held_mask])) if held_mask.any() else nodes
 
 
 def _check_tree_arguments(
@@ -201,9 +203,9 @@ def _check_tree_arguments(
 
 
 def _choose_tree_columns(table: Table, target: str, columns: tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
-    hidden = set(table.identifying) if table.roles else set()
+    identifying_names = set(table.identifying) if table.roles else set()
     if columns is None:
-        names = tuple(name for name in table.frame.columns if name != target and name not in hidden)
+        names = tuple(name for name in table.frame.columns if name != target and name not in identifying_names)
     else:
         names = tuple(columns)
     strange = [name for name in names if name not in table.frame.columns or name == target]

@@ -65,8 +65,8 @@ class TreeColumn:
                 f"{self.name} in {_format_word_set(self.categories[:last])}",
                 f"{self.name} in {_format_word_set(self.categories[last:])}",
             )
-        shown = _format_day(threshold) if self.dated else f"{threshold:.6g}"
-        return f"{self.name} <= {shown}", f"{self.name} > {shown}"
+        threshold_text = _format_day(threshold) if self.dated else f"{threshold:.6g}"
+        return f"{self.name} <= {threshold_text}", f"{self.name} > {threshold_text}"
 
 
 def _format_word_set(words: tuple[str, ...]) -> str:
@@ -81,20 +81,22 @@ def read_tree_columns(
     release: Release, names: tuple[str, ...], in_commonest: Flags, bins: int | None, *, noisy: bool
 ) -> tuple[TreeColumn, ...]:
     """How a tree reads some columns; `noisy` says whether to account for their noise."""
-    changed = list_noisy_columns(release) if noisy else ()
+    noisy_names = list_noisy_columns(release) if noisy else ()
     frame: pl.DataFrame = release.data.frame
     columns = []
     for name in names:
         kind = frame.schema[name]
-        dated = kind == pl.Date or (kind == pl.String and name in changed)
-        if name in changed:
+        is_dated = kind == pl.Date or (kind == pl.String and name in noisy_names)
+        if name in noisy_names:
             noise = get_noise(release, name)
             low, high = _choose_value_range(release.public[name], noise, read_numbers(frame[name]), name)
             columns.append(
-                TreeColumn(name, dated, noise=noise, edges=_build_interval_edges(noise, low, high, bins, frame.height))
+                TreeColumn(
+                    name, is_dated, noise=noise, edges=_build_interval_edges(noise, low, high, bins, frame.height)
+                )
             )
-        elif kind.is_numeric() or dated:
-            columns.append(TreeColumn(name, dated))
+        elif kind.is_numeric() or is_dated:
+            columns.append(TreeColumn(name, is_dated))
         else:
             columns.append(TreeColumn(name, categories=_order_words(spell_cells(frame[name]), in_commonest)))
     return tuple(columns)
@@ -113,12 +115,14 @@ def _choose_value_range(told_range: Any, noise: Noise, values: Floats, name: str
     if "range" in told_range:
         low, high = (_parse_range_end(end) for end in told_range["range"])
         return low, high
-    known = values[~np.isnan(values)]
-    if not len(known):
+    known_values = values[~np.isnan(values)]
+    if not len(known_values):
         raise DataError(f'"{name}" is missing in all rows; leave it out by `columns`')
     if noise.kind == "uniform":
-        return float(known.min()) + noise.scale, max(float(known.max()) - noise.scale, float(known.min()) + noise.scale)
-    inner = np.quantile(known, (0.005, 0.995))
+        return float(known_values.min()) + noise.scale, max(
+            float(known_values.max()) - noise.scale, float(known_values.min()) + noise.scale
+        )
+    inner = np.quantile(known_values, (0.005, 0.995))
     return float(inner[0]), float(inner[1])
 
 
@@ -167,13 +171,13 @@ def read_class_labels(release: Release, target: str) -> ClassLabels:
             "Leave this column out of the noise"
         )
     column = frame[target]
-    known = column.is_not_null().to_numpy()
-    if not known.any():
+    known_mask = column.is_not_null().to_numpy()
+    if not known_mask.any():
         raise DataError(f'the target "{target}" is missing in all {frame.height} rows')
     classes = column.drop_nulls().unique().sort()
     if len(classes) > MOST_CLASSES:
         raise DataError(
             f'the target "{target}" has {len(classes)} different values; a tree predicts classes: cut it into intervals'
         )
-    codes = column.filter(pl.Series(known)).rank("dense").cast(pl.Int64).to_numpy() - 1
-    return ClassLabels(classes.to_numpy(), codes.astype(np.int64), np.flatnonzero(known))
+    codes = column.filter(pl.Series(known_mask)).rank("dense").cast(pl.Int64).to_numpy() - 1
+    return ClassLabels(classes.to_numpy(), codes.astype(np.int64), np.flatnonzero(known_mask))

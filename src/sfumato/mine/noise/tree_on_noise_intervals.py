@@ -47,8 +47,8 @@ class NoisyIntervals:
         assert column.noise is not None
         noisy_edges = build_noisy_edges(column.noise, column.edges)
         channel = channel_of(column.noise, column.edges, noisy_edges)
-        shuffled = chance.permutation(len(values))
-        order = shuffled[np.argsort(values[shuffled], kind="stable")]
+        shuffled_rows = chance.permutation(len(values))
+        order = shuffled_rows[np.argsort(values[shuffled_rows], kind="stable")]
         order = order[: int((~np.isnan(values)).sum())]  # sorting puts NaN last
         rank = np.full(len(values), -1, dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -59,19 +59,19 @@ class NoisyIntervals:
         """The number of intervals."""
         return int(self.channel.shape[1])
 
-    def assign_intervals(self, ordered: Ints) -> Ints:
+    def assign_intervals(self, ordered_rows: Ints) -> Ints:
         """The interval of each of some rows, which are given by ascending value."""
-        if not len(ordered):
+        if not len(ordered_rows):
             return np.zeros(0, dtype=np.int64)
-        counts = count_in_bins(self.values[ordered], self.noisy_edges)
+        counts = count_in_bins(self.values[ordered_rows], self.noisy_edges)
         shares = binned_em(counts, self.channel, self.even, most=STEPS)
-        ends = np.rint(np.cumsum(shares) * len(ordered)).astype(np.int64)
-        ends[-1] = len(ordered)
+        ends = np.rint(np.cumsum(shares) * len(ordered_rows)).astype(np.int64)
+        ends[-1] = len(ordered_rows)
         return np.repeat(np.arange(self.width), np.diff(ends, prepend=0))
 
-    def order_rows(self, chosen: Flags) -> Ints:
+    def order_rows(self, row_mask: Flags) -> Ints:
         """Chosen rows by ascending value."""
-        return self.order[chosen[self.order]]
+        return self.order[row_mask[self.order]]
 
 
 def assign_intervals(cells: Floats, noisy: dict[int, NoisyIntervals], groups: Sequence[Flags]) -> Floats:
@@ -79,9 +79,9 @@ def assign_intervals(cells: Floats, noisy: dict[int, NoisyIntervals], groups: Se
     separately.
     """
     intervals = cells.copy()
-    for done, (index, column) in enumerate(noisy.items()):
-        report_progress("reconstructing columns", done, len(noisy))
+    for position, (index, column) in enumerate(noisy.items()):
+        report_progress("reconstructing columns", position, len(noisy))
         for rows in groups:
-            ordered = column.order_rows(rows)
-            intervals[ordered, index] = column.assign_intervals(ordered)
+            ordered_rows = column.order_rows(rows)
+            intervals[ordered_rows, index] = column.assign_intervals(ordered_rows)
     return intervals

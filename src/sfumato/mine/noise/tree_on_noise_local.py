@@ -44,11 +44,11 @@ class CodedColumns:
         widths = [noisy[index].width if index in noisy else len(cuts[index]) + 1 for index in range(cells.shape[1])]
         missing = max(widths)
         codes = np.empty(cells.shape, dtype=np.int16)
-        for index, between in enumerate(cuts):
+        for index, column_cuts in enumerate(cuts):
             column = cells[:, index]
-            known = ~np.isnan(column)
-            column_codes = column if index in noisy else np.searchsorted(between, column, side="left")
-            codes[:, index] = np.where(known, np.where(known, column_codes, 0), missing)
+            known_mask = ~np.isnan(column)
+            column_codes = column if index in noisy else np.searchsorted(column_cuts, column, side="left")
+            codes[:, index] = np.where(known_mask, np.where(known_mask, column_codes, 0), missing)
         return cls(codes, cuts, missing)
 
     def place_threshold(self, column_index: int, code: int) -> float:
@@ -71,8 +71,8 @@ class _NodeRows:
     rows: Ints
     codes: Shorts
 
-    def select(self, chosen: Flags) -> _NodeRows:
-        return _NodeRows(self.rows[chosen], self.codes[chosen])
+    def select(self, row_mask: Flags) -> _NodeRows:
+        return _NodeRows(self.rows[row_mask], self.codes[row_mask])
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,13 @@ class LocalGrower:
     max_depth: int | None
     reconstruct_from: int = RECONSTRUCT_FROM
 
-    def grow(self, grow: Ints, held: Ints) -> tuple[TreeNodes, Ints]:
+    def grow(self, grow: Ints, held_rows: Ints) -> tuple[TreeNodes, Ints]:
         """A tree on some rows, and how many of the held-out ones pass each node (nodes × classes)."""
         tests: list[tuple[int, float, bool]] = []
         children: list[list[int]] = []
         tallies: list[Ints] = []
-        seen: list[Ints] = []
-        start = [_NodeRows(rows, self.coded.codes[rows]) for rows in (grow, held)]
+        held_tallies: list[Ints] = []
+        start = [_NodeRows(rows, self.coded.codes[rows]) for rows in (grow, held_rows)]
         stack = [_PendingNode(-1, False, 0, frozenset(), start[0], start[1])]
         while stack:
             pending = stack.pop()
@@ -120,7 +120,7 @@ class LocalGrower:
             if pending.parent >= 0:
                 children[pending.parent][0 if pending.is_left else 1] = node
             tallies.append(self._tally(pending.grow.rows))
-            seen.append(self._tally(pending.held.rows))
+            held_tallies.append(self._tally(pending.held.rows))
             children.append([LEAF, LEAF])
             split, pending = self._split(pending, tallies[-1])
             if split is None:
@@ -131,7 +131,7 @@ class LocalGrower:
         feature, threshold, missing = (np.array(part) for part in zip(*tests, strict=True))
         sides = np.array(children, dtype=np.int64)
         nodes = TreeNodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
-        return nodes, np.array(seen)
+        return nodes, np.array(held_tallies)
 
     def _tally(self, rows: Ints) -> Ints:
         return np.bincount(self.classes[rows], minlength=self.count).astype(np.int64)
@@ -142,28 +142,28 @@ class LocalGrower:
         if rows < 2 * self.min_rows or pending.depth == self.max_depth or int((tally > 0).sum()) < 2:
             return None, pending
         if pending.depth and rows >= self.reconstruct_from:  # at the root it has been done
-            grow, held = (self._reconstruct(part, pending.tested) for part in (pending.grow, pending.held))
-            pending = replace(pending, grow=grow, held=held)
+            grow, held_part = (self._reconstruct(part, pending.tested) for part in (pending.grow, pending.held))
+            pending = replace(pending, grow=grow, held=held_part)
         return find_purest_split(
             pending.grow.codes, self.classes[pending.grow.rows], self.count, self.coded.missing, self.min_rows
         ), pending
 
-    def _reconstruct(self, part: _NodeRows, tested: frozenset[int]) -> _NodeRows:
+    def _reconstruct(self, part: _NodeRows, tested_columns: frozenset[int]) -> _NodeRows:
         codes, classes = part.codes.copy(), self.classes[part.rows]
         for index, column in self.noisy.items():
-            if index in tested:
+            if index in tested_columns:
                 continue
             rank = column.rank[part.rows]
-            known = np.flatnonzero(rank >= 0)
-            ordered = known[np.argsort(rank[known])]
-            for which in range(self.count):
-                of_class = ordered[classes[ordered] == which]
+            known_indices = np.flatnonzero(rank >= 0)
+            ordered_indices = known_indices[np.argsort(rank[known_indices])]
+            for class_code in range(self.count):
+                of_class = ordered_indices[classes[ordered_indices] == class_code]
                 codes[of_class, index] = column.assign_intervals(part.rows[of_class])
         return _NodeRows(part.rows, codes)
 
     def _build_children(self, pending: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
         """The right child first, so that the left one is grown next."""
-        tested = pending.tested | {split.feature}
+        tested_columns = pending.tested | {split.feature}
         goes = [
             np.where(
                 part.codes[:, split.feature] == self.coded.missing,
@@ -175,13 +175,13 @@ class LocalGrower:
         return [
             _PendingNode(
                 node,
-                left,
+                is_left,
                 pending.depth + 1,
-                tested,
-                pending.grow.select(goes[0] == left),
-                pending.held.select(goes[1] == left),
+                tested_columns,
+                pending.grow.select(goes[0] == is_left),
+                pending.held.select(goes[1] == is_left),
             )
-            for left in (False, True)
+            for is_left in (False, True)
         ]
 
 

@@ -63,39 +63,43 @@ class TreeNodes:
         """Nodes × classes: how many of some rows pass."""
         width = self.tally.shape[1]
         flat = np.bincount(self.find_leaves(rows) * width + classes, minlength=self.tally.size)
-        seen = flat.reshape(self.tally.shape).astype(np.int64)
+        class_counts = flat.reshape(self.tally.shape).astype(np.int64)
         for node in np.flatnonzero(self.feature != LEAF)[::-1]:
-            seen[node] = seen[self.left[node]] + seen[self.right[node]]
-        return seen
+            class_counts[node] = class_counts[self.left[node]] + class_counts[self.right[node]]
+        return class_counts
 
-    def prune(self, seen: Ints) -> TreeNodes:
+    def prune(self, held_tally: Ints) -> TreeNodes:
         """Without tests that do not improve predictions for held-out rows (Quinlan's reduced-error pruning).
 
-        `seen` counts those rows, nodes × classes.
+        `held_tally` counts those rows, nodes × classes.
         """
-        wrong = seen.sum(axis=1) - seen[np.arange(len(seen)), self.predictions]
-        below, feature = wrong.copy(), self.feature.copy()
+        wrong = held_tally.sum(axis=1) - held_tally[np.arange(len(held_tally)), self.predictions]
+        subtree_errors, feature = wrong.copy(), self.feature.copy()
         for node in np.flatnonzero(feature != LEAF)[::-1]:
-            under = below[self.left[node]] + below[self.right[node]]
-            if wrong[node] <= under:
+            child_errors = subtree_errors[self.left[node]] + subtree_errors[self.right[node]]
+            if wrong[node] <= child_errors:
                 feature[node] = LEAF
             else:
-                below[node] = under
+                subtree_errors[node] = child_errors
         return self._drop_orphans(feature)
 
     def _drop_orphans(self, feature: Ints) -> TreeNodes:
-        kept = np.zeros(len(feature), dtype=np.bool_)
-        kept[0] = True
+        kept_mask = np.zeros(len(feature), dtype=np.bool_)
+        kept_mask[0] = True
         for node in np.flatnonzero(feature != LEAF):
-            if kept[node]:
-                kept[[self.left[node], self.right[node]]] = True
-        node_numbers = np.cumsum(kept) - 1
-        inner = feature[kept] != LEAF
-        left, right = (np.where(inner, node_numbers[children[kept]], LEAF) for children in (self.left, self.right))
+            if kept_mask[node]:
+                kept_mask[[self.left[node], self.right[node]]] = True
+        node_numbers = np.cumsum(kept_mask) - 1
+        inner = feature[kept_mask] != LEAF
+        left, right = (np.where(inner, node_numbers[children[kept_mask]], LEAF) for children in (self.left, self.right))
         return TreeNodes(
-            feature[kept], np.where(inner, self.threshold[kept], np.nan), left, right, self.missing_left[kept],
-            self.tally[kept],
-        )  # fmt: skip
+            feature[kept_mask],
+            np.where(inner, self.threshold[kept_mask], np.nan),
+            left,
+            right,
+            self.missing_left[kept_mask],
+            self.tally[kept_mask],
+        )
 
     def replace_thresholds(self, columns: Sequence[TreeColumn], interval: Sequence[bool]) -> TreeNodes:
         """Tests of interval numbers as tests of values: up to an interval's upper edge."""

@@ -34,11 +34,11 @@ class TreeNode:
 
     def list_leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
         """Each leaf with the conditions that lead to it."""
-        here = (*path, self.condition) if self.condition else path
+        node_path = (*path, self.condition) if self.condition else path
         if not self.children:
-            yield here, self
+            yield node_path, self
         for child in self.children:
-            yield from child.list_leaves(here)
+            yield from child.list_leaves(node_path)
 
 
 def build_classifier_tree(rules: Rules) -> TreeNode | None:
@@ -46,10 +46,10 @@ def build_classifier_tree(rules: Rules) -> TreeNode | None:
     leaves: dict[Conditions, Counter[str]] = {}
     supports: dict[Conditions, int] = {}
     for rule in rules.list_counts():
-        left = frozenset(map(str, rule.left))
-        leaves.setdefault(left, Counter())[name_class(rule)] += rule.support
-        supports[left] = rule.left_support
-    whole = all(counts.total() == supports[left] for left, counts in leaves.items())
+        leaf_conditions = frozenset(map(str, rule.left))
+        leaves.setdefault(leaf_conditions, Counter())[name_class(rule)] += rule.support
+        supports[leaf_conditions] = rule.left_support
+    whole = all(counts.total() == supports[leaf_conditions] for leaf_conditions, counts in leaves.items())
     if not leaves or not whole or sum(supports.values()) != rules.baskets:
         return None
     return _grow_again("", leaves)
@@ -60,14 +60,14 @@ def _grow_again(condition: str, leaves: Mapping[Conditions, Counter[str]]) -> Tr
     counts = _add_up(list(leaves.values()))
     if frozenset() in leaves:
         return TreeNode(condition, counts) if len(leaves) == 1 else None
-    asked = {item.removeprefix(NOT) for left in leaves for item in left}
-    splits = [parts for question in sorted(asked) if (parts := _divide(leaves, question)) is not None]
+    questions = {item.removeprefix(NOT) for leaf_conditions in leaves for item in leaf_conditions}
+    splits = [parts for question in sorted(questions) if (parts := _divide(leaves, question)) is not None]
     if not splits:
         return None
     best = min(splits, key=_measure_impurity)
     children = [_grow_again(answer, part) for answer, part in best.items()]
-    grown = tuple(child for child in children if child is not None)
-    return TreeNode(condition, counts, grown) if len(grown) == len(children) else None
+    grown_children = tuple(child for child in children if child is not None)
+    return TreeNode(condition, counts, grown_children) if len(grown_children) == len(children) else None
 
 
 Division = dict[str, dict[Conditions, Counter[str]]]
@@ -76,11 +76,11 @@ Division = dict[str, dict[Conditions, Counter[str]]]
 def _divide(leaves: Mapping[Conditions, Counter[str]], question: str) -> Division | None:
     """The leaves by their answer to a question, without it; None if some do not answer or all answer alike."""
     parts: Division = {question: {}, NOT + question: {}}
-    for left, counts in leaves.items():
-        answers = [answer for answer in parts if answer in left]
+    for leaf_conditions, counts in leaves.items():
+        answers = [answer for answer in parts if answer in leaf_conditions]
         if len(answers) != 1:
             return None
-        parts[answers[0]][left - {answers[0]}] = counts
+        parts[answers[0]][leaf_conditions - {answers[0]}] = counts
     return parts if all(parts.values()) else None
 
 

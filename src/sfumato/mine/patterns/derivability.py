@@ -88,11 +88,11 @@ class SupportReasoning:
 
 def support_bounds(patterns: Patterns, items: Iterable[Item]) -> SupportBounds:
     """Bounds on the support of an itemset, by the deduction rules for that itemset alone."""
-    wanted = tuple(sorted(set(items), key=lambda item: (str(type(item)), item)))
+    sorted_items = tuple(sorted(set(items), key=lambda item: (str(type(item)), item)))
     supports = _index_pattern_supports(patterns)
     item_codes = {item: code for code, item in enumerate(patterns.items)}
-    bits = [item_codes.get(item, -1) for item in wanted]
-    size = 1 << len(wanted)
+    bits = [item_codes.get(item, -1) for item in sorted_items]
+    size = 1 << len(sorted_items)
     counts: list[int | None] = [patterns.baskets if not mask else None for mask in range(size)]
     for mask in range(1, size):
         members = [bits[index] for index in range(len(bits)) if mask >> index & 1]
@@ -134,12 +134,14 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
             "for baskets use inference_channels"
         )
     reasoning = reason_from_supports(patterns, k)
-    forced = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
+    leaks = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
         exact = find_exactly_forced(patterns, k).forced  # its ranges are the tightest
-        known = {pattern.either[0] for pattern in exact}
-        forced = [leak for leak in forced if len(leak.either) > 1 or leak.either[0] not in known] + list(exact)
-    return sorted(forced, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
+        exact_conjunctions = {pattern.either[0] for pattern in exact}
+        leaks = [leak for leak in leaks if len(leak.either) > 1 or leak.either[0] not in exact_conjunctions] + list(
+            exact
+        )
+    return sorted(leaks, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
 
 
 def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) -> SupportReasoning:
@@ -149,29 +151,31 @@ def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) 
     offsets, codes, supports = patterns.offsets, patterns.codes, patterns.supports
     ceiling = None if patterns.complete_from is None else patterns.complete_from - 1
     while True:
-        known = KnownSets.of(offsets, codes, supports, patterns.baskets)
-        records = known.find_small_patterns(k, border=True, ceiling=ceiling)
+        known_sets = KnownSets.of(offsets, codes, supports, patterns.baskets)
+        records = known_sets.find_small_patterns(k, border=True, ceiling=ceiling)
         if (records[:, KIND] == CONTRADICTION).any():
             raise DataError(NO_DATABASE)
         derived = records[records[:, KIND] == DERIVED]
         if not len(derived) or (until_found and len(derived) < len(records)):
-            return SupportReasoning(known, records, len(patterns))
-        sets = [(*known.list_members(node), item) for node, item in derived[:, [NODE, ITEM]].tolist()]
+            return SupportReasoning(known_sets, records, len(patterns))
+        sets = [(*known_sets.list_members(node), item) for node, item in derived[:, [NODE, ITEM]].tolist()]
         offsets = np.concatenate((offsets, offsets[-1] + np.cumsum([len(itemset) for itemset in sets])))
         codes = np.concatenate((codes, np.array([code for itemset in sets for code in itemset], dtype=np.int32)))
         supports = np.concatenate((supports, derived[:, LEAST]))
 
 
-def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None, until: float = inf) -> JointReasoning:
+def find_exactly_forced(
+    patterns: Patterns, k: int, witness: Ints | None = None, deadline: float = inf
+) -> JointReasoning:
     """Conjunctions forced in every database that agrees; a witness is such a database, by sets of present items.
 
     A time of the clock at which to end is observed only with more than `EXACT_ITEMS` items.
     """
     search = SupportWorlds.of(patterns).find_forced(
-        k, [] if witness is None else [witness], inf if len(patterns.items) <= EXACT_ITEMS else until
+        k, [] if witness is None else [witness], inf if len(patterns.items) <= EXACT_ITEMS else deadline
     )
     names = patterns.items
-    forced = [
+    leaks = [
         ForcedPattern(
             (Conjunction(_name_mask_items(cells.present, names), _name_mask_items(cells.absent, names)),),
             cells.least,
@@ -179,16 +183,16 @@ def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None,
         )
         for cells in search.forced
     ]
-    return JointReasoning(tuple(forced), search.complete)
+    return JointReasoning(tuple(leaks), search.complete)
 
 
-def reason_jointly(patterns: Patterns, k: int, data: Baskets, until: float) -> JointReasoning:
+def reason_jointly(patterns: Patterns, k: int, data: Baskets, deadline: float) -> JointReasoning:
     """The same for patterns of these baskets, which are the witness; nothing with too many items."""
     if not patterns.items:
         return JointReasoning((), complete=True)
     if len(patterns.items) > MOST_ITEMS:
         return JointReasoning((), complete=False)
-    return find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items), until)
+    return find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items), deadline)
 
 
 def _name_mask_items(mask: int, names: Items) -> Items:
@@ -204,12 +208,14 @@ def _decode_records(reasoning: SupportReasoning, names: Items) -> Iterator[Force
             continue
         members = reasoning.known.list_members(node) + (() if item < 0 else (item,))
         masks = (mask, other) if kind == EITHER else (mask,)
-        yield ForcedPattern(tuple(_build_conjunction(members, held, names) for held in masks), least, most)
+        yield ForcedPattern(
+            tuple(_build_conjunction(members, present_mask, names) for present_mask in masks), least, most
+        )
 
 
 def _build_conjunction(members: tuple[int, ...], mask: int, names: Items) -> Conjunction:
-    held = tuple(names[code] for index, code in enumerate(members) if mask >> index & 1)
-    return Conjunction(held, tuple(names[code] for index, code in enumerate(members) if not mask >> index & 1))
+    present_items = tuple(names[code] for index, code in enumerate(members) if mask >> index & 1)
+    return Conjunction(present_items, tuple(names[code] for index, code in enumerate(members) if not mask >> index & 1))
 
 
 def _index_pattern_supports(patterns: Patterns) -> dict[frozenset[int], int]:
@@ -228,15 +234,17 @@ def _list_leftover_channels(reasoning: SupportReasoning, patterns: Patterns, k: 
     for row in reasoning.known.left_over.tolist():
         outer = tuple(patterns.codes[patterns.offsets[row] : patterns.offsets[row + 1]].tolist())
         exact: dict[frozenset[int], int] = {}
-        below = [frozenset(outer)]
-        while below:
-            level, below = below, []
+        next_sets = [frozenset(outer)]
+        while next_sets:
+            level, next_sets = next_sets, []
             for inner in level:
-                above = [inner | {code} for code in outer if code not in inner]
-                if inner in exact or inner not in supports or any(outer not in exact for outer in above):
+                larger_sets = [inner | {code} for code in outer if code not in inner]
+                if inner in exact or inner not in supports or any(outer not in exact for outer in larger_sets):
                     continue
                 exact[inner] = supports[inner] - sum(count for other, count in exact.items() if inner < other)
-                below += [inner - {code} for code in inner]
+                next_sets += [inner - {code} for code in inner]
                 if 0 < exact[inner] < k:
-                    held = sum(1 << index for index, code in enumerate(outer) if code in inner)
-                    yield ForcedPattern((_build_conjunction(outer, held, patterns.items),), exact[inner], exact[inner])
+                    present_mask = sum(1 << index for index, code in enumerate(outer) if code in inner)
+                    yield ForcedPattern(
+                        (_build_conjunction(outer, present_mask, patterns.items),), exact[inner], exact[inner]
+                    )

@@ -38,8 +38,8 @@ def inference_channels(baskets: Baskets, min_support: Support, k: int, maximal: 
     """
     check_pattern_k(k)
     itemsets = find_itemsets(baskets, min_support)
-    known = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
-    return build_channel_frame(known, known.find_small_patterns(k, border=False), baskets.items, maximal)
+    known_sets = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
+    return build_channel_frame(known_sets, known_sets.find_small_patterns(k, border=False), baskets.items, maximal)
 
 
 def check_pattern_k(k: int) -> int:
@@ -49,31 +49,31 @@ def check_pattern_k(k: int) -> int:
     return k
 
 
-def build_channel_frame(known: KnownSets, records: Ints, items: Items, maximal: bool = False) -> pl.DataFrame:
+def build_channel_frame(known_sets: KnownSets, records: Ints, items: Items, maximal: bool = False) -> pl.DataFrame:
     """Records of known sets as a frame."""
     from sfumato.kernels.patterns.small_patterns import LEAST, MASK, NODE
 
     if maximal:
-        records = records[find_widest_channels(known, records)]
+        records = records[find_widest_channels(known_sets, records)]
     nodes, masks = records[:, NODE], records[:, MASK]
-    outer = _build_list_series(_list_set_members(known, nodes, np.full(len(nodes), -1, dtype=np.int64)), items)
-    inner = _build_list_series(_list_set_members(known, nodes, masks), items)
+    outer = _build_list_series(_list_set_members(known_sets, nodes, np.full(len(nodes), -1, dtype=np.int64)), items)
+    inner = _build_list_series(_list_set_members(known_sets, nodes, masks), items)
     frame = pl.DataFrame({"inner": inner, "outer": outer, "support": records[:, LEAST].copy()})
     return frame.sort(pl.col("outer").list.len(), "outer", pl.col("inner").list.len(), "inner")
 
 
-def find_widest_channels(known: KnownSets, records: Ints) -> Ints:
+def find_widest_channels(known_sets: KnownSets, records: Ints) -> Ints:
     """Which channels lie inside no other, as indices of the records."""
     from sfumato.kernels.baskets.intervals import ItemIntervals, KeptIntervals, keep_widest
     from sfumato.kernels.patterns.small_patterns import MASK, NODE
 
-    sizes = np.diff(known.offsets)[records[:, NODE]]
+    sizes = np.diff(known_sets.offsets)[records[:, NODE]]
     order = np.argsort(np.bitwise_count(records[:, MASK]) - sizes, kind="stable")
     nodes, masks = records[order, NODE], records[order, MASK]
-    outer = _list_set_members(known, nodes, np.full(len(nodes), -1, dtype=np.int64))
-    inner = _list_set_members(known, nodes, masks)
-    count = int(known.item.max(initial=0)) + 1
-    kept = np.zeros(len(order), dtype=np.uint8)
+    outer = _list_set_members(known_sets, nodes, np.full(len(nodes), -1, dtype=np.int64))
+    inner = _list_set_members(known_sets, nodes, masks)
+    count = int(known_sets.item.max(initial=0)) + 1
+    widest_mask = np.zeros(len(order), dtype=np.uint8)
     intervals = ItemIntervals(_pack_item_bits(inner, count), _pack_item_bits(outer, count), outer.offsets, outer.codes)
     lists = KeptIntervals(
         head=np.full(count, -1, dtype=np.int64),
@@ -85,8 +85,8 @@ def find_widest_channels(known: KnownSets, records: Ints) -> Ints:
     for begin in range(0, len(order), _CHUNK):
         report_progress("looking for maximal channels", begin, len(order))
         end = min(begin + _CHUNK, len(order))
-        keep_widest(intervals, lists, begin, end, kept)
-    return np.sort(order[kept.astype(bool)])
+        keep_widest(intervals, lists, begin, end, widest_mask)
+    return np.sort(order[widest_mask.astype(bool)])
 
 
 @dataclass(frozen=True)
@@ -95,13 +95,13 @@ class _ItemSets:
     codes: Codes
 
 
-def _list_set_members(known: KnownSets, nodes: Ints, masks: Ints) -> _ItemSets:
+def _list_set_members(known_sets: KnownSets, nodes: Ints, masks: Ints) -> _ItemSets:
     """The items of each node's set whose bit is set."""
-    lengths = known.offsets[nodes + 1] - known.offsets[nodes]
+    lengths = known_sets.offsets[nodes + 1] - known_sets.offsets[nodes]
     bits = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    there = (np.repeat(masks, lengths) >> bits & 1).astype(bool)
-    codes = known.codes[np.repeat(known.offsets[nodes], lengths) + bits][there]
-    counts = np.bincount(np.repeat(np.arange(len(nodes)), lengths)[there], minlength=len(nodes))
+    member_mask = (np.repeat(masks, lengths) >> bits & 1).astype(bool)
+    codes = known_sets.codes[np.repeat(known_sets.offsets[nodes], lengths) + bits][member_mask]
+    counts = np.bincount(np.repeat(np.arange(len(nodes)), lengths)[member_mask], minlength=len(nodes))
     return _ItemSets(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), np.ascontiguousarray(codes))
 
 

@@ -78,14 +78,14 @@ class KnownSets:
         """Which nodes have no larger known set above them."""
         is_maximal = np.ones(len(self.rows), dtype=bool)
         levels = np.diff(self.offsets)
-        below: list[_SetLevel] = []
+        lower_levels: list[_SetLevel] = []
         for length in range(1, self.deepest + 1):
             nodes = np.flatnonzero(levels == length)
             table = self.codes[self.offsets[nodes][:, None] + np.arange(length)].astype(np.int64)
             begin = np.searchsorted(levels, length - 1)
-            for gone in range(length):
-                is_maximal[begin + _look_up_sets(below, np.delete(table, gone, axis=1))] = False
-            below.append(_SetLevel.of(below, table, nodes))
+            for omitted_column in range(length):
+                is_maximal[begin + _look_up_sets(lower_levels, np.delete(table, omitted_column, axis=1))] = False
+            lower_levels.append(_SetLevel.of(lower_levels, table, nodes))
         return is_maximal
 
     def find_small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
@@ -122,10 +122,10 @@ class _SetLevel:
     width: int
 
     @classmethod
-    def of(cls, below: Sequence[_SetLevel], table: Ints, rows: Ints) -> _SetLevel:
+    def of(cls, lower_levels: Sequence[_SetLevel], table: Ints, rows: Ints) -> _SetLevel:
         order = np.lexsort(table.T[::-1])
         table, rows = table[order], rows[order]
-        parents = _look_up_sets(below, table[:, :-1])
+        parents = _look_up_sets(lower_levels, table[:, :-1])
         width = int(table.max(initial=0)) + 1
         return cls(table, rows, parents, parents * width + table[:, -1], width)
 
@@ -135,10 +135,10 @@ def _look_up_sets(levels: Sequence[_SetLevel], table: Ints) -> Ints:
     level_places = np.zeros(len(table), dtype=np.int64)
     for column in range(table.shape[1]):
         level = levels[column]
-        wanted = level_places * level.width + table[:, column]
-        places = np.minimum(np.searchsorted(level.keys, wanted), max(len(level.keys) - 1, 0))
-        known = (level_places >= 0) & (table[:, column] < level.width)
-        hit = known & (level.keys[places] == wanted) if len(level.keys) else np.zeros(len(table), dtype=bool)
+        set_keys = level_places * level.width + table[:, column]
+        places = np.minimum(np.searchsorted(level.keys, set_keys), max(len(level.keys) - 1, 0))
+        known_mask = (level_places >= 0) & (table[:, column] < level.width)
+        hit = known_mask & (level.keys[places] == set_keys) if len(level.keys) else np.zeros(len(table), dtype=bool)
         level_places = np.where(hit, places, -1)
     return level_places
 
@@ -146,6 +146,6 @@ def _look_up_sets(levels: Sequence[_SetLevel], table: Ints) -> Ints:
 def _flag_complete_sets(levels: Sequence[_SetLevel], table: Ints) -> Flags:
     """Rows for which every set with one item fewer is in the level below."""
     fits = np.ones(len(table), dtype=bool)
-    for gone in range(table.shape[1]):
-        fits &= _look_up_sets(levels, np.delete(table, gone, axis=1)) >= 0
+    for omitted_column in range(table.shape[1]):
+        fits &= _look_up_sets(levels, np.delete(table, omitted_column, axis=1)) >= 0
     return fits

@@ -34,8 +34,8 @@ def classify(rules: Rules, table: Table) -> pl.Series:
     if not isinstance(rules, Rules):
         raise DataError(f"rules are needed to classify, not {type(rules).__name__}; of a release, give its data")
     names = [name_class(rule) for rule in rules.list_counts()]
-    predicted = [None if rule < 0 else names[rule] for rule in choose_rules(rules, table).tolist()]
-    return pl.Series(name_target(rules), predicted, dtype=pl.String)
+    predicted_classes = [None if rule < 0 else names[rule] for rule in choose_rules(rules, table).tolist()]
+    return pl.Series(name_target(rules), predicted_classes, dtype=pl.String)
 
 
 def name_target(rules: Rules) -> str:
@@ -55,17 +55,17 @@ def name_class(rule: RuleCount) -> str:
 def choose_rules(rules: Rules, table: Table) -> Ints:
     """For each row the number of the first rule that fits; −1 if none does."""
     holders = CellHolders(table)
-    chosen = np.full(len(table), -1, dtype=np.int64)
+    rule_numbers = np.full(len(table), -1, dtype=np.int64)
     for number, rule in enumerate(rules.list_counts()):
-        chosen[(chosen < 0) & holders.find_all(map(str, rule.left))] = number
-    return chosen
+        rule_numbers[(rule_numbers < 0) & holders.find_all(map(str, rule.left))] = number
+    return rule_numbers
 
 
 def list_conditions(rules: Rules, table: Table) -> Baskets:
     """Each row whose class is known, as a basket of those conditions of the rules that it fulfils."""
     holders = CellHolders(table)
-    held = np.column_stack([holders.find(str(item)) for item in rules.items])
-    rows = held[flag_known_classes(rules, table)]
+    condition_mask = np.column_stack([holders.find(str(item)) for item in rules.items])
+    rows = condition_mask[flag_known_classes(rules, table)]
     return Baskets.of([[rules.items[item] for item in np.flatnonzero(row).tolist()] for row in rows])
 
 

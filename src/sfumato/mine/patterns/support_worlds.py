@@ -52,9 +52,9 @@ def count_basket_kinds(baskets: Baskets, items: Items) -> Ints:
     for index, item in enumerate(items):
         bit[item_codes[item]] = 1 << index
     rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
-    held = np.zeros(len(baskets), dtype=np.int64)
-    np.bitwise_or.at(held, rows, bit[baskets.codes])
-    return np.bincount(held, minlength=1 << len(items)).astype(np.int64)
+    basket_bits = np.zeros(len(baskets), dtype=np.int64)
+    np.bitwise_or.at(basket_bits, rows, bit[baskets.codes])
+    return np.bincount(basket_bits, minlength=1 << len(items)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -85,31 +85,31 @@ class SupportWorlds:
         sets = [int((1 << codes[start:stop].astype(np.int64)).sum()) for start, stop in pairwise(offsets)]
         masks, low, high = [0, *sets], [patterns.baskets, *patterns.supports], [patterns.baskets, *patterns.supports]
         if patterns.complete_from is not None:
-            published = {0, *sets}
+            published_masks = {0, *sets}
             for mask in range(1, 1 << count):
                 facets = [mask ^ 1 << bit for bit in range(count) if mask >> bit & 1]
-                if mask not in published and all(facet in published for facet in facets):
+                if mask not in published_masks and all(facet in published_masks for facet in facets):
                     masks.append(mask)
                     low.append(0)
                     high.append(patterns.complete_from - 1)
-        held = (cells & np.array(masks)[:, None]) == np.array(masks)[:, None]
-        return cls(count, held.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
+        membership_mask = (cells & np.array(masks)[:, None]) == np.array(masks)[:, None]
+        return cls(count, membership_mask.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
 
-    def find_forced(self, k: int, witnesses: list[Ints], until: float = inf) -> ForcedSearch:
+    def find_forced(self, k: int, witnesses: list[Ints], deadline: float = inf) -> ForcedSearch:
         """Every conjunction that has between 1 and k − 1 baskets in all databases, or those found until a time."""
-        forced: list[ForcedCells] = []
+        forced_cells: list[ForcedCells] = []
         try:
-            pool = [*witnesses, *([] if witnesses else [self._find_some_world(until)])]
-            self._examine_conjunctions(k, pool, forced, until)
+            pool = [*witnesses, *([] if witnesses else [self._find_some_world(deadline)])]
+            self._examine_conjunctions(k, pool, forced_cells, deadline)
         except _TimeIsOver:
-            return ForcedSearch(tuple(forced), complete=False)
-        return ForcedSearch(tuple(forced), complete=True)
+            return ForcedSearch(tuple(forced_cells), complete=False)
+        return ForcedSearch(tuple(forced_cells), complete=True)
 
-    def _examine_conjunctions(self, k: int, pool: list[Ints], forced: list[ForcedCells], until: float) -> None:
-        """Add to `forced`, and to the pool the databases that answer other patterns."""
+    def _examine_conjunctions(self, k: int, pool: list[Ints], forced_cells: list[ForcedCells], deadline: float) -> None:
+        """Add to `forced_cells`, and to the pool the databases that answer other patterns."""
         patterns = self._list_conjunctions()
         for number, (present, absent) in enumerate(patterns):
-            if monotonic() > until:
+            if monotonic() > deadline:
                 raise _TimeIsOver
             kinds = self._list_kinds(present, absent)
             if any(world[kinds].sum() == 0 or world[kinds].sum() >= k for world in pool):
@@ -117,22 +117,22 @@ class SupportWorlds:
             report_progress("reasoning about all databases", number, len(patterns))
             row = np.zeros(self.matrix.shape[1])
             row[kinds] = 1
-            other = self._find_other_world(row, k, until)
+            other = self._find_other_world(row, k, deadline)
             if other is None:
-                forced.append(ForcedCells(present, absent, *self._find_range(row, until)))
+                forced_cells.append(ForcedCells(present, absent, *self._find_range(row, deadline)))
             else:
                 pool.append(other)
 
-    def _find_other_world(self, row: Floats, k: int, until: float) -> Ints | None:
+    def _find_other_world(self, row: Floats, k: int, deadline: float) -> Ints | None:
         """A database with none, or at least k, of the baskets that a row marks; None if there is none."""
         for sign, least, most in ((-1, float(k), np.inf), (1, 0.0, 0.0)):
             # The relaxed program is fast, bounds the integer one, and often has an integer solution already.
-            eased = self._solve_world(0 * row, (0, np.inf), sign * row, until, whole=False)
-            if eased is not None and not least - _SLACK < eased @ row < most + _SLACK:
+            relaxed_world = self._solve_world(0 * row, (0, np.inf), sign * row, deadline, whole=False)
+            if relaxed_world is not None and not least - _SLACK < relaxed_world @ row < most + _SLACK:
                 continue
-            if eased is not None and self._is_exact(np.rint(eased), row, least, most):
-                return np.rint(eased).astype(np.int64)
-            solution = self._solve_world(row, (least, most), 0 * row, until)
+            if relaxed_world is not None and self._is_exact(np.rint(relaxed_world), row, least, most):
+                return np.rint(relaxed_world).astype(np.int64)
+            solution = self._solve_world(row, (least, most), 0 * row, deadline)
             if solution is not None:
                 return solution.astype(np.int64)
         return None
@@ -147,20 +147,20 @@ class SupportWorlds:
         cells = np.arange(1 << self.count)
         return np.flatnonzero((cells & present == present) & (cells & absent == 0))
 
-    def _find_some_world(self, until: float) -> Ints:
-        none = np.zeros(self.matrix.shape[1])
-        solution = self._solve_world(none, (0, np.inf), none, until)
+    def _find_some_world(self, deadline: float) -> Ints:
+        zero_row = np.zeros(self.matrix.shape[1])
+        solution = self._solve_world(zero_row, (0, np.inf), zero_row, deadline)
         if solution is None:
             raise DataError(NO_DATABASE)
         return solution.astype(np.int64)
 
-    def _find_range(self, row: Floats, until: float) -> tuple[int, int]:
-        ends = [self._solve_world(row, (0, np.inf), sign * row, until) for sign in (1, -1)]
+    def _find_range(self, row: Floats, deadline: float) -> tuple[int, int]:
+        ends = [self._solve_world(row, (0, np.inf), sign * row, deadline) for sign in (1, -1)]
         least, most = (0 if world is None else round(float(world @ row)) for world in ends)
         return least, most
 
     def _solve_world(
-        self, row: Floats, ends: tuple[float, float], cost: Floats, until: float, whole: bool = True
+        self, row: Floats, ends: tuple[float, float], cost: Floats, deadline: float, whole: bool = True
     ) -> Floats | None:
         """The cheapest database with between so many marked baskets; None if none agrees."""
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -170,7 +170,7 @@ class SupportWorlds:
             integrality=np.full(len(row), int(whole)),
             bounds=Bounds(0, np.inf),
             constraints=[LinearConstraint(self.matrix, self.low, self.high), LinearConstraint(row[None], *ends)],
-            options={"mip_rel_gap": 0.0, "time_limit": max(min(until - monotonic(), _LONG), 0.01)},
+            options={"mip_rel_gap": 0.0, "time_limit": max(min(deadline - monotonic(), _LONG), 0.01)},
         )
         if answer.status == _LATE:
             raise _TimeIsOver
@@ -182,5 +182,5 @@ class SupportWorlds:
     def _is_exact(self, world: Floats, row: Floats, least: float, most: float) -> bool:
         """Whether whole numbers agree exactly: a solver works in floats."""
         sums = self.matrix @ world
-        inside = (sums >= self.low).all() and (sums <= self.high).all() and (world >= 0).all()
-        return bool(inside and least <= world @ row <= most)
+        is_feasible = (sums >= self.low).all() and (sums <= self.high).all() and (world >= 0).all()
+        return bool(is_feasible and least <= world @ row <= most)

@@ -75,13 +75,13 @@ def flag_code_rows(sequences: Sequences, codes: list[Codes], limits: MatchLimits
     starts = np.cumsum([0, *map(len, codes)], dtype=np.int64)
     flat = np.ascontiguousarray(np.concatenate(codes), dtype=np.int32)
     flags = np.zeros(len(sequences), dtype=np.uint8)
-    wanted = PatternCodes(flat, starts, limits.max_gap, limits.window)
+    pattern_codes = PatternCodes(flat, starts, limits.max_gap, limits.window)
     arrays = (sequences.offsets, sequences.element_offsets, sequences.codes)
     if limits.is_free:
-        match_free_rows(*arrays, wanted, flags)
+        match_free_rows(*arrays, pattern_codes, flags)
     else:
         longest = int(np.diff(sequences.offsets).max(initial=0))
-        match_rows(*arrays, wanted, np.empty(2 * longest, dtype=np.int32), flags)
+        match_rows(*arrays, pattern_codes, np.empty(2 * longest, dtype=np.int32), flags)
     return flags.astype(bool)
 
 

@@ -84,14 +84,16 @@ def _keep_ranked(
     tokens, starts = np.empty(codes.size, dtype=np.int32), np.empty(elements + 1, dtype=np.int64)
     row_of, position_of = np.empty(elements, np.int32), np.empty(elements, np.int32)
     row_ends = np.empty(offsets.size - 1, dtype=np.int32)
-    kept = prepare.lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends)
+    kept_count = prepare.lay_elements(
+        codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends
+    )
     return ElementRows(
-        tokens=tokens[: starts[kept]],
-        starts=starts[: kept + 1],
-        row_of=row_of[:kept],
-        position_of=position_of[:kept],
+        tokens=tokens[: starts[kept_count]],
+        starts=starts[: kept_count + 1],
+        row_of=row_of[:kept_count],
+        position_of=position_of[:kept_count],
         row_ends=row_ends,
-        signatures=np.empty(kept, dtype=np.uint64),
+        signatures=np.empty(kept_count, dtype=np.uint64),
         codes=layout.codes,
         supports=layout.counts,
         task_starts=np.zeros(1, dtype=np.int64),
@@ -120,8 +122,8 @@ def _flag_paired(pairs: PairCounts, axis: int, least: int) -> Flags:
 def _count_pairs(rows: ElementRows) -> PairCounts:
     items = rows.codes.size
     pairs = PairCounts(*(np.zeros(items**2, dtype=np.int32) for _ in PairCounts._fields))
-    listed = np.empty((4, items), dtype=np.int32)
-    seen = np.full((3, items), -1, dtype=np.int32)
-    arrays = [*listed, *seen, np.full(items**2, -1, dtype=np.int32)]
+    item_lists = np.empty((4, items), dtype=np.int32)
+    last_rows = np.full((3, items), -1, dtype=np.int32)
+    arrays = [*item_lists, *last_rows, np.full(items**2, -1, dtype=np.int32)]
     count_pairs(rows, pairs, PairScratch(*arrays))
     return pairs

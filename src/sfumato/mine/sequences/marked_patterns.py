@@ -22,10 +22,10 @@ def has_marks(sequences: Sequences) -> bool:
 
 def drop_marks(sequences: Sequences) -> Sequences:
     """The sequences without their marks and the positions of these: the same patterns if nothing limits gaps."""
-    kept = sequences.codes != sequences.items.index(MARK)
-    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    unmarked_mask = sequences.codes != sequences.items.index(MARK)
+    kept_before = np.concatenate(([0], np.cumsum(unmarked_mask)))
     bounds = kept_before[sequences.element_offsets]
-    return Sequences(sequences.items, sequences.offsets, bounds, sequences.codes[kept], flat=sequences.flat)
+    return Sequences(sequences.items, sequences.offsets, bounds, sequences.codes[unmarked_mask], flat=sequences.flat)
 
 
 def flag_unmarked(subsequences: Subsequences) -> Flags:

@@ -25,20 +25,20 @@ def flag_uncovered(subsequences: Subsequences, same_support: bool) -> Flags:
     order = np.lexsort(
         (-np.diff(subsequences.offsets), subsequences.supports if same_support else np.zeros(len(subsequences)))
     )
-    kept = np.ones(len(subsequences), dtype=bool)
-    for done, (_, group) in enumerate(
+    uncovered_mask = np.ones(len(subsequences), dtype=bool)
+    for group_index, (_, group) in enumerate(
         groupby(order.tolist(), lambda n: subsequences.supports[n] if same_support else 0)
     ):
-        report_progress("comparing patterns", done)
+        report_progress("comparing patterns", group_index)
         longer = _PatternIndex()
         for _, same_length in groupby(group, lambda n: subsequences.offsets[n + 1] - subsequences.offsets[n]):
             numbers = list(same_length)
             for number in numbers:
-                kept[number] = not longer.covers(patterns[number])
+                uncovered_mask[number] = not longer.covers(patterns[number])
             for number in numbers:
-                if kept[number]:  # what covers a covered one covers the others, too
+                if uncovered_mask[number]:  # what covers a covered one covers the others, too
                     longer.add(patterns[number])
-    return kept
+    return uncovered_mask
 
 
 class _PatternIndex:
@@ -69,5 +69,5 @@ class _PatternIndex:
 
 def _is_inside(pattern: Elements, other: Elements) -> bool:
     """Whether each element is part of another one of the other pattern, in order."""
-    later = iter(other)
-    return all(any(set(element) <= set(larger) for larger in later) for element in pattern)
+    remaining_elements = iter(other)
+    return all(any(set(element) <= set(larger) for larger in remaining_elements) for element in pattern)

@@ -94,8 +94,8 @@ def _lay_lists(
     starts = np.concatenate(([0], np.cumsum(layout.counts)))
     flat = np.empty(sequences.codes.size + len(sequences) + 1, dtype=np.int32)
     places = np.empty(int(starts[-1]), dtype=np.uint32)
-    seen = np.full(items, -1, dtype=np.int64)
-    used = prepare.lay_rows(sequences.codes, row_offsets, rank, seen, flat, starts, places)
+    last_rows = np.full(items, -1, dtype=np.int64)
+    used = prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
     flat = flat[:used]
     bounds = np.concatenate(([0], np.flatnonzero(flat == prepare.MARK) + 1))
     layout.longest = max(int(np.diff(bounds).max(initial=0)) - 1, 0)

@@ -154,8 +154,8 @@ class SubsequenceWorker:
             number_of=np.empty(items, np.int32),
         )
         self._join_stack = make_join_stack()
-        nothing = np.zeros(0, dtype=np.int32)
-        self._pairs = self._layout.pairs or PairCounts(nothing, nothing)
+        empty_counts = np.zeros(0, dtype=np.int32)
+        self._pairs = self._layout.pairs or PairCounts(empty_counts, empty_counts)
 
     def begin(self, first: int, stop: int) -> None:
         """Take the tasks, frequent items, from `first` up to `stop`."""
@@ -229,13 +229,13 @@ class SubsequenceWorker:
             self._extensions, self._insertions, self._join, self._join_stack,
         )  # fmt: skip
 
-    def _grow_to(self, which: int, needed: int) -> None:
-        if which == fields.LEVEL_FRAMES:
-            self._frames = _lengthen_array(self._frames, needed)
+    def _grow_to(self, array_number: int, needed_length: int) -> None:
+        if array_number == fields.LEVEL_FRAMES:
+            self._frames = _lengthen_array(self._frames, needed_length)
             return
-        name, short = _SHORT[which]
+        name, short = _SHORT[array_number]
         arrays = getattr(self, name)
-        size = needed * _count_children(which)
+        size = needed_length * _count_children(array_number)
         longer = {array: _lengthen_array(getattr(arrays, array), size) for array in short}
         setattr(self, name, arrays._replace(**longer))
 
@@ -263,13 +263,13 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
 """The arrays that the kernels may find too short."""
 
 
-def _count_children(which: int) -> int:
+def _count_children(array_number: int) -> int:
     """How many entries of an array there are for one that is asked for: a frame has children."""
-    if which == fields.JOIN_FRAMES:
+    if array_number == fields.JOIN_FRAMES:
         from sfumato.kernels.sequences.subsequences_joins import MOST_CHILDREN
 
         return MOST_CHILDREN
-    return over_masks.MOST_ITEMS if which == fields.MASK_FRAMES else 1
+    return over_masks.MOST_ITEMS if array_number == fields.MASK_FRAMES else 1
 
 
 def make_mask_pairs() -> dict[str, Any]:
@@ -321,10 +321,10 @@ def _make_empty(size: int, *kinds: Any) -> list[Any]:
     return [np.empty(size, dtype=kind) for kind in kinds]
 
 
-def _lengthen_array(array: Any, needed: int) -> Any:
+def _lengthen_array(array: Any, needed_length: int) -> Any:
     """A longer array with the same beginning, unless it is long enough already."""
-    if len(array) >= needed:
+    if len(array) >= needed_length:
         return array
-    longer = np.zeros((needed + needed // 2 + 16, *array.shape[1:]), dtype=array.dtype)
+    longer = np.zeros((needed_length + needed_length // 2 + 16, *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer

@@ -59,12 +59,12 @@ class Subsequences:
         """The number of patterns."""
         return self.supports.size
 
-    def take(self, kept: Flags) -> Subsequences:
+    def take(self, pattern_mask: Flags) -> Subsequences:
         """Only some of the patterns."""
         lengths = np.diff(self.offsets)
-        offsets = np.concatenate(([0], np.cumsum(lengths[kept], dtype=np.int64)))
-        codes = self.codes[np.repeat(kept, lengths)]
-        return Subsequences(self.items, offsets, codes, self.supports[kept], self.rows, self.flat)
+        offsets = np.concatenate(([0], np.cumsum(lengths[pattern_mask], dtype=np.int64)))
+        codes = self.codes[np.repeat(pattern_mask, lengths)]
+        return Subsequences(self.items, offsets, codes, self.supports[pattern_mask], self.rows, self.flat)
 
 
 def frequent_subsequences(

@@ -26,7 +26,7 @@ def choose_bundles(widths: list[int]) -> list[tuple[int, ...]]:
 
 def bundle_codes(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
     """One number for the leaves of such columns."""
-    together = codes[columns[0]]
+    numbers = codes[columns[0]]
     for column in columns[1:]:
-        together = together * np.int32(widths[column]) + codes[column]
-    return np.ascontiguousarray(together)
+        numbers = numbers * np.int32(widths[column]) + codes[column]
+    return np.ascontiguousarray(numbers)

@@ -97,16 +97,16 @@ class CutSearch:
         # Every class has at least k rows; time may run out before a better bound is known.
         stack.frames[0, tree.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
         stack.best_head[:], stack.state[tree.BEST] = head, cost
-        outcome, walked = tree.RUNNING, 0
-        spent = self._spent
+        outcome, tree_visits = tree.RUNNING, 0
+        start_visits = self._spent
         while outcome != tree.DONE and not self._is_late():
             outcome = tree.search_cuts(self._table, self._work, stack, _CHUNK)
-            walked += _CHUNK
+            tree_visits += _CHUNK
             if outcome == tree.FULL:
                 stack = _double_space(stack)
             if stack.state[tree.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
-            elif 2 * (self._spent - spent) < walked:  # a better set found now prunes the tree sooner
+            elif 2 * (self._spent - start_visits) < tree_visits:  # a better set found now prunes the tree sooner
                 head, cost = min((head, cost), self._shake_cuts(head), key=lambda pair: pair[1])
             stack.best_head[:], stack.state[tree.BEST] = head, cost
             report_progress("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
@@ -140,9 +140,9 @@ class CutSearch:
 
     def _shake_cuts(self, head: Flags) -> tuple[Flags, int]:
         """Flip some cuts of a set and polish it again; only remove cuts if small classes are not allowed."""
-        flipped = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
+        flipped_cuts = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
         start = head.copy()
-        start[flipped] = ~head[flipped] if self._goal.suppress else False
+        start[flipped_cuts] = ~head[flipped_cuts] if self._goal.suppress else False
         return self._polish_cuts(start)
 
     def _compute_set_cost(self, head: Flags) -> int | None:
@@ -158,27 +158,27 @@ class CutSearch:
         limit = self._spent + _SEEDING
         while True:
             head, cost = self._grow_set(head)
-            changed = False
+            has_changed = False
             for cut in self._every_cut[head[self._every_cut]].tolist():
                 if self._spent > limit or self._is_late():
                     return head, cost
                 for trial in self._list_moves(head, cut):
                     other = self._compute_set_cost(trial)
                     if other is not None and other < cost:
-                        head, cost, changed = trial, other, True
+                        head, cost, has_changed = trial, other, True
                         break
-            if not changed:
+            if not has_changed:
                 return head, cost
 
     def _list_moves(self, head: Flags, cut: int) -> list[Flags]:
         """The set without a cut, and with the cut one value earlier or later."""
         moves = []
-        for to in (0, cut - 1, cut + 1):
-            is_cut = to == 0 or (to < self._values and self._can_cut[to] and not head[to])
+        for target in (0, cut - 1, cut + 1):
+            is_cut = target == 0 or (target < self._values and self._can_cut[target] and not head[target])
             if is_cut:
                 trial = head.copy()
                 trial[cut] = False
-                trial[to] = to > 0
+                trial[target] = target > 0
                 moves.append(trial)
         return moves
 
@@ -233,9 +233,9 @@ def _build_kernel_table(distinct: pl.DataFrame, columns: int, start: Ints, goal:
         label = distinct["label"].rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
         labels = max(int(label.max()) + 1, 2)
     # Suppressing a row then never costs less than adding it to a balanced class.
-    balanced = goal.squares and (rows >= 4 * goal.k - 1 or not goal.suppress)
+    is_balanced = goal.squares and (rows >= 4 * goal.k - 1 or not goal.suppress)
     penalty = rows if goal.squares else 1
-    rule = CutRule(goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced)
+    rule = CutRule(goal.k, rows, penalty, goal.suppress, goal.squares, labels, is_balanced)
     # Hashes that distinguish sets: not the randomness of the release.
     marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
     return CutRows(codes, weights, label, start, rule, marks, _list_least_squares(rows, goal.k))
@@ -245,8 +245,8 @@ def _list_least_squares(rows: int, k: int) -> Ints:
     """The smallest sum of squares of classes of each size, as `bound_sum_of_squares` counts them."""
     size = np.arange(min(rows + 1, _TABULATED), dtype=np.int64)
     parts = np.maximum(size // k, 1)
-    each, larger = size // parts, size % parts
-    return larger * (each + 1) ** 2 + (parts - larger) * each**2
+    class_size, larger = size // parts, size % parts
+    return larger * (class_size + 1) ** 2 + (parts - larger) * class_size**2
 
 
 def _make_work_arrays(rows: int, values: int, labels: int) -> CutScratch:
@@ -296,5 +296,5 @@ def _find_open_bound(stack: CutStack) -> int:
     from sfumato.kernels.anonymity import k_optimize as tree
 
     frames = stack.frames[: int(stack.state[tree.DEPTH]) + 1]
-    closed = np.append(frames[1:, tree.ONLY] != 0, False)
-    return int(frames[~closed, tree.BOUND].min())
+    closed_mask = np.append(frames[1:, tree.ONLY] != 0, False)
+    return int(frames[~closed_mask, tree.BOUND].min())

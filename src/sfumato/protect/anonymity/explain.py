@@ -158,24 +158,24 @@ def _explain_column(
     from sfumato.protect.anonymity.metrics import compute_loss
 
     level = levels[number]
-    now = grouping.judge(levels, judge).suppressed
+    suppressed_count = grouping.judge(levels, judge).suppressed
     if level == 0:
-        return Why(name, 0, 0, now, most, None, None, None)
+        return Why(name, 0, 0, suppressed_count, most, None, None, None)
     one_finer = (*levels[:number], level - 1, *levels[number + 1 :])
-    forced = grouping.judge(one_finer, judge).suppressed
+    forced_count = grouping.judge(one_finer, judge).suppressed
     ceiling = tuple(level - 1 if i == number else size - 1 for i, size in enumerate(grouping.shape))
     weights = method.list_column_weights(grouping.names)
     best = find_optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
-    needed = None if best else grouping.judge(ceiling, judge).suppressed / grouping.rows
+    needed_limit = None if best else grouping.judge(ceiling, judge).suppressed / grouping.rows
     return Why(
         column=name,
         level=level,
-        forced_by=forced,
-        suppressed_now=now,
+        forced_by=forced_count,
+        suppressed_now=suppressed_count,
         limit=most,
         finer_loss=float(compute_loss(grouping, best)) if best else None,
         finer_levels=dict(zip(grouping.names, best.levels, strict=True)) if best else None,
-        needed_limit=needed,
+        needed_limit=needed_limit,
     )
 
 
@@ -185,10 +185,10 @@ def _list_lattice_nodes(
     from sfumato.protect.anonymity.metrics import compute_loss
     from sfumato.protect.anonymity.rollup import RollUp
 
-    rolled, most = RollUp(grouping), _count_suppressible(method, grouping)
+    roll_up, most = RollUp(grouping), _count_suppressible(method, grouping)
     nodes = []
     for node in product(*(range(size) for size in grouping.shape)):
-        verdict = rolled.group_below(node).decide(node, judge)
+        verdict = roll_up.group_below(node).decide(node, judge)
         will_do = verdict.suppressed <= most and verdict.classes > 0
         loss = float(compute_loss(grouping, verdict))
         nodes.append(LatticeNode(node, verdict.suppressed, will_do, node == levels, loss))

@@ -146,49 +146,53 @@ class Generalize(Method):
         )
         if best.best is None or not best.best.classes:
             raise self.explain_impossible(grouping, judge, most)
-        recoded = self._recode_rows(grouping, judge, best.best, most)
-        suppressed = recoded.node_of_row < 0
-        local = len(recoded.nodes) > 1
+        recoded_rows = self._recode_rows(grouping, judge, best.best, most)
+        suppressed_mask = recoded_rows.node_of_row < 0
+        local = len(recoded_rows.nodes) > 1
         if not local:
             tell_levels(self, best.best.levels, grouping)
-        rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
-        hidden = self._choose_hidden_columns(table, judge, suppressed)
-        published = self._build_published(table, grouping, recoded, hidden)
-        losses = compute_local_losses(grouping, recoded) if local else compute_losses(grouping, best.best)
+        rows = numbers[~suppressed_mask] if self.suppressed_rows == "drop" else numbers
+        hidden_columns = self._choose_hidden_columns(table, judge, suppressed_mask)
+        published_table = self._build_published(table, grouping, recoded_rows, hidden_columns)
+        losses = compute_local_losses(grouping, recoded_rows) if local else compute_losses(grouping, best.best)
         classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
             losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
-        details = collect_details(table, best, grouping, rows, numbers[suppressed])
+        details = collect_details(table, best, grouping, rows, numbers[suppressed_mask])
         details = replace(details, population=judge.find_population())
         return Release(
-            data=published,
+            data=published_table,
             method=self,
-            claims=self.list_claims(table, grouping, bool(suppressed.any()), hidden),
+            claims=self.list_claims(table, grouping, bool(suppressed_mask.any()), hidden_columns),
             losses=losses | {"dropped_rows": len(data) - len(table)},
             details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
-            changes=state_blanked(self.state_levels(table, grouping, recoded, published), hidden or ()),
+            changes=state_blanked(
+                self.state_levels(table, grouping, recoded_rows, published_table), hidden_columns or ()
+            ),
         )
 
-    def _choose_hidden_columns(self, table: Table, judge: ModelJudge, suppressed: Flags) -> tuple[str, ...] | None:
+    def _choose_hidden_columns(self, table: Table, judge: ModelJudge, suppressed_mask: Flags) -> tuple[str, ...] | None:
         """The columns whose cells are empty in suppressed rows; None if those rows are a class like any other."""
-        if self.suppressed_rows == "drop" or not suppressed.any():
+        if self.suppressed_rows == "drop" or not suppressed_mask.any():
             return None
-        if self.suppressed_rows == "star" and judge.accepts_together(table, suppressed):
+        if self.suppressed_rows == "star" and judge.accepts_together(table, suppressed_mask):
             return None
         return list_hidden_columns(table, self.models)
 
     def state_levels(
-        self, table: Table, grouping: Grouping, recoded: RecodedRows, published: Table
+        self, table: Table, grouping: Grouping, recoded_rows: RecodedRows, published_table: Table
     ) -> tuple[Change, ...]:
         """One level per column, or, with local recoding, a note that levels differ."""
-        starred = self.suppressed_rows != "drop" and bool((recoded.node_of_row < 0).any())
-        stated = {change.column: change for change in state_changes(self, table, published)}
+        has_stars = self.suppressed_rows != "drop" and bool((recoded_rows.node_of_row < 0).any())
+        change_by_column = {change.column: change for change in state_changes(self, table, published_table)}
         for number, name in enumerate(table.quasi_identifying):
-            levels, height = np.unique(recoded.nodes[:, number]), grouping.shape[number] - 1
+            levels, height = np.unique(recoded_rows.nodes[:, number]), grouping.shape[number] - 1
             level = int(levels[0]) if len(levels) == 1 else None
             kind = ChangeKind.KEPT if level == 0 else ChangeKind.GENERALIZED
-            stated[name] = replace(stated[name], kind=kind, level=level, height=height, starred=starred)
-        return tuple(stated.values())
+            change_by_column[name] = replace(
+                change_by_column[name], kind=kind, level=level, height=height, starred=has_stars
+            )
+        return tuple(change_by_column.values())
 
     def list_column_weights(self, names: Sequence[str]) -> Weights | None:
         """The weight of each quasi-identifying column; None if all weigh the same."""
@@ -206,9 +210,9 @@ class Generalize(Method):
             return find_heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
         if self.search == "optimal":
             return find_optimal_node(grouping, judge, self.metric, most, weights, floor=floor)
-        nodes, checked = minimal_in(grouping, judge, most)
+        nodes, checked_count = minimal_in(grouping, judge, most)
         best = self._choose_cheapest(nodes, grouping, judge, weights)
-        return BestNode(best, checked, prod(grouping.shape), minimal=nodes)
+        return BestNode(best, checked_count, prod(grouping.shape), minimal=nodes)
 
     def _search_subsets(
         self, table: Table, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None
@@ -217,8 +221,8 @@ class Generalize(Method):
         from sfumato.protect.anonymity.incognito import run_incognito
 
         incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
-        _, checked = minimal_in(grouping, judge, most)
-        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked, len(incognito.accepted))
+        _, checked_count = minimal_in(grouping, judge, most)
+        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked_count, len(incognito.accepted))
         # Without suppression nothing costs less than a minimal node; with it, a coarser one may.
         best = self._choose_cheapest(incognito.accepted if most else incognito.minimal, grouping, judge, weights)
         counts = (*incognito.counts, ours)
@@ -235,56 +239,58 @@ class Generalize(Method):
 
     def _recode_rows(self, grouping: Grouping, judge: ModelJudge, best: NodeVerdict, most: int) -> RecodedRows:
         """One node for everybody, or each person at their own."""
-        suppressed = grouping.flag_suppressed_rows(best.levels, judge)
-        everybody = RecodedRows(np.array([best.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
+        suppressed_mask = grouping.flag_suppressed_rows(best.levels, judge)
+        global_rows = RecodedRows(
+            np.array([best.levels], dtype=np.int32), np.where(suppressed_mask, -1, 0).astype(np.int32)
+        )
         if self.recoding == "global":
-            return everybody
-        walked = recode_locally(grouping, judge)
-        if int((walked.node_of_row < 0).sum()) > most:
+            return global_rows
+        local_rows = recode_locally(grouping, judge)
+        if int((local_rows.node_of_row < 0).sum()) > most:
             # Rows that are final early can leave a rest that matches nobody: then only the suppressed rows are recoded.
-            walked = recode_suppressed_rows(grouping, judge, everybody)
-        return min(walked, everybody, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
+            local_rows = recode_suppressed_rows(grouping, judge, global_rows)
+        return min(local_rows, global_rows, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
     def _build_published(
-        self, table: Table, grouping: Grouping, recoded: RecodedRows, hidden: tuple[str, ...] | None
+        self, table: Table, grouping: Grouping, recoded_rows: RecodedRows, hidden_columns: tuple[str, ...] | None
     ) -> Table:
-        suppressed = recoded.node_of_row < 0
-        starred = suppressed if self.suppressed_rows != "drop" and suppressed.any() else None
-        frame = blank_rows(table.frame.drop(table.identifying), suppressed, hidden or ())
+        suppressed_mask = recoded_rows.node_of_row < 0
+        starred_mask = suppressed_mask if self.suppressed_rows != "drop" and suppressed_mask.any() else None
+        frame = blank_rows(table.frame.drop(table.identifying), suppressed_mask, hidden_columns or ())
 
         def publish(column: pl.Series) -> pl.Series:
             if column.name not in table.quasi_identifying:
                 return column
             number = table.quasi_identifying.index(column.name)
-            everybody = int(recoded.nodes[0, number]) if len(recoded.nodes) == 1 else None
-            levels = recoded.list_levels(number) if everybody is None else everybody
-            if starred is None and not np.any(levels):
+            shared_level = int(recoded_rows.nodes[0, number]) if len(recoded_rows.nodes) == 1 else None
+            levels = recoded_rows.list_levels(number) if shared_level is None else shared_level
+            if starred_mask is None and not np.any(levels):
                 return column
-            return grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(column.name)
+            return grouping.hierarchies[number].publish(grouping.codes[number], levels, starred_mask).alias(column.name)
 
-        if self.suppressed_rows == "drop" and suppressed.any():
+        if self.suppressed_rows == "drop" and suppressed_mask.any():
             return table.with_frame(
-                frame.with_columns(map(publish, frame.get_columns())).filter(pl.Series(~suppressed))
+                frame.with_columns(map(publish, frame.get_columns())).filter(pl.Series(~suppressed_mask))
             )
         return table.with_frame(rebuild_columns(map(publish, frame.get_columns())))
 
     def list_claims(
-        self, table: Table, grouping: Grouping, suppressed: bool, hidden: tuple[str, ...] | None
+        self, table: Table, grouping: Grouping, has_suppressed_rows: bool, hidden_columns: tuple[str, ...] | None
     ) -> tuple[Claim, ...]:
         """What is promised about a release with these columns hidden in suppressed rows, if any are suppressed."""
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level produced it.
-        stars = "suppressed" if suppressed and not left_out else "class"
-        arguments = {"starred_rows": "class" if hidden is None else "suppressed"}
+        stars = "suppressed" if has_suppressed_rows and not left_out else "class"
+        arguments = {"starred_rows": "class" if hidden_columns is None else "suppressed"}
         models = tuple(
-            claim_about_all_rows(claim) if hidden is not None and model.compares else claim
+            claim_about_all_rows(claim) if hidden_columns is not None and model.compares else claim
             for model in self.models
             for claim in model.claims(arguments, grouping.sensitive)
         )
         return (
             *guard_blanks(models, table, ModelJudge(self.models).least_crowd),
             claim_suppression_within(self.suppression_limit, stars, left_out),
-            *claim_nothing_shown(hidden or ()),
+            *claim_nothing_shown(hidden_columns or ()),
             claim_nobody_named(table),
             claim_nothing_untrue(),
         )
@@ -306,15 +312,15 @@ class Generalize(Method):
 
     def _find_largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
         """The largest k that works with the other models unchanged; None if k is not the obstacle."""
-        asked = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
-        others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
+        required_k = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
+        other_models = tuple(model for model in self.models if not isinstance(model, KAnonymity))
 
         def does(k: int) -> bool:
-            judged = grouping.judge(top, ModelJudge((*others, KAnonymity(k=k))))
-            return judged.suppressed <= most and not judged.forbidden and not judged.refused.all()
+            judged_node = grouping.judge(top, ModelJudge((*other_models, KAnonymity(k=k))))
+            return judged_node.suppressed <= most and not judged_node.forbidden and not judged_node.refused.all()
 
-        low, high = 1, asked
-        if not asked or not does(1):
+        low, high = 1, required_k
+        if not required_k or not does(1):
             return None
         while high - low > 1:
             middle = (low + high) // 2
@@ -338,18 +344,20 @@ def minimal_nodes(
 def compute_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:
     """What publishing at a node costs, by every metric."""
     columns = len(best.levels)
-    published = grouping.rows - best.suppressed
+    published_count = grouping.rows - best.suppressed
     return {
         "loss": float(compute_loss(grouping, best)),
         "loss_geometric": float(compute_geometric_product(grouping, best)) ** (1 / columns) - 1,
         "discernibility": compute_discernibility(grouping, best),
         "height": sum(best.levels),
-        "average_class_size": published / best.classes,
+        "average_class_size": published_count / best.classes,
         "suppressed_rows": best.suppressed,
     }
 
 
-def collect_details(table: Table, best: BestNode, grouping: Grouping, rows: Any, suppressed: Any) -> AnonymityDetails:
+def collect_details(
+    table: Table, best: BestNode, grouping: Grouping, rows: Any, suppressed_rows: Any
+) -> AnonymityDetails:
     """What the search decided."""
     assert best.best is not None
     names = table.quasi_identifying
@@ -358,7 +366,7 @@ def collect_details(table: Table, best: BestNode, grouping: Grouping, rows: Any,
         heights={name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
         without_hierarchy=tuple(name for name in names if name not in table.hierarchies),
         rows=rows,
-        suppressed=suppressed,
+        suppressed=suppressed_rows,
         classes=best.best.classes,
         nodes=best.nodes,
         checked=best.checked,
@@ -369,12 +377,12 @@ def collect_details(table: Table, best: BestNode, grouping: Grouping, rows: Any,
     )
 
 
-def _list_generalizations(accepted: Sequence[Levels], minimal: set[Levels]) -> pl.DataFrame:
+def _list_generalizations(accepted_nodes: Sequence[Levels], minimal: set[Levels]) -> pl.DataFrame:
     """All nodes that satisfy the models."""
     return pl.DataFrame(
         {
-            "levels": pl.Series(list(map(list, accepted)), dtype=pl.List(pl.Int64)),
-            "height": pl.Series(list(map(sum, accepted)), dtype=pl.Int64),
-            "minimal": pl.Series([levels in minimal for levels in accepted], dtype=pl.Boolean),
+            "levels": pl.Series(list(map(list, accepted_nodes)), dtype=pl.List(pl.Int64)),
+            "height": pl.Series(list(map(sum, accepted_nodes)), dtype=pl.Int64),
+            "minimal": pl.Series([levels in minimal for levels in accepted_nodes], dtype=pl.Boolean),
         }
     )

@@ -52,15 +52,15 @@ class GroupRareValues(Method):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _wrap_single_name(cls, given: Any) -> Any:
-        return (given,) if isinstance(given, str) else given
+    def _wrap_single_name(cls, names: Any) -> Any:
+        return (names,) if isinstance(names, str) else names
 
     @field_validator("label")
     @classmethod
-    def _refuse_signs(cls, given: str) -> str:
-        if given != given.strip() or given == "*" or not given.isprintable():
+    def _refuse_signs(cls, label: str) -> str:
+        if label != label.strip() or label == "*" or not label.isprintable():
             raise ValueError('must be a word, without spaces around it, and not "*", which marks suppressed rows')
-        return given
+        return label
 
     def footprint(self, data: Table) -> Footprint:
         """The grouped columns."""
@@ -70,17 +70,17 @@ class GroupRareValues(Method):
         """Choose the values of each column that share the label, and write it in their place."""
         self._refuse_unfit(data)
         names = tuple(dict.fromkeys(self.columns))
-        grouped = [self._group_column(data.frame[name]) for name in names]
-        frame = data.frame.drop(data.identifying).with_columns(grouped)
+        grouped_columns = [self._group_column(data.frame[name]) for name in names]
+        frame = data.frame.drop(data.identifying).with_columns(grouped_columns)
         differs = [int(spell_cells(data.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in names]
-        published = data.with_frame(frame)
+        published_table = data.with_frame(frame)
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=self._state_claims(data, names),
             losses={"loss": sum(differs) / (len(data) * len(names)), "grouped_cells": sum(differs)},
             details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64)),
-            changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.GROUPED)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(names, ChangeKind.GROUPED)),
         )
 
     def _refuse_unfit(self, table: Table) -> None:
@@ -104,26 +104,26 @@ class GroupRareValues(Method):
         group = choose_group(values.to_list(), counts.tolist(), self.min_count, self.label)
         if not group:
             return column
-        inside = cells.is_in([value for value in group if value is not None]).fill_null(None in group)
-        return pl.repeat(self.label, len(cells), eager=True).zip_with(inside, cells).alias(column.name)
+        group_mask = cells.is_in([value for value in group if value is not None]).fill_null(None in group)
+        return pl.repeat(self.label, len(cells), eager=True).zip_with(group_mask, cells).alias(column.name)
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
         arguments = {"columns": names}
-        where = ", ".join(names)
+        columns_text = ", ".join(names)
         return (
             Claim(
                 property="rows_with_each_value",
                 threshold=self.min_count,
                 measure="rows_with_each_value",
                 arguments=arguments,
-                meaning=f"Whatever a cell of {where} holds, at least {self.min_count} rows hold the same.",
+                meaning=f"Whatever a cell of {columns_text} holds, at least {self.min_count} rows hold the same.",
             ),
             claim_with_originals(
                 "cells_grouped_wrongly",
                 0,
                 "exactly",
                 {**arguments, "label": self.label},
-                f'Every cell of {where} is the original, or "{self.label}" if its original is not published.',
+                f'Every cell of {columns_text} is the original, or "{self.label}" if its original is not published.',
             ),
             claim_others_kept(table, names),
             claim_nobody_named(table),

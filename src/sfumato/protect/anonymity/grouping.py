@@ -56,8 +56,8 @@ class Grouping:
         self.codes = codes
         self.hierarchies = hierarchies
         self.missing = missing
-        given: int = codes.shape[1]
-        self.rows: int = given if weights is None else int(weights.sum())
+        row_count: int = codes.shape[1]
+        self.rows: int = row_count if weights is None else int(weights.sum())
         self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
         self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
         self.sensitive: dict[str, SensitiveColumn] = {}
@@ -68,17 +68,17 @@ class Grouping:
         self._bundles = choose_bundles(self._widths)
         self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
         self._own: Levels | None = None  # the node at which every row is a class of its own
-        everybody = codes if population is None else np.concatenate([codes, population], axis=1)
-        first, of_row = self._find_distinct(np.ascontiguousarray(everybody), distinct=distinct and population is None)
-        self.distinct_of_row = of_row[:given]
+        all_codes = codes if population is None else np.concatenate([codes, population], axis=1)
+        first, of_row = self._find_distinct(np.ascontiguousarray(all_codes), distinct=distinct and population is None)
+        self.distinct_of_row = of_row[:row_count]
         count = int(of_row.max(initial=-1)) + 1
         weights = np.bincount(self.distinct_of_row, weights=weights, minlength=count).astype(np.int64)
         self._population = None
         if population is not None:
-            self._population = np.bincount(of_row[given:], minlength=count).astype(np.int64)
+            self._population = np.bincount(of_row[row_count:], minlength=count).astype(np.int64)
         # Distinct rows are numbered in order of appearance, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
-        self._prepare_columns(np.ascontiguousarray(everybody[:, first]), weights)
+        self._prepare_columns(np.ascontiguousarray(all_codes[:, first]), weights)
         self._own = tuple(0 for _ in hierarchies)
         self.origin: Ints = np.arange(self._ours, dtype=np.int64)
         """For each distinct row, its row in the grouping that this one was coarsened from."""
@@ -91,18 +91,20 @@ class Grouping:
         codes = np.array(
             [number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
         )
-        others = None
+        population_codes = None
         if population is not None:
             absent = [name for name in names if name not in population.frame.columns]
             if absent:
                 raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
-            others = np.array([h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
-        made = cls(hierarchies, codes, table.missing, others)
-        made.names = names
-        made.sensitive = {
-            name: SensitiveColumn.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)
+            population_codes = np.array(
+                [h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)]
+            )
+        grouping = cls(hierarchies, codes, table.missing, population_codes)
+        grouping.names = names
+        grouping.sensitive = {
+            name: SensitiveColumn.of(table, name, grouping.distinct_of_row) for name in dict.fromkeys(columns)
         }
-        return made
+        return grouping
 
     def _prepare_columns(self, codes: Codes, weights: Ints) -> None:
         self._hold(codes, weights)
@@ -122,15 +124,15 @@ class Grouping:
         """The number of distinct rows in the table."""
         return self._ours
 
-    def narrow(self, kept: Flags) -> Grouping:
+    def narrow(self, row_mask: Flags) -> Grouping:
         """Only some of the distinct rows, grouped among themselves; shares stay those of the whole table."""
         part = copy.copy(self)
-        part._ours = int(kept.sum())
+        part._ours = int(row_mask.sum())
         part._population = None
         part.__dict__.pop("leaf_counts", None)
-        part.sensitive = {name: column.take_rows(kept) for name, column in self.sensitive.items()}
+        part.sensitive = {name: column.take_rows(row_mask) for name, column in self.sensitive.items()}
         part._prepare_columns(
-            np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept]
+            np.ascontiguousarray(self._codes[:, : self._ours][:, row_mask]), self._weights[: self._ours][row_mask]
         )
         return part
 
@@ -221,8 +223,8 @@ class Grouping:
         for tables, codes, level in zip(self._tables, self._codes, levels, strict=True):
             key = key * tables[level][1] + tables[level][0][codes[sample]]
         counts = np.unique_counts(key).counts
-        once, twice = np.count_nonzero(counts == 1), np.count_nonzero(counts == 2)
-        return float(len(counts) + once * (once - 1) / (2 * (twice + 1)))
+        singleton_count, doubleton_count = np.count_nonzero(counts == 1), np.count_nonzero(counts == 2)
+        return float(len(counts) + singleton_count * (singleton_count - 1) / (2 * (doubleton_count + 1)))
 
     def _build_lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
         """The group of the leaves of some columns, taken together, at some levels; and the number of groups."""
@@ -235,7 +237,7 @@ class Grouping:
             self._lookups[columns, levels] = lookup, radix
         return self._lookups[columns, levels]
 
-    def find_classes(self, levels: Levels, kept: Flags | None = None) -> NodeClasses:
+    def find_classes(self, levels: Levels, kept_mask: Flags | None = None) -> NodeClasses:
         """The classes at a node; if missing cells match anything, only kept rows count as matches."""
         of_row, sizes = self._group(levels)
         population, absent = np.zeros(0, dtype=np.int64), False
@@ -248,32 +250,32 @@ class Grouping:
         plain = NodeClasses(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
         if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
             return plain
-        return self._add_unknown_crowds(plain, levels, kept)
+        return self._add_unknown_crowds(plain, levels, kept_mask)
 
-    def _add_unknown_crowds(self, plain: NodeClasses, levels: Levels, kept: Flags | None) -> NodeClasses:
+    def _add_unknown_crowds(self, plain: NodeClasses, levels: Levels, kept_mask: Flags | None) -> NodeClasses:
         """The same classes, with the sizes that result if missing cells match anything or nothing."""
         first, pairs = plain.first, zip(self.hierarchies, levels, strict=True)
         open_levels = [not hierarchy.swallows_missing(level) for hierarchy, level in pairs]
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
         if self.missing is Missing.NEVER_MATCHES:
-            alone = unknown.any(axis=0)
-            return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone, _measured={})
+            lone_mask = unknown.any(axis=0)
+            return replace(plain, crowds=np.where(lone_mask, 1, plain.sizes), alone=lone_mask, _measured={})
         leaves = [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)]
         groups = np.array(leaves, dtype=np.int64)
-        here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
-        return overlap_classes(plain, groups, unknown, here)
+        counted_mask = np.ones(len(plain.sizes), dtype=np.bool_) if kept_mask is None else kept_mask
+        return overlap_classes(plain, groups, unknown, counted_mask)
 
     def _find_refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
         """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""
         classes = self.find_classes(levels)
-        refused = refuses(classes)
+        refused_mask = refuses(classes)
         while classes.overlapping is not None:
-            classes = self.find_classes(levels, ~refused)
-            again = refused | refuses(classes)
-            if (again == refused).all():
+            classes = self.find_classes(levels, ~refused_mask)
+            wider_mask = refused_mask | refuses(classes)
+            if (wider_mask == refused_mask).all():
                 break
-            refused = again
-        return classes, refused
+            refused_mask = wider_mask
+        return classes, refused_mask
 
     def judge(self, levels: Levels, judge: ClassJudge) -> JudgedNode:
         """Group the rows at a node and judge the classes."""
@@ -283,39 +285,39 @@ class Grouping:
         """Group, judge and count the cost at a node."""
         return self.count_cost(self.judge(levels, judge))
 
-    def count_cost(self, judged: JudgedNode) -> NodeVerdict:
+    def count_cost(self, judged_node: JudgedNode) -> NodeVerdict:
         """Count the cost of a node that was just judged."""
-        levels, classes, refused = judged.levels, judged.classes, judged.refused
-        excess, lasting = self._add_up_suppression(judged)
+        levels, classes, refused_mask = judged_node.levels, judged_node.classes, judged_node.refused
+        excess, lasting = self._add_up_suppression(judged_node)
         hidden_among = classes.sizes * classes.crowds
-        each = zip(self.marginals, levels, excess.tolist(), strict=True)
+        column_terms = zip(self.marginals, levels, excess.tolist(), strict=True)
         return NodeVerdict(
             levels=levels,
-            suppressed=judged.suppressed,
-            lasting_rows=judged.lasting_rows,
-            costs=tuple(int(marginal[level]) + more for marginal, level, more in each),
+            suppressed=judged_node.suppressed,
+            lasting_rows=judged_node.lasting_rows,
+            costs=tuple(int(marginal[level]) + more for marginal, level, more in column_terms),
             lasting=tuple(lasting.tolist()),
-            squares=int((hidden_among * ~refused).sum()),
+            squares=int((hidden_among * ~refused_mask).sum()),
             # If missing cells match anything, classes shrink with suppression and bound nothing.
             crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
-            classes=int(len(refused) - np.count_nonzero(refused)),
+            classes=int(len(refused_mask) - np.count_nonzero(refused_mask)),
         )
 
-    def _add_up_suppression(self, judged: JudgedNode) -> tuple[Ints, Floats]:
+    def _add_up_suppression(self, judged_node: JudgedNode) -> tuple[Ints, Floats]:
         """Per column, what suppression adds here, and at least at every finer node: rows of a class lose the same."""
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
-        excess, lasting = np.zeros(len(judged.levels), dtype=np.int64), np.zeros(len(judged.levels))
-        if judged.suppressed or judged.lasting_rows:
-            spared, starts = self._spared
-            classes = judged.classes
+        excess, lasting = np.zeros(len(judged_node.levels), dtype=np.int64), np.zeros(len(judged_node.levels))
+        if judged_node.suppressed or judged_node.lasting_rows:
+            spared_leaves, starts = self._spared
+            classes = judged_node.classes
             choose_lattice_loops(len(classes.first)).add_suppression_costs(
                 self._codes,
-                starts[np.arange(len(judged.levels)), judged.levels],
-                spared,
+                starts[np.arange(len(judged_node.levels)), judged_node.levels],
+                spared_leaves,
                 classes.first,
-                np.where(judged.refused, classes.sizes, 0),
-                judged.lasting * classes.sizes,
+                np.where(judged_node.refused, classes.sizes, 0),
+                judged_node.lasting * classes.sizes,
                 excess,
                 lasting,
             )
@@ -323,8 +325,8 @@ class Grouping:
 
     def flag_suppressed_rows(self, levels: Levels, judge: ClassJudge) -> Flags:
         """Which rows of the table are suppressed at a node."""
-        judged = self.judge(levels, judge)
-        flags: Flags = judged.refused[judged.classes.of_row][self.distinct_of_row]
+        judged_node = self.judge(levels, judge)
+        flags: Flags = judged_node.refused[judged_node.classes.of_row][self.distinct_of_row]
         return flags
 
     @cached_property
@@ -349,17 +351,17 @@ class Grouping:
         starts = np.zeros((len(self.shape), max(self.shape)), dtype=np.int64)
         parts, offset = [], 0
         for column, (levels, scale) in enumerate(zip(self.lost, self.scales, strict=True)):
-            for level, lost in enumerate(levels):
+            for level, lost_leaves in enumerate(levels):
                 starts[column, level] = offset
-                parts.append(scale - lost)
-                offset += len(lost)
+                parts.append(scale - lost_leaves)
+                offset += len(lost_leaves)
         return np.concatenate(parts), starts
 
     @cached_property
     def marginals(self) -> list[Ints]:
         """Per column, the cost at each level without suppression."""
         return [
-            np.array([int(counts @ lost) for lost in levels], dtype=np.int64)
+            np.array([int(counts @ lost_leaves) for lost_leaves in levels], dtype=np.int64)
             for counts, levels in zip(self.leaf_counts, self.lost, strict=True)
         ]
 
@@ -381,8 +383,8 @@ def number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
 
 def _count_lost_leaves(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
     """The leaves that a cell loses at a level, by leaf and last for a missing cell; a `*` for everything loses all."""
-    here = hierarchy.levels[level]
-    everything = (np.array(here.labels) == SUPPRESSED) & (here.leaves_under == len(hierarchy.rows))
-    of_group = np.where(everything, scale, here.leaves_under - 1)
+    level_groups = hierarchy.levels[level]
+    star_mask = (np.array(level_groups.labels) == SUPPRESSED) & (level_groups.leaves_under == len(hierarchy.rows))
+    of_group = np.where(star_mask, scale, level_groups.leaves_under - 1)
     missing = of_group[0] if hierarchy.swallows_missing(level) else 0
-    return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
+    return np.append(of_group[level_groups.group_of_leaf], missing).astype(np.int64)

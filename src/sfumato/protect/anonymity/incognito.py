@@ -58,16 +58,16 @@ def run_incognito(table: Table, grouping: Grouping, judge: ModelJudge, most_supp
     for size in range(1, len(shape) + 1):
         report_progress("checking subsets of columns", size - 1, len(shape))
         candidates = sum(map(len, graph.values()))
-        checked = 0
+        checked_count = 0
         for columns, nodes in graph.items():
             part = grouping if size == len(shape) else _group_subset(table, grouping, judge, columns)
-            checked += _keep_accepted(nodes, shape, columns, _make_check(part, judge, most_suppressed))
-        all_nodes = sum(prod(shape[column] for column in some) for some in combinations(range(len(shape)), size))
-        counts.append(NodeCount("incognito", size, all_nodes, candidates, checked, sum(map(len, graph.values()))))
+            checked_count += _keep_accepted(nodes, shape, columns, _make_check(part, judge, most_suppressed))
+        all_nodes = sum(prod(shape[column] for column in subset) for subset in combinations(range(len(shape)), size))
+        counts.append(NodeCount("incognito", size, all_nodes, candidates, checked_count, sum(map(len, graph.values()))))
         graph = graph if size == len(shape) else _join_subsets(graph)
-    accepted = next(iter(graph.values()), set())
-    minimal = (node for node in accepted if accepted.isdisjoint(_list_steps(node, shape, -1)))
-    return IncognitoNodes(tuple(sorted(accepted)), tuple(sorted(minimal)), tuple(counts))
+    accepted_nodes = next(iter(graph.values()), set())
+    minimal = (node for node in accepted_nodes if accepted_nodes.isdisjoint(_list_steps(node, shape, -1)))
+    return IncognitoNodes(tuple(sorted(accepted_nodes)), tuple(sorted(minimal)), tuple(counts))
 
 
 def _refuse_unpruned(table: Table, grouping: Grouping, judge: ModelJudge, most_suppressed: int) -> None:
@@ -97,11 +97,11 @@ def _group_subset(table: Table, grouping: Grouping, judge: ModelJudge, columns: 
 
 def _make_check(part: Grouping, judge: ModelJudge, most_suppressed: int) -> Callable[[Levels], bool]:
     """Whether a node of these columns is accepted; classes are merged from finer ones where that pays."""
-    rolled = RollUp(part)
+    roll_up = RollUp(part)
 
     def accepts(levels: Levels) -> bool:
-        judged = rolled.group_below(levels).judge(levels, judge)
-        return judged.suppressed <= most_suppressed and not judged.refused.all()
+        judged_node = roll_up.group_below(levels).judge(levels, judge)
+        return judged_node.suppressed <= most_suppressed and not judged_node.refused.all()
 
     return accepts
 
@@ -110,24 +110,24 @@ def _keep_accepted(nodes: set[Levels], shape: Levels, columns: Columns, accepts:
     """Search the nodes of one subset breadth first, and remove the refused ones; return how many were checked."""
     heights = tuple(shape[column] for column in columns)
     roots = [node for node in nodes if nodes.isdisjoint(_list_steps(node, heights, -1))]
-    queue, queued, marked = [(sum(node), node) for node in roots], set(roots), set[Levels]()
+    queue, queued_nodes, marked_nodes = [(sum(node), node) for node in roots], set(roots), set[Levels]()
     heapify(queue)
-    checked = 0
+    checked_count = 0
     while queue:
         _, node = heappop(queue)
-        if node in marked:
+        if node in marked_nodes:
             continue
-        checked += 1
-        above = [coarser for coarser in _list_steps(node, heights, 1) if coarser in nodes]
+        checked_count += 1
+        coarser_nodes = [coarser for coarser in _list_steps(node, heights, 1) if coarser in nodes]
         if accepts(node):
-            marked.update(above)
+            marked_nodes.update(coarser_nodes)
             continue
         nodes.remove(node)
-        for coarser in above:
-            if coarser not in queued:
-                queued.add(coarser)
+        for coarser in coarser_nodes:
+            if coarser not in queued_nodes:
+                queued_nodes.add(coarser)
                 heappush(queue, (sum(coarser), coarser))
-    return checked
+    return checked_count
 
 
 def _join_subsets(graph: Graph) -> Graph:
@@ -136,14 +136,14 @@ def _join_subsets(graph: Graph) -> Graph:
     for columns, nodes in graph.items():
         for node in nodes:
             by_prefix[columns[:-1], node[:-1]].append((columns[-1], node[-1]))
-    joined: Graph = defaultdict(set)
+    joined_graph: Graph = defaultdict(set)
     for (columns, levels), ends in by_prefix.items():
         for (column, level), (other, higher) in combinations(sorted(ends), 2):
             if column < other:
                 wider, node = (*columns, column, other), (*levels, level, higher)
                 if _has_accepted_parts(graph, wider, node):
-                    joined[wider].add(node)
-    return dict(joined)
+                    joined_graph[wider].add(node)
+    return dict(joined_graph)
 
 
 def _has_accepted_parts(graph: Graph, columns: Columns, node: Levels) -> bool:

@@ -38,7 +38,7 @@ def choose_block_size(rows: int, judge: GroupJudgement) -> int | None:
 
 
 def list_nested_blocks(
-    blocks: RowParts, columns: PartitionColumns, judge: GroupJudgement, size: int, relaxed: bool
+    blocks: RowParts, columns: PartitionColumns, judge: GroupJudgement, size: int, is_relaxed: bool
 ) -> list[RowParts]:
     """The blocks, and ever smaller parts, down to `size` people: models may refuse every cut of a large block."""
     levels = [blocks]
@@ -48,21 +48,21 @@ def list_nested_blocks(
     while sizes[-1] * _STEP < int(np.diff(blocks.starts).max()):
         sizes.append(sizes[-1] * _STEP)
     for largest in reversed(sizes):
-        levels.append(cut_into_parts(levels[-1], columns, SizeJudge(judge.least, judge.weights), largest, relaxed))
+        levels.append(cut_into_parts(levels[-1], columns, SizeJudge(judge.least, judge.weights), largest, is_relaxed))
     return levels
 
 
 def cluster_in_blocks(
-    within: list[RowParts], cuts: RowParts, columns: PartitionColumns, judge: GroupJudgement
+    nested_blocks: list[RowParts], cuts: RowParts, columns: PartitionColumns, judge: GroupJudgement
 ) -> RowParts:
     """Cluster the rows of every block, or keep the cuts inside it, whichever loses less.
 
     Rows are clustered inside the smallest of the `list_nested_blocks` parts. A refused cluster is merged with its
     nearest one there, and only if all are refused the search widens.
     """
-    clusters, blocks = _grow_clusters(within[-1], columns, judge.least), within[0]
-    for around in reversed(within):
-        clusters = _unite_refused_parts(around.starts, clusters, columns, judge)
+    clusters, blocks = _grow_clusters(nested_blocks[-1], columns, judge.least), nested_blocks[0]
+    for outer_blocks in reversed(nested_blocks):
+        clusters = _unite_refused_parts(outer_blocks.starts, clusters, columns, judge)
     # Both keep the rows of a block together, so a block is the same range of positions in either.
     ours, theirs = (_compute_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
     better = np.repeat(ours <= theirs, np.diff(blocks.starts))
@@ -90,8 +90,10 @@ def _collect_distinct_places(parts: RowParts, columns: PartitionColumns) -> tupl
     places_by_column = [
         list_distinct_places(parts.cells, i, parts.starts, c.leaves) for i, c in enumerate(columns.each)
     ]
-    before = np.cumsum([0, *(len(flat) for flat, _ in places_by_column[:-1])])
-    begins = np.array([ends + shift for (_, ends), shift in zip(places_by_column, before, strict=True)], dtype=np.int64)
+    column_offsets = np.cumsum([0, *(len(flat) for flat, _ in places_by_column[:-1])])
+    begins = np.array(
+        [ends + shift for (_, ends), shift in zip(places_by_column, column_offsets, strict=True)], dtype=np.int64
+    )
     return np.concatenate([flat for flat, _ in places_by_column]), begins
 
 
@@ -126,26 +128,30 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
 
     Rounds are bounded: a block in which parts are refused for too long is merged at once.
     """
-    united, marks = parts.copy_lines(), _flag_part_starts(parts)
-    cells, order, weights = united.cells, united.order, united.weights
-    places, here = np.arange(len(order)), parts
+    united_parts, marks = parts.copy_lines(), _flag_part_starts(parts)
+    cells, order, weights = united_parts.cells, united_parts.order, united_parts.weights
+    places, rest = np.arange(len(order)), parts
     for turn in range(_ROUNDS + 2):
-        refused = _flag_refused_parts(here, len(order), judge)
-        block = np.searchsorted(blocks, places[here.starts[:-1]], side="right").astype(np.int64)
+        refused_mask = _flag_refused_parts(rest, len(order), judge)
+        block = np.searchsorted(blocks, places[rest.starts[:-1]], side="right").astype(np.int64)
         several = np.bincount(block)[block] > 1
-        wanting = refused & several
+        wanting = refused_mask & several
         open_parts = np.isin(block, block[wanting])
-        kept = np.repeat(open_parts, np.diff(here.starts))
-        done = places[~kept]
-        cells[done], order[done], weights[done] = here.cells[~kept], here.order[~kept], here.weights[~kept]
-        marks[done] = _flag_part_starts(here)[~kept]
+        open_mask = np.repeat(open_parts, np.diff(rest.starts))
+        final_places = places[~open_mask]
+        cells[final_places], order[final_places], weights[final_places] = (
+            rest.cells[~open_mask],
+            rest.order[~open_mask],
+            rest.weights[~open_mask],
+        )
+        marks[final_places] = _flag_part_starts(rest)[~open_mask]
         if not wanting.any():
             break
-        places, here = places[kept], here.take(open_parts)
+        places, rest = places[open_mask], rest.take(open_parts)
         block, wanting = block[open_parts], wanting[open_parts]
-        target = block if turn == _ROUNDS else _choose_merge_targets(here, block, wanting, columns, judge.least)
-        here = here.regroup_parts(np.unique(target, return_inverse=True)[1].ravel()[here.of_place])
-    return replace(united, starts=np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
+        target = block if turn == _ROUNDS else _choose_merge_targets(rest, block, wanting, columns, judge.least)
+        rest = rest.regroup_parts(np.unique(target, return_inverse=True)[1].ravel()[rest.of_place])
+    return replace(united_parts, starts=np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
 
 
 def _flag_refused_parts(parts: RowParts, rows: int, judge: GroupJudgement) -> Flags:
@@ -173,7 +179,7 @@ def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Int
     thousand take ten rounds.
     """
     target = np.arange(len(nearest))
-    moved = np.zeros(len(nearest), dtype=np.bool_)
+    moved_mask = np.zeros(len(nearest), dtype=np.bool_)
     hosting = np.zeros(len(nearest), dtype=np.bool_)
     alike: dict[int, int] = {}
     for part in moving.tolist():
@@ -184,10 +190,10 @@ def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Int
             if host < 0:
                 alike[first] = part
                 continue
-        if not hosting[part] and not moved[host] and (small[part] or not hosting[host]):
-            target[part], moved[part], hosting[host] = host, True, True
+        if not hosting[part] and not moved_mask[host] and (small[part] or not hosting[host]):
+            target[part], moved_mask[part], hosting[host] = host, True, True
     for part in alike.values():
         host = int(nearest[part])
-        if not hosting[part] and not moved[host] and not hosting[host]:
-            target[part], moved[part], hosting[host] = host, True, True
+        if not hosting[part] and not moved_mask[host] and not hosting[host]:
+            target[part], moved_mask[part], hosting[host] = host, True, True
     return target

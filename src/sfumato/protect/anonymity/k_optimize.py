@@ -83,12 +83,14 @@ class KOptimize(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The quasi-identifying columns, the target, by which cuts are chosen, and what suppressed rows do not show."""
-        judged = () if self.target is None else (self.target,)
-        return trace_classes(data, judged, list_hidden_columns(data, ()) if self.suppress else (), survives_blanks=True)
+        judged_columns = () if self.target is None else (self.target,)
+        return trace_classes(
+            data, judged_columns, list_hidden_columns(data, ()) if self.suppress else (), survives_blanks=True
+        )
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, and star the rows in small classes."""
-        table, kept = select_participants(data)
+        table, row_numbers = select_participants(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
                 f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
@@ -99,25 +101,29 @@ class KOptimize(Method):
         best = self._search(columns, labels)
         pieces = [_ColumnPieces.of(column, cuts) for column, cuts in zip(columns, best.cuts, strict=True)]
         sizes = _count_rows_in_same_pieces(pieces)
-        starred = sizes < self.k
-        hidden = list_hidden_columns(table, ()) if 0 < int(starred.sum()) < self.k else None
-        published = _publish_pieces(table, pieces, starred)
-        published = published.with_frame(blank_rows(published.frame, starred, hidden or ()))
+        starred_mask = sizes < self.k
+        hidden_columns = list_hidden_columns(table, ()) if 0 < int(starred_mask.sum()) < self.k else None
+        published_table = _publish_pieces(table, pieces, starred_mask)
+        published_table = published_table.with_frame(
+            blank_rows(published_table.frame, starred_mask, hidden_columns or ())
+        )
         return Release(
-            data=published,
+            data=published_table,
             method=self,
-            claims=self._list_claims(table, hidden),
+            claims=self._list_claims(table, hidden_columns),
             losses=_compute_cut_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
-            details=_collect_cut_details(pieces, best, kept, starred),
-            changes=state_blanked(self._state_changes(table, published, pieces, bool(starred.any())), hidden or ()),
+            details=_collect_cut_details(pieces, best, row_numbers, starred_mask),
+            changes=state_blanked(
+                self._state_changes(table, published_table, pieces, bool(starred_mask.any())), hidden_columns or ()
+            ),
         )
 
     def _state_changes(
-        self, table: Table, published: Table, pieces: Sequence[_ColumnPieces], starred: bool
+        self, table: Table, published_table: Table, pieces: Sequence[_ColumnPieces], has_stars: bool
     ) -> tuple[Change, ...]:
         cut = {piece.column.name: ChangeKind.KEPT if piece.whole else ChangeKind.RANGES for piece in pieces}
-        stated = state_changes(self, table, published, cut)
-        return tuple(replace(change, starred=starred and change.column in cut) for change in stated)
+        changes = state_changes(self, table, published_table, cut)
+        return tuple(replace(change, starred=has_stars and change.column in cut) for change in changes)
 
     def _number_target_classes(self, table: Table) -> Codes | None:
         if self.target is None:
@@ -136,11 +142,11 @@ class KOptimize(Method):
         )
         return search.run()
 
-    def _list_claims(self, table: Table, hidden: tuple[str, ...] | None) -> tuple[Claim, ...]:
+    def _list_claims(self, table: Table, hidden_columns: tuple[str, ...] | None) -> tuple[Claim, ...]:
         """How many rows are suppressed is a loss: the cheapest cuts decide it, so it cannot be promised."""
         return (
-            KAnonymity(k=self.k).claim({"starred_rows": "class" if hidden is None else "suppressed"}),
-            *claim_nothing_shown(hidden or ()),
+            KAnonymity(k=self.k).claim({"starred_rows": "class" if hidden_columns is None else "suppressed"}),
+            *claim_nothing_shown(hidden_columns or ()),
             claim_nobody_named(table),
             claim_nothing_untrue(),
         )
@@ -169,10 +175,10 @@ class _OrderedColumn:
         if hierarchy is None and domain.positions is None:
             refuse_unread_dates(column, table.source)
         order = None if hierarchy is None else hierarchy.code_leaves(column)
-        known = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
+        known_values = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
         if domain.moments is not None:
-            known = known.gather((read_positions(spell_cells(known))).arg_sort())
-        values = spell_cells(known).to_list()
+            known_values = known_values.gather((read_positions(spell_cells(known_values))).arg_sort())
+        values = spell_cells(known_values).to_list()
         codes = spell_cells(column).cast(pl.Enum(values)).to_physical().cast(pl.Int32).fill_null(len(values)).to_numpy()
         label = _label_everything(domain, numeric)
         return cls(name, codes, tuple(values), numeric, domain, bool(column.null_count()), label)
@@ -198,9 +204,9 @@ class _OrderedColumn:
 
 def _label_words(domain: Domain, leaves: Sequence[int]) -> str:
     """The range of several moments, and a readable label of several other texts."""
-    numbered = np.array(leaves, dtype=np.int64)
-    span = choose_range(domain, numbered) if domain.moments is not None and len(leaves) > 1 else None
-    return (span or choose_label(domain, numbered, lambda leaves: find_covering_group(domain, leaves))).text
+    leaf_numbers = np.array(leaves, dtype=np.int64)
+    span = choose_range(domain, leaf_numbers) if domain.moments is not None and len(leaves) > 1 else None
+    return (span or choose_label(domain, leaf_numbers, lambda leaves: find_covering_group(domain, leaves))).text
 
 
 def _parse_number(text: str) -> float:
@@ -253,9 +259,9 @@ class _ColumnPieces:
         """Whether every value is its own piece."""
         return len(self.labels) == self.column.width
 
-    def publish(self, starred: Flags) -> pl.Series:
+    def publish(self, starred_mask: Flags) -> pl.Series:
         """The label of every cell."""
-        places = np.where(starred, len(self.labels), self.of_row)
+        places = np.where(starred_mask, len(self.labels), self.of_row)
         return pl.Series(self.column.name, [*self.labels, SUPPRESSED], dtype=pl.String).gather(places)
 
 
@@ -265,60 +271,60 @@ def _count_rows_in_same_pieces(pieces: Sequence[_ColumnPieces]) -> Ints:
     return frame.select(pl.len().over(frame.columns).cast(pl.Int64)).to_series().to_numpy()
 
 
-def _publish_pieces(table: Table, pieces: Sequence[_ColumnPieces], starred: Flags) -> Table:
+def _publish_pieces(table: Table, pieces: Sequence[_ColumnPieces], starred_mask: Flags) -> Table:
     frame = table.frame.drop(table.identifying)
     return table.with_frame(
-        frame.with_columns(piece.publish(starred) for piece in pieces if starred.any() or not piece.whole)
+        frame.with_columns(piece.publish(starred_mask) for piece in pieces if starred_mask.any() or not piece.whole)
     )
 
 
 def _compute_cut_losses(
     table: Table, pieces: Sequence[_ColumnPieces], sizes: Ints, k: int, labels: Codes | None
 ) -> dict[str, Number]:
-    starred = sizes < k
-    suppressed = int(starred.sum())
-    classes = _count_piece_classes(pieces, starred)
+    starred_mask = sizes < k
+    suppressed_count = int(starred_mask.sum())
+    classes = _count_piece_classes(pieces, starred_mask)
     losses: dict[str, Number] = {
-        "loss": _compute_piece_loss(table, pieces, starred),
-        "discernibility": int(sizes[~starred].sum()) + suppressed * len(sizes),
+        "loss": _compute_piece_loss(table, pieces, starred_mask),
+        "discernibility": int(sizes[~starred_mask].sum()) + suppressed_count * len(sizes),
         "height": 0,
-        "average_class_size": (len(sizes) - suppressed) / classes,
-        "suppressed_rows": suppressed,
+        "average_class_size": (len(sizes) - suppressed_count) / classes,
+        "suppressed_rows": suppressed_count,
     }
     if labels is not None:
-        losses["classification"] = suppressed + _count_minority_rows(pieces, starred, labels)
+        losses["classification"] = suppressed_count + _count_minority_rows(pieces, starred_mask, labels)
     return losses
 
 
-def _count_piece_classes(pieces: Sequence[_ColumnPieces], starred: Flags) -> int:
-    return pl.DataFrame({str(i): piece.of_row[~starred] for i, piece in enumerate(pieces)}).n_unique()
+def _count_piece_classes(pieces: Sequence[_ColumnPieces], starred_mask: Flags) -> int:
+    return pl.DataFrame({str(i): piece.of_row[~starred_mask] for i, piece in enumerate(pieces)}).n_unique()
 
 
-def _count_minority_rows(pieces: Sequence[_ColumnPieces], starred: Flags, labels: Codes) -> int:
+def _count_minority_rows(pieces: Sequence[_ColumnPieces], starred_mask: Flags, labels: Codes) -> int:
     """Published rows that do not have the most common target of their class."""
-    frame = pl.DataFrame({str(i): piece.of_row[~starred] for i, piece in enumerate(pieces)})
-    counts = frame.with_columns(pl.Series("label", labels[~starred])).group_by(pl.all()).len()
+    frame = pl.DataFrame({str(i): piece.of_row[~starred_mask] for i, piece in enumerate(pieces)})
+    counts = frame.with_columns(pl.Series("label", labels[~starred_mask])).group_by(pl.all()).len()
     return int(frame.height - counts.group_by(frame.columns).agg(pl.col("len").max())["len"].sum())
 
 
-def _compute_piece_loss(table: Table, pieces: Sequence[_ColumnPieces], starred: Flags) -> float:
+def _compute_piece_loss(table: Table, pieces: Sequence[_ColumnPieces], starred_mask: Flags) -> float:
     """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all."""
-    lost = 0.0
+    total_loss = 0.0
     for piece in pieces:
         domain = Domain.of(table.frame[piece.column.name], table.hierarchies.get(piece.column.name))
-        counts = np.bincount(piece.of_row[~starred], minlength=len(piece.labels))
-        lost += float(counts @ domain.measure_losses(piece.labels)) + int(starred.sum())
-    return lost / (len(starred) * len(pieces))
+        counts = np.bincount(piece.of_row[~starred_mask], minlength=len(piece.labels))
+        total_loss += float(counts @ domain.measure_losses(piece.labels)) + int(starred_mask.sum())
+    return total_loss / (len(starred_mask) * len(pieces))
 
 
 def _collect_cut_details(
-    pieces: Sequence[_ColumnPieces], best: BestCuts, kept: Ints, starred: Flags
+    pieces: Sequence[_ColumnPieces], best: BestCuts, row_numbers: Ints, starred_mask: Flags
 ) -> AnonymityDetails:
     return AnonymityDetails(
         pieces={piece.column.name: piece.labels for piece in pieces},
-        rows=kept,
-        suppressed=kept[starred],
-        classes=_count_piece_classes(pieces, starred),
+        rows=row_numbers,
+        suppressed=row_numbers[starred_mask],
+        classes=_count_piece_classes(pieces, starred_mask),
         objective=best.objective,
         bound=best.bound,
         proven=best.proven,

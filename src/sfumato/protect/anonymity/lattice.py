@@ -101,13 +101,13 @@ def find_optimal_node(
     top = ceiling or tuple(size - 1 for size in grouping.shape)
     live[slice_finer_nodes(top)] = True
     if floor is not None:
-        allowed = np.zeros_like(live)
-        allowed[slice_coarser_nodes(floor)] = True
-        live &= allowed
-    most_telling, rolled = _NodeChooser(grouping.shape, bins=4096), choose_roll_up(grouping)
+        allowed_mask = np.zeros_like(live)
+        allowed_mask[slice_coarser_nodes(floor)] = True
+        live &= allowed_mask
+    most_telling, roll_up = _NodeChooser(grouping.shape, bins=4096), choose_roll_up(grouping)
     best: tuple[_Rank, NodeVerdict] | None = None
     least = inf
-    checked = 0
+    checked_count = 0
     # The ends first: the finest node may be accepted, and if the coarsest is not, none is.
     ends = [0, int(np.ravel_multi_index(top, grouping.shape))]
 
@@ -119,20 +119,20 @@ def find_optimal_node(
 
     while (node := next_node()) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        near = rolled.group_below(levels, live)
-        judged = _judge_node(near, levels, judge, most_suppressed)
-        checked += 1
+        node_grouping = roll_up.group_below(levels, live)
+        judged_node = _judge_node(node_grouping, levels, judge, most_suppressed)
+        checked_count += 1
         live[levels] = False
         # Without suppression every model is steady if a coarser class is a union of finer ones.
-        merging = judge.steady or judged.classes.overlapping is None
-        if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed and merging):
+        merging = judge.steady or judged_node.classes.overlapping is None
+        if judged_node.lasting_rows > most_suppressed or (most_suppressed == 0 and judged_node.suppressed and merging):
             live[slice_finer_nodes(levels)] = False
-            if most_suppressed == 0 and judged.suppressed:
-                condemn_nodes(live, grouping, judge, choose_witness(near, judged))
-        elif judged.suppressed > most_suppressed or judged.forbidden or judged.refused.all():
-            costs.learn(near.count_cost(judged))
+            if most_suppressed == 0 and judged_node.suppressed:
+                condemn_nodes(live, grouping, judge, choose_witness(node_grouping, judged_node))
+        elif judged_node.suppressed > most_suppressed or judged_node.forbidden or judged_node.refused.all():
+            costs.learn(node_grouping.count_cost(judged_node))
         else:
-            verdict = near.count_cost(judged)
+            verdict = node_grouping.count_cost(judged_node)
             costs.learn(verdict)
             if costs.approximate(verdict) <= least * (1 + _ABOUT):
                 rank = _rank_node(costs.compute_exactly(verdict), grouping, verdict)
@@ -142,9 +142,9 @@ def find_optimal_node(
                 live[slice_coarser_nodes(levels)] = False
         if best:
             live &= costs.bound <= least * (1 + _SLACK)
-        if checked % 16 == 0:
+        if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
-    return BestNode(best[1] if best else None, checked, nodes)
+    return BestNode(best[1] if best else None, checked_count, nodes)
 
 
 def _judge_node(grouping: Grouping, levels: Levels, judge: ClassJudge, most_suppressed: int) -> JudgedNode:
@@ -152,10 +152,10 @@ def _judge_node(grouping: Grouping, levels: Levels, judge: ClassJudge, most_supp
     by_size = judge.by_size if grouping.plain else None
     if by_size is None:
         return grouping.judge(levels, judge)
-    judged = grouping.judge(levels, by_size)
-    if judged.lasting_rows > most_suppressed:
-        return judged
-    return judge_classes(levels, judged.classes, judge.refuses(judged.classes), judge)
+    judged_node = grouping.judge(levels, by_size)
+    if judged_node.lasting_rows > most_suppressed:
+        return judged_node
+    return judge_classes(levels, judged_node.classes, judge.refuses(judged_node.classes), judge)
 
 
 class _NodeChooser:
@@ -186,40 +186,40 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
     will_do = np.zeros(grouping.shape, dtype=np.bool_)
     open_ = np.ones(grouping.shape, dtype=np.bool_)
     height = np.add.reduce(np.indices(grouping.shape)).astype(np.float64)
-    most_telling, rolled = _NodeChooser(grouping.shape, bins=256), choose_roll_up(grouping)
-    checked = 0
+    most_telling, roll_up = _NodeChooser(grouping.shape, bins=256), choose_roll_up(grouping)
+    checked_count = 0
     while (node := most_telling(open_, height)) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        near = rolled.group_below(levels, open_)
-        judged = _judge_node(near, levels, judge, most_suppressed)
-        checked += 1
+        node_grouping = roll_up.group_below(levels, open_)
+        judged_node = _judge_node(node_grouping, levels, judge, most_suppressed)
+        checked_count += 1
         open_[levels] = False
-        merging = judge.steady or judged.classes.overlapping is None
+        merging = judge.steady or judged_node.classes.overlapping is None
         settles = judge.steady or (most_suppressed == 0 and merging)
-        if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
+        if judged_node.suppressed <= most_suppressed and not judged_node.forbidden and not judged_node.refused.all():
             will_do[levels] = True
-            if settles or (judged.suppressed == 0 and merging):
+            if settles or (judged_node.suppressed == 0 and merging):
                 will_do[slice_coarser_nodes(levels)] = True
                 open_[slice_coarser_nodes(levels)] = False
-        elif judged.lasting_rows > most_suppressed or (settles and not judged.forbidden):
+        elif judged_node.lasting_rows > most_suppressed or (settles and not judged_node.forbidden):
             open_[slice_finer_nodes(levels)] = False
-            if most_suppressed == 0 and judged.suppressed:
-                condemn_nodes(open_, grouping, judge, choose_witness(near, judged))
-        if checked % 16 == 0:
+            if most_suppressed == 0 and judged_node.suppressed:
+                condemn_nodes(open_, grouping, judge, choose_witness(node_grouping, judged_node))
+        if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
-    return _select_minimal_nodes(will_do), checked
+    return _select_minimal_nodes(will_do), checked_count
 
 
 def _select_minimal_nodes(will_do: Flags) -> tuple[Levels, ...]:
     """The accepted nodes without a strictly finer accepted one."""
-    reached = will_do.copy()  # whether the node or a finer one is accepted
-    for axis in range(reached.ndim):
-        np.logical_or.accumulate(reached, axis=axis, out=reached)
+    reached_mask = will_do.copy()  # whether the node or a finer one is accepted
+    for axis in range(reached_mask.ndim):
+        np.logical_or.accumulate(reached_mask, axis=axis, out=reached_mask)
     finer_does = np.zeros_like(will_do)
-    for axis in range(reached.ndim):
-        up = tuple(slice(1, None) if i == axis else slice(None) for i in range(reached.ndim))
-        down = tuple(slice(None, -1) if i == axis else slice(None) for i in range(reached.ndim))
-        finer_does[up] |= reached[down]
+    for axis in range(reached_mask.ndim):
+        upper_slices = tuple(slice(1, None) if i == axis else slice(None) for i in range(reached_mask.ndim))
+        lower_slices = tuple(slice(None, -1) if i == axis else slice(None) for i in range(reached_mask.ndim))
+        finer_does[upper_slices] |= reached_mask[lower_slices]
     minimal = np.argwhere(will_do & ~finer_does)
     return tuple(tuple(int(level) for level in node) for node in minimal)
 
@@ -241,42 +241,46 @@ def find_heuristic_node(
     # Only the search order, the same in each run: not the randomness of the release.
     chance = np.random.default_rng(0)
     top = tuple(size - 1 for size in grouping.shape)
-    seen: dict[Levels, _Rank | None] = {}
-    kept: dict[_Rank, NodeVerdict] = {}
+    node_ranks: dict[Levels, _Rank | None] = {}
+    accepted_verdicts: dict[_Rank, NodeVerdict] = {}
 
     def look(levels: Levels) -> _Rank | None:
-        if levels not in seen:
-            judged = grouping.judge(levels, judge)
-            seen[levels] = None
-            if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
-                verdict = grouping.count_cost(judged)
+        if levels not in node_ranks:
+            judged_node = grouping.judge(levels, judge)
+            node_ranks[levels] = None
+            if (
+                judged_node.suppressed <= most_suppressed
+                and not judged_node.forbidden
+                and not judged_node.refused.all()
+            ):
+                verdict = grouping.count_cost(judged_node)
                 rank = _rank_node(compute_cost(metric, grouping, verdict, weights), grouping, verdict)
-                seen[levels] = rank
-                kept[rank] = verdict
-        return seen[levels]
+                node_ranks[levels] = rank
+                accepted_verdicts[rank] = verdict
+        return node_ranks[levels]
 
     start = top
     while look(top) is not None:
         _descend_greedily(start, look, deadline)
-        report_progress("walking the lattice", len(seen))
-        if time.monotonic() >= deadline or len(seen) >= prod(grouping.shape):
+        report_progress("walking the lattice", len(node_ranks))
+        if time.monotonic() >= deadline or len(node_ranks) >= prod(grouping.shape):
             break
-        best = min(kept)[4]
+        best = min(accepted_verdicts)[4]
         lift = chance.integers(0, np.array(grouping.shape) - np.array(best))
         start = tuple(int(level) for level in np.array(best) + lift * (chance.random(len(top)) < 0.5))
-    best_node = kept[min(kept)] if kept else None
-    return BestNode(best_node, len(seen), prod(grouping.shape), proven=len(seen) >= prod(grouping.shape))
+    best_node = accepted_verdicts[min(accepted_verdicts)] if accepted_verdicts else None
+    return BestNode(best_node, len(node_ranks), prod(grouping.shape), proven=len(node_ranks) >= prod(grouping.shape))
 
 
 def _descend_greedily(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: float) -> None:
     """Lower one column after another, always the one that gives the cheapest node, until none gets cheaper."""
-    here = look(levels)
+    current_rank = look(levels)
     while time.monotonic() < deadline:
         steps = [(*levels[:i], level - 1, *levels[i + 1 :]) for i, level in enumerate(levels) if level > 0]
-        ranked = [(rank, step) for step in steps if (rank := look(step)) is not None]
-        if not ranked or (here is not None and min(ranked)[0] >= here):
+        ranked_steps = [(rank, step) for step in steps if (rank := look(step)) is not None]
+        if not ranked_steps or (current_rank is not None and min(ranked_steps)[0] >= current_rank):
             return
-        here, levels = min(ranked)
+        current_rank, levels = min(ranked_steps)
 
 
 def _format_large_number(number: int) -> str:

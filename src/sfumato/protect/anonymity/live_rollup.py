@@ -54,25 +54,27 @@ class LiveRollUp:
 
     def group_below(self, levels: Levels, live: Flags) -> Grouping:
         """A grouping that gives the classes of a node, which is one of the live nodes."""
-        near = self._all = self._merge((), levels, live, self._all)
+        merged_rows = self._all = self._merge((), levels, live, self._all)
         for depth in range(1, len(self._columns) + 1):
             prefix = tuple(levels[column] for column in self._columns[:depth])
-            held = self._made.get(prefix)
-            if held is None or held.grouping.distinct_rows > near.grouping.distinct_rows:
-                held = near
-            near = self._merge(prefix, levels, live, held)
-            if near is not held:
-                self._room -= near.grouping.distinct_rows
-                self._made[prefix] = near
-        return near.grouping
+            source_rows = self._made.get(prefix)
+            if source_rows is None or source_rows.grouping.distinct_rows > merged_rows.grouping.distinct_rows:
+                source_rows = merged_rows
+            merged_rows = self._merge(prefix, levels, live, source_rows)
+            if merged_rows is not source_rows:
+                self._room -= merged_rows.grouping.distinct_rows
+                self._made[prefix] = merged_rows
+        return merged_rows.grouping
 
     def _merge(self, prefix: Levels, levels: Levels, live: Flags, rows: _MergedRows) -> _MergedRows:
         """The rows at the finest levels of the live nodes with the same first levels, if that saves enough."""
         if rows.grouping.distinct_rows < MANY_ROWS // 4 or (prefix and self._room <= 0):
             return rows
-        fixed = self._columns[: len(prefix)]
-        same = live[tuple(slice(level, level + 1) if c in fixed else slice(None) for c, level in enumerate(levels))]
-        finest = _find_finest(same, [levels[c] if c in fixed else 0 for c in range(len(levels))])
+        fixed_columns = self._columns[: len(prefix)]
+        same = live[
+            tuple(slice(level, level + 1) if c in fixed_columns else slice(None) for c, level in enumerate(levels))
+        ]
+        finest = _find_finest(same, [levels[c] if c in fixed_columns else 0 for c in range(len(levels))])
         if finest == rows.levels or (prefix, finest) in self._tried or np.count_nonzero(same) < _LEFT:
             return rows
         self._tried.add((prefix, finest))

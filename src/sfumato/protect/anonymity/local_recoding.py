@@ -64,87 +64,90 @@ def _are_only_k(judge: ModelJudge) -> bool:
     return all(isinstance(model, KAnonymity) for model in judge.models)
 
 
-def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: RecodedRows) -> RecodedRows:
+def borrow_company(grouping: Grouping, judge: ModelJudge, recoded_rows: RecodedRows) -> RecodedRows:
     """Let remaining rows borrow rows from classes that have more than k.
 
     Nodes are visited from cheap to expensive again; if a remaining row and the rows that others can spare are k
     together, they become a class there. Under k-anonymity alone nobody is worse off than before except the borrowed
     rows.
     """
-    node_of_row = recoded.node_of_row.copy()
+    node_of_row = recoded_rows.node_of_row.copy()
     k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
-    home = _number_home_classes(grouping, recoded)
+    home = _number_home_classes(grouping, recoded_rows)
     sizes = np.bincount(home[home >= 0], minlength=1)
-    for number, node in enumerate(recoded.nodes):
-        alone = np.flatnonzero(node_of_row < 0)
-        if not len(alone):
+    for number, node in enumerate(recoded_rows.nodes):
+        remaining_rows = np.flatnonzero(node_of_row < 0)
+        if not len(remaining_rows):
             break
-        here = grouping.find_classes(tuple(int(level) for level in node)).of_row[grouping.distinct_of_row]
-        for group in np.unique(here[alone]):
-            members = alone[here[alone] == group]
+        class_of_row = grouping.find_classes(tuple(int(level) for level in node)).of_row[grouping.distinct_of_row]
+        for group in np.unique(class_of_row[remaining_rows]):
+            members = remaining_rows[class_of_row[remaining_rows] == group]
             lenders = _choose_spared_rows(
-                np.flatnonzero((here == group) & (node_of_row >= 0)), home, sizes, k, k - len(members)
+                np.flatnonzero((class_of_row == group) & (node_of_row >= 0)), home, sizes, k, k - len(members)
             )
             if len(members) + len(lenders) >= k:
                 np.subtract.at(sizes, home[lenders], 1)
-                chosen = np.concatenate([members, lenders])
-                home[chosen] = -1  # a class of exactly k lends to nobody
-                node_of_row[chosen] = number
-    return RecodedRows(recoded.nodes, node_of_row)
+                class_rows = np.concatenate([members, lenders])
+                home[class_rows] = -1  # a class of exactly k lends to nobody
+                node_of_row[class_rows] = number
+    return RecodedRows(recoded_rows.nodes, node_of_row)
 
 
-def _number_home_classes(grouping: Grouping, recoded: RecodedRows) -> Ints:
+def _number_home_classes(grouping: Grouping, recoded_rows: RecodedRows) -> Ints:
     """The published class of each row, −1 for none."""
     columns = [
-        h.publish(grouping.codes[i], recoded.list_levels(i)).alias(str(i)) for i, h in enumerate(grouping.hierarchies)
+        h.publish(grouping.codes[i], recoded_rows.list_levels(i)).alias(str(i))
+        for i, h in enumerate(grouping.hierarchies)
     ]
-    frame = pl.DataFrame([*columns, pl.Series("node", recoded.node_of_row)])
+    frame = pl.DataFrame([*columns, pl.Series("node", recoded_rows.node_of_row)])
     ranks = frame.select(pl.struct(pl.all()).rank("dense")).to_series().cast(pl.Int64).to_numpy()
-    return np.where(recoded.node_of_row < 0, -1, ranks)
+    return np.where(recoded_rows.node_of_row < 0, -1, ranks)
 
 
-def _choose_spared_rows(rows: Ints, home: Ints, sizes: Ints, k: int, wanted: int) -> Ints:
+def _choose_spared_rows(rows: Ints, home: Ints, sizes: Ints, k: int, wanted_count: int) -> Ints:
     """Some of these rows, so that every class they come from keeps k."""
     rows = rows[home[rows] >= 0]
     order = rows[np.argsort(home[rows], kind="stable")]
     first = np.searchsorted(home[order], home[order], side="left")
     spare = np.arange(len(order)) - first < sizes[home[order]] - k
-    return order[spare][: max(wanted, 0)]
+    return order[spare][: max(wanted_count, 0)]
 
 
-def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, everybody: RecodedRows) -> RecodedRows:
+def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, global_rows: RecodedRows) -> RecodedRows:
     """Keep the published rows where they are, and regroup the suppressed ones among themselves."""
-    if not (everybody.node_of_row < 0).any():
-        return everybody
+    if not (global_rows.node_of_row < 0).any():
+        return global_rows
     nodes = _order_nodes_by_cost(grouping)
-    alone = np.zeros(len(grouping.list_distinct()[1]), dtype=np.bool_)
-    alone[grouping.distinct_of_row] = everybody.node_of_row < 0
-    new_nodes = _walk_nodes(grouping, judge, nodes, alone)[grouping.distinct_of_row]
-    node_of_row = np.where(new_nodes >= 0, new_nodes + 1, everybody.node_of_row).astype(np.int32)
-    return RecodedRows(np.concatenate([everybody.nodes, nodes]), node_of_row)
+    row_mask = np.zeros(len(grouping.list_distinct()[1]), dtype=np.bool_)
+    row_mask[grouping.distinct_of_row] = global_rows.node_of_row < 0
+    new_nodes = _walk_nodes(grouping, judge, nodes, row_mask)[grouping.distinct_of_row]
+    node_of_row = np.where(new_nodes >= 0, new_nodes + 1, global_rows.node_of_row).astype(np.int32)
+    return RecodedRows(np.concatenate([global_rows.nodes, nodes]), node_of_row)
 
 
-def compute_local_losses(grouping: Grouping, recoded: RecodedRows) -> dict[str, Number]:
+def compute_local_losses(grouping: Grouping, recoded_rows: RecodedRows) -> dict[str, Number]:
     """The cost of local recoding, cell by cell; discernibility is counted on the published tuples."""
-    suppressed = recoded.node_of_row < 0
+    suppressed_mask = recoded_rows.node_of_row < 0
     columns, labels = [], []
     for number, hierarchy in enumerate(grouping.hierarchies):
-        levels, codes = recoded.list_levels(number), grouping.codes[number]
-        lost = np.array(grouping.lost[number])[levels, codes]
-        columns.append(float(np.where(suppressed, grouping.scales[number], lost).sum()) / grouping.scales[number])
-        names = hierarchy.publish(codes, levels, suppressed)
+        levels, codes = recoded_rows.list_levels(number), grouping.codes[number]
+        lost_leaves = np.array(grouping.lost[number])[levels, codes]
+        columns.append(
+            float(np.where(suppressed_mask, grouping.scales[number], lost_leaves).sum()) / grouping.scales[number]
+        )
+        names = hierarchy.publish(codes, levels, suppressed_mask)
         labels.append(names.alias(str(number)))
-    tuples = pl.DataFrame(labels).filter(pl.Series(~suppressed))
+    tuples = pl.DataFrame(labels).filter(pl.Series(~suppressed_mask))
     sizes = tuples.group_by(pl.all()).len()["len"].to_numpy().astype(np.int64)
     shares = [column / grouping.rows for column in columns]
-    hidden = int(suppressed.sum())
+    suppressed_count = int(suppressed_mask.sum())
     return {
         "loss": sum(shares) / len(shares),
         "loss_geometric": prod(1 + share for share in shares) ** (1 / len(shares)) - 1,
-        "discernibility": int((sizes**2).sum()) + hidden * grouping.rows,
+        "discernibility": int((sizes**2).sum()) + suppressed_count * grouping.rows,
         "height": 0,
-        "average_class_size": (grouping.rows - hidden) / max(len(sizes), 1),
-        "suppressed_rows": hidden,
+        "average_class_size": (grouping.rows - suppressed_count) / max(len(sizes), 1),
+        "suppressed_rows": suppressed_count,
         "classes": len(sizes),
     }
 
@@ -178,20 +181,20 @@ def _peel_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
     return node_of_row
 
 
-def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flags) -> Codes:
+def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, row_mask: Flags) -> Codes:
     """The same, node by node, for models that use sensitive values, among some of the distinct rows."""
-    node_of_row = np.full(len(among), -1, dtype=np.int32)
-    left = np.flatnonzero(among)
-    part = grouping.narrow(among)
+    node_of_row = np.full(len(row_mask), -1, dtype=np.int32)
+    remaining_rows = np.flatnonzero(row_mask)
+    part = grouping.narrow(row_mask)
     for number, node in enumerate(nodes):
-        if not len(left):
+        if not len(remaining_rows):
             break
         if number % 64 == 0:
             report_progress("recoding locally", number, len(nodes))
         classes = part.find_classes(tuple(int(level) for level in node))
-        accepted = ~judge.refuses(classes)
-        if accepted.any():
-            final = accepted[classes.of_row]
-            node_of_row[left[final]] = number
-            part, left = part.narrow(~final), left[~final]
+        accepted_mask = ~judge.refuses(classes)
+        if accepted_mask.any():
+            final = accepted_mask[classes.of_row]
+            node_of_row[remaining_rows[final]] = number
+            part, remaining_rows = part.narrow(~final), remaining_rows[~final]
     return node_of_row

@@ -80,8 +80,8 @@ def _shape_over_lattice(grouping: Grouping, per_level: list[Floats]) -> list[Flo
 
 
 def _compute_column_losses(grouping: Grouping) -> list[Floats]:
-    scaled = [m / (s * grouping.rows) for m, s in zip(grouping.marginals, grouping.scales, strict=True)]
-    return _shape_over_lattice(grouping, scaled)
+    scaled_costs = [m / (s * grouping.rows) for m, s in zip(grouping.marginals, grouping.scales, strict=True)]
+    return _shape_over_lattice(grouping, scaled_costs)
 
 
 class _LossMetric:
@@ -99,16 +99,16 @@ class _LossMetric:
         return compute_loss(self._grouping, verdict, self._exact)
 
     def approximate(self, verdict: NodeVerdict) -> float:
-        each = zip(self._weights, verdict.costs, self._grouping.scales, strict=True)
-        return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in each)
+        column_terms = zip(self._weights, verdict.costs, self._grouping.scales, strict=True)
+        return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in column_terms)
 
     def learn(self, verdict: NodeVerdict) -> None:
         if not any(verdict.lasting):
             return
-        each = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
-        added = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in each)
-        below = slice_finer_nodes(verdict.levels)
-        np.maximum(self.bound[below], self._marginal[below] + added, out=self.bound[below])
+        column_terms = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
+        added_loss = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in column_terms)
+        finer_nodes = slice_finer_nodes(verdict.levels)
+        np.maximum(self.bound[finer_nodes], self._marginal[finer_nodes] + added_loss, out=self.bound[finer_nodes])
 
 
 class _GeometricLossMetric:
@@ -121,18 +121,18 @@ class _GeometricLossMetric:
         return compute_geometric_product(self._grouping, verdict)
 
     def approximate(self, verdict: NodeVerdict) -> float:
-        each = zip(verdict.costs, self._grouping.scales, strict=True)
-        return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in each)
+        column_terms = zip(verdict.costs, self._grouping.scales, strict=True)
+        return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in column_terms)
 
     def learn(self, verdict: NodeVerdict) -> None:
         if not any(verdict.lasting):
             return
-        each = zip(self._factors, verdict.levels, verdict.lasting, self._grouping.scales, strict=True)
+        column_terms = zip(self._factors, verdict.levels, verdict.lasting, self._grouping.scales, strict=True)
         least = _multiply_columns(
-            [f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in each]
+            [f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in column_terms]
         )
-        below = self.bound[slice_finer_nodes(verdict.levels)]
-        np.maximum(below, least, out=below)
+        finer_bounds = self.bound[slice_finer_nodes(verdict.levels)]
+        np.maximum(finer_bounds, least, out=finer_bounds)
 
 
 def _multiply_columns(factors: list[Floats]) -> Floats:
@@ -163,9 +163,9 @@ class _DiscernibilityMetric:
         return float(compute_discernibility(self._grouping, verdict))
 
     def learn(self, verdict: NodeVerdict) -> None:
-        above, below = slice_coarser_nodes(verdict.levels), slice_finer_nodes(verdict.levels)
-        np.maximum(self._crowd[above], verdict.crowd, out=self._crowd[above])
-        np.maximum(self._suppressed[below], verdict.lasting_rows, out=self._suppressed[below])
+        coarser_nodes, finer_nodes = slice_coarser_nodes(verdict.levels), slice_finer_nodes(verdict.levels)
+        np.maximum(self._crowd[coarser_nodes], verdict.crowd, out=self._crowd[coarser_nodes])
+        np.maximum(self._suppressed[finer_nodes], verdict.lasting_rows, out=self._suppressed[finer_nodes])
         np.maximum(self._crowd, self._suppressed * self._grouping.rows, out=self.bound)
 
 

@@ -77,7 +77,7 @@ class Microaggregate(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""
-        table, kept = self._select_usable(data)
+        table, row_numbers = self._select_usable(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
                 f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
@@ -88,16 +88,16 @@ class Microaggregate(Method):
         centres = [axis.compute_centres(groups, self.centre) for axis in axes]
         frame = table.frame.drop(table.identifying).with_columns(centres)
         sse = sum(axis.compute_error(centre) for axis, centre in zip(axes, centres, strict=True))
-        published = table.with_frame(frame)
+        published_table = table.with_frame(frame)
         sizes = frame.group_by(list(table.quasi_identifying)).len()["len"].cast(pl.Int64).to_numpy()
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=self._list_claims(table),
             losses=_compute_group_losses(sse, sum(axis.total for axis in axes), sizes)
             | {"dropped_rows": len(data) - len(table)},
             details=AnonymityDetails(
-                rows=kept,
+                rows=row_numbers,
                 suppressed=np.zeros(0, dtype=np.int64),
                 group_of_row=groups,
                 groups=int(groups.max()) + 1,
@@ -105,20 +105,22 @@ class Microaggregate(Method):
                 objective=sse,
                 proven=False,
             ),
-            changes=state_changes(self, table, published, dict.fromkeys(self._choose_columns(table), ChangeKind.MEANS)),
+            changes=state_changes(
+                self, table, published_table, dict.fromkeys(self._choose_columns(table), ChangeKind.MEANS)
+            ),
         )
 
     def _choose_columns(self, table: Table) -> tuple[str, ...]:
         """The columns that are aggregated; raise an error if one that an adversary knows would stay unchanged."""
-        wanted = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
-        refuse_unpublished(table, wanted)
-        left = [name for name in table.quasi_identifying if name not in wanted]
-        if left:
+        column_names = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
+        refuse_unpublished(table, column_names)
+        unchanged_names = [name for name in table.quasi_identifying if name not in column_names]
+        if unchanged_names:
             raise PolicyError(
-                f"{table.source}: {quote_names(left)} would stay unchanged, and then groups of {self.k} "
+                f"{table.source}: {quote_names(unchanged_names)} would stay unchanged, and then groups of {self.k} "
                 "hide nobody; microaggregate all quasi_identifying columns together, or give those another role"
             )
-        return wanted
+        return column_names
 
     def _select_usable(self, table: Table) -> tuple[Table, Ints]:
         """The rows that take part, and their row numbers; rows with missing numbers have no distance."""
@@ -177,19 +179,19 @@ class _GroupingAxis:
             scale = deviation if spread else 1.0
             total = float(len(numbers)) if spread else 0.0
             return cls(column, np.zeros(0, np.int32), None, numbers, spelling, scale, total)
-        known = column.drop_nulls().unique().sort()
-        value_codes = pl.DataFrame({"value": known}).with_row_index("code")
+        known_values = column.drop_nulls().unique().sort()
+        value_codes = pl.DataFrame({"value": known_values}).with_row_index("code")
         codes = pl.DataFrame({"value": column}).join(value_codes, on="value", how="left", maintain_order="left")["code"]
-        numbered = np.array(codes.cast(pl.Int32).fill_null(len(known)).to_numpy())
-        total = len(column) - int(np.bincount(numbered).max())
-        categories = pl.concat([known, pl.Series(known.name, [None], dtype=known.dtype)])
-        return cls(column, numbered, categories, np.zeros(0), None, 1.0, float(total))
+        cell_codes = np.array(codes.cast(pl.Int32).fill_null(len(known_values)).to_numpy())
+        total = len(column) - int(np.bincount(cell_codes).max())
+        categories = pl.concat([known_values, pl.Series(known_values.name, [None], dtype=known_values.dtype)])
+        return cls(column, cell_codes, categories, np.zeros(0), None, 1.0, float(total))
 
     @property
     def scaled(self) -> Floats:
         """The numbers with mean 0 and deviation 1."""
-        scaled: Floats = (self.numbers - self.numbers.mean()) / self.deviation
-        return scaled
+        standard_scores: Floats = (self.numbers - self.numbers.mean()) / self.deviation
+        return standard_scores
 
     def compute_centres(self, groups: Codes, centre: Centre) -> pl.Series:
         """For every row, its group's mean, median or most common category."""
@@ -255,17 +257,17 @@ def group_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block:
     start = np.cumsum([0, *(int(column.max()) + 1 for column in codes)]).astype(np.int64)
     groups = np.zeros(rows, dtype=np.int32)
     state = np.zeros(2, dtype=np.int64)
-    done = 0
+    grouped_count = 0
     for members in _halve_into_blocks(points, marks, k, block):
-        inside = np.zeros(len(members), dtype=np.int32)
-        own = np.arange(len(members), dtype=np.int64)
-        space = MixedSpace(points[:, members].copy(), marks[:, members].copy(), start, own)
+        block_groups = np.zeros(len(members), dtype=np.int32)
+        block_rows = np.arange(len(members), dtype=np.int64)
+        space = MixedSpace(points[:, members].copy(), marks[:, members].copy(), start, block_rows)
         state[LEFT] = len(members)
-        report_progress("grouping rows", done, rows)
-        while not group_by_mdav(space, k, inside, state, _CHUNK):
-            report_progress("grouping rows", done + len(members) - int(state[LEFT]), rows)
-        groups[members] = inside
-        done += len(members)
+        report_progress("grouping rows", grouped_count, rows)
+        while not group_by_mdav(space, k, block_groups, state, _CHUNK):
+            report_progress("grouping rows", grouped_count + len(members) - int(state[LEFT]), rows)
+        groups[members] = block_groups
+        grouped_count += len(members)
     assert groups.max() + 1 == state[GROUPS]
     return groups
 
@@ -300,8 +302,8 @@ def _compute_impurity(codes: Codes) -> float:
 def _find_modes(groups: Codes, codes: Codes) -> Ints:
     """The most common category of each group; ties go to the first, missing last."""
     counts = pl.DataFrame({"group": groups, "code": codes}).group_by("group", "code").len()
-    ranked = counts.sort("group", pl.col("len").cast(pl.Int64) * -1, "code")
-    return ranked.unique("group", keep="first", maintain_order=True)["code"].cast(pl.Int64).to_numpy()
+    ranked_counts = counts.sort("group", pl.col("len").cast(pl.Int64) * -1, "code")
+    return ranked_counts.unique("group", keep="first", maintain_order=True)["code"].cast(pl.Int64).to_numpy()
 
 
 def _find_medians(groups: Codes, numbers: Floats) -> Ints:
@@ -314,12 +316,12 @@ def _find_medians(groups: Codes, numbers: Floats) -> Ints:
 
 
 def _compute_group_losses(sse: float, sst: float, sizes: Ints) -> dict[str, Number]:
-    lost = sse / sst if sst else 0.0
+    lost_share = sse / sst if sst else 0.0
     return {
-        "loss": round(min(lost, 1.0), 12),
+        "loss": round(min(lost_share, 1.0), 12),
         "sse": sse,
         "sst": sst,
-        "information_loss": round(lost, 12),
+        "information_loss": round(lost_share, 12),
         "discernibility": int((sizes**2).sum()),
         "height": 0,
         "average_class_size": float(sizes.sum() / len(sizes)),

@@ -26,12 +26,12 @@ class ModelJudge:
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Classes that some model refuses; a single row satisfies no model but k = 1."""
-        refused = self._flag_refused_by(self.models, classes)
+        refused_mask = self._flag_refused_by(self.models, classes)
         if classes.fitting is None:
-            return refused
+            return refused_mask
         # Rows that agree only because they are empty are no crowd, and their values are nobody else's.
         fitting = self._flag_refused_by(self.models, classes.fitting)
-        return refused | fitting | (classes.fitting.crowds < self.least_crowd)
+        return refused_mask | fitting | (classes.fitting.crowds < self.least_crowd)
 
     @property
     def least_crowd(self) -> int:
@@ -49,10 +49,10 @@ class ModelJudge:
         models = tuple(model for model in self.models if isinstance(model, KAnonymity))
         return ModelJudge(models) if 0 < len(models) < len(self.models) else None
 
-    def stays_refused(self, classes: NodeClasses, refused: Flags) -> Floats:
+    def stays_refused(self, classes: NodeClasses, refused_mask: Flags) -> Floats:
         """A lower bound on the share of each class that some model also refuses at every finer node."""
         if self.steady:
-            return refused.astype(np.float64)
+            return refused_mask.astype(np.float64)
         lasting = np.zeros(len(classes.sizes))
         for model in self.models:
             if model.steady:
@@ -67,12 +67,12 @@ class ModelJudge:
 
     @staticmethod
     def _flag_refused_by(models: Sequence[PrivacyModel], classes: NodeClasses) -> Flags:
-        refused = np.zeros(len(classes.sizes), dtype=np.bool_)
+        refused_mask = np.zeros(len(classes.sizes), dtype=np.bool_)
         for model in models:
-            refused |= model.refuses(classes)
+            refused_mask |= model.refuses(classes)
             if classes.alone is not None and not isinstance(model, KAnonymity):
-                refused |= classes.alone
-        return refused
+                refused_mask |= classes.alone
+        return refused_mask
 
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns that the models use."""
@@ -101,8 +101,8 @@ class ModelJudge:
         """The same of rows that each stand for several people."""
         of_row = np.where(rows, 0, 1).astype(np.int32)
         sizes = np.bincount(of_row, weights=weights).astype(np.int64)
-        everybody = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
-        return not self.refuses(NodeClasses(of_row, sizes, sizes, sensitive, population=everybody))[0]
+        population_sizes = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
+        return not self.refuses(NodeClasses(of_row, sizes, sizes, sensitive, population=population_sizes))[0]
 
     def find_population(self) -> Table | None:
         """The one population that models compare with; tables are the same if their cells are."""

@@ -48,13 +48,13 @@ class KAnonymity(PrivacyModel):
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The smallest class has k rows."""
-        others = spell_others(self.k)
+        others_text = spell_others(self.k)
         return Claim(
             property="k_anonymity",
             threshold=self.k,
             measure="k_anonymity",
             arguments=arguments,
-            meaning=f"Every published person shares their quasi-identifying values with at least {others}.",
+            meaning=f"Every published person shares their quasi-identifying values with at least {others_text}.",
         )
 
 
@@ -199,17 +199,17 @@ class TCloseness(PrivacyModel):
         """
         pairs = classes.count_values(self.column)
         farthest = np.maximum.reduceat(self._measure_distance(classes)[pairs.values], pairs.starts)
-        over = self._measure_distances(classes) - self.t
-        share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
-        return np.where(over > _ROUNDING, share, 0.0)  # a class accepted within rounding is not refused within rounding
+        gap = self._measure_distances(classes) - self.t
+        share = np.clip(gap / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
+        return np.where(gap > _ROUNDING, share, 0.0)  # a class accepted within rounding is not refused within rounding
 
     def _measure_distance(self, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
         if self.distance not in sensitive.alone:
-            each = np.arange(len(sensitive.values))
-            unit_sizes = np.ones(len(each), dtype=np.int64)
+            value_codes = np.arange(len(sensitive.values))
+            unit_sizes = np.ones(len(value_codes), dtype=np.int64)
             sensitive.alone[self.distance] = self._flag_far(
-                build_class_values(each, each, unit_sizes), unit_sizes, classes
+                build_class_values(value_codes, value_codes, unit_sizes), unit_sizes, classes
             )
         return sensitive.alone[self.distance]
 

@@ -49,11 +49,11 @@ class NodeClasses:
             self._counted[column] = count_pairs(sensitive)
         return self._counted[column]
 
-    def measure_once(self, what: str, measure: Callable[[], Floats]) -> Floats:
+    def measure_once(self, measure_name: str, measure: Callable[[], Floats]) -> Floats:
         """One number per class, cached: a model needs it to refuse, and again for what stays refused."""
-        if what not in self._measured:
-            self._measured[what] = measure()
-        return self._measured[what]
+        if measure_name not in self._measured:
+            self._measured[measure_name] = measure()
+        return self._measured[measure_name]
 
 
 class ClassJudge(Protocol):
@@ -70,7 +70,7 @@ class ClassJudge(Protocol):
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes may not be published."""
 
-    def stays_refused(self, classes: NodeClasses, refused: Flags) -> Floats:
+    def stays_refused(self, classes: NodeClasses, refused_mask: Flags) -> Floats:
         """A lower bound on the share of each class that is also refused at every finer node."""
 
     def forbids(self, classes: NodeClasses) -> bool:
@@ -93,12 +93,12 @@ class JudgedNode:
     forbidden: bool
 
 
-def judge_classes(levels: Levels, classes: NodeClasses, refused: Flags, judge: ClassJudge) -> JudgedNode:
+def judge_classes(levels: Levels, classes: NodeClasses, refused_mask: Flags, judge: ClassJudge) -> JudgedNode:
     """What it means for a node that some of its classes are refused."""
-    suppressed = int((classes.sizes * refused).sum())
-    lasting = judge.stays_refused(classes, refused)
-    rows = suppressed if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
-    return JudgedNode(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
+    suppressed_count = int((classes.sizes * refused_mask).sum())
+    lasting = judge.stays_refused(classes, refused_mask)
+    rows = suppressed_count if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
+    return JudgedNode(levels, classes, refused_mask, suppressed_count, lasting, rows, judge.forbids(classes))
 
 
 @dataclass(frozen=True)

@@ -13,40 +13,42 @@ from sfumato.protect.anonymity.node_classes import NodeClasses
 from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn, build_class_values
 
 
-def overlap_classes(plain: NodeClasses, groups: Ints, unknown: Flags, here: Flags) -> NodeClasses:
+def overlap_classes(plain: NodeClasses, groups: Ints, unknown: Flags, counted_mask: Flags) -> NodeClasses:
     """Classes with the crowds they are hidden among, of some of them, and the rows of the whole table that they fit."""
 
     def match_values(sensitive: SensitiveColumn) -> ClassValues:
-        own, width = sensitive.count_by_class(plain.of_row, len(plain.sizes)), len(sensitive.values)
-        return pair_matching_values(own, groups, unknown, here, width)
+        class_values, width = sensitive.count_by_class(plain.of_row, len(plain.sizes)), len(sensitive.values)
+        return pair_matching_values(class_values, groups, unknown, counted_mask, width)
 
     def fit_values(sensitive: SensitiveColumn) -> ClassValues:
-        own, width = sensitive.count_by_class(plain.of_row, len(plain.sizes)), len(sensitive.values)
-        return pair_fitting_values(own, groups, unknown, width)
+        class_values, width = sensitive.count_by_class(plain.of_row, len(plain.sizes)), len(sensitive.values)
+        return pair_fitting_values(class_values, groups, unknown, width)
 
-    crowds = np.maximum(count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0)), 1)
+    crowds = np.maximum(count_matching_rows(groups, unknown, np.where(counted_mask, plain.sizes, 0)), 1)
     fits = count_fitting_rows(groups, unknown, plain.sizes)
     fitting = replace(plain, crowds=fits, overlapping=fit_values, _counted={}, _measured={})
     return replace(plain, crowds=crowds, fitting=fitting, overlapping=match_values, _counted={}, _measured={})
 
 
-def pair_matching_values(own: ClassValues, groups: Ints, unknown: Flags, here: Flags, width: int) -> ClassValues:
+def pair_matching_values(
+    class_values: ClassValues, groups: Ints, unknown: Flags, counted_mask: Flags, width: int
+) -> ClassValues:
     """The values among the rows that agree with each class, from those of each class itself; only some classes
     count."""
-    dense = np.zeros((len(here), width), dtype=np.int64)
-    dense[own.classes, own.values] = own.counts
-    dense[~here] = 0
+    dense = np.zeros((len(counted_mask), width), dtype=np.int64)
+    dense[class_values.classes, class_values.values] = class_values.counts
+    dense[~counted_mask] = 0
     for value in range(width):
         dense[:, value] = count_matching_rows(groups, unknown, dense[:, value])
-    dense[~here, 0] = 1  # already refused: any count works
+    dense[~counted_mask, 0] = 1  # already refused: any count works
     of_class, values = np.nonzero(dense)
     return build_class_values(of_class, values, dense[of_class, values])
 
 
-def pair_fitting_values(own: ClassValues, groups: Ints, unknown: Flags, width: int) -> ClassValues:
+def pair_fitting_values(class_values: ClassValues, groups: Ints, unknown: Flags, width: int) -> ClassValues:
     """The values among the rows that have every value that is known of each class."""
     dense = np.zeros((groups.shape[1], width), dtype=np.int64)
-    dense[own.classes, own.values] = own.counts
+    dense[class_values.classes, class_values.values] = class_values.counts
     for value in range(width):
         dense[:, value] = count_fitting_rows(groups, unknown, dense[:, value])
     of_class, values = np.nonzero(dense)
@@ -76,8 +78,8 @@ def _count_agreeing_rows(groups: Ints, unknown: Flags, sizes: Ints, *, need_all:
             if not common.any():
                 crowds[ours] += sizes[theirs].sum()
                 continue
-            both = np.concatenate([groups[common][:, ours], groups[common][:, theirs]], axis=1)
-            _, key = np.unique(both, axis=1, return_inverse=True)
+            joint_groups = np.concatenate([groups[common][:, ours], groups[common][:, theirs]], axis=1)
+            _, key = np.unique(joint_groups, axis=1, return_inverse=True)
             keys: Any = key.ravel()
             totals = np.zeros(int(keys.max()) + 1, dtype=np.int64)
             np.add.at(totals, keys[len(ours) :], sizes[theirs])

@@ -32,25 +32,25 @@ def select_participants(
     rows = np.arange(len(table), dtype=np.int64)
     if not any(table.frame[name].null_count() for name in names):
         return table, rows
-    holed = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
+    missing_mask = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
     if table.missing is Missing.OWN_VALUE or (overlapping and table.missing is not Missing.DROP):
         return table, rows
     if table.missing is not Missing.DROP:
         raise PolicyError(
-            f"{table.source}: {int(holed.sum())} rows have a missing cell, and this method does not support "
+            f"{table.source}: {int(missing_mask.sum())} rows have a missing cell, and this method does not support "
             f"missing = {table.missing.value}; use own_value or drop"
         )
-    if holed.all():
+    if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
+    return table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
 
 
 def _refuse_stars(table: Table, name: str) -> None:
     if table.frame[name].dtype != pl.String:
         return  # no number, date or boolean is spelled so
-    starred = int((table.frame[name] == SUPPRESSED).sum())
-    if starred:
+    star_count = int((table.frame[name] == SUPPRESSED).sum())
+    if star_count:
         raise DataError(
-            f'{table.source}: the column "{name}" holds "*" in {starred} rows, the mark of a suppressed cell; add '
+            f'{table.source}: the column "{name}" holds "*" in {star_count} rows, the mark of a suppressed cell; add '
             '"*" to missing_marks, or change its spelling'
         )

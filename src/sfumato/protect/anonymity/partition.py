@@ -84,8 +84,10 @@ class Partition(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The quasi-identifying columns, and those that the models judge."""
-        judged = (name for model in self.models for name in model.columns())
-        return trace_classes(data, judged, survives_blanks=all(isinstance(model, KAnonymity) for model in self.models))
+        judged_columns = (name for model in self.models for name in model.columns())
+        return trace_classes(
+            data, judged_columns, survives_blanks=all(isinstance(model, KAnonymity) for model in self.models)
+        )
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
@@ -96,15 +98,17 @@ class Partition(Method):
         memory_rows, names = MemoryRows(data.frame), data.quasi_identifying
         columns = self.describe_columns(data, lambda name: memory_rows.count_rows([name]))
         lines, line_of_row = self._list_lines(table, columns)
-        published = self.cut_lines(lines, columns)
-        recoded = table.with_frame(published.recode(table.frame.drop(table.identifying), names, line_of_row))
+        published_parts = self.cut_lines(lines, columns)
+        published_table = table.with_frame(
+            published_parts.recode(table.frame.drop(table.identifying), names, line_of_row)
+        )
         return Release(
-            data=recoded,
+            data=published_table,
             method=self,
             claims=self.list_claims(table, lines.sensitive),
-            losses={**published.losses, "dropped_rows": len(data) - len(rows)},
-            details=published.collect_details(table, rows),
-            changes=state_changes(self, table, recoded, published.list_kinds(names)),
+            losses={**published_parts.losses, "dropped_rows": len(data) - len(rows)},
+            details=published_parts.collect_details(table, rows),
+            changes=state_changes(self, table, published_table, published_parts.list_kinds(names)),
         )
 
     def describe_columns(self, outline: Table, count_values: Callable[[str], RowCounts]) -> PartitionColumns:
@@ -124,17 +128,21 @@ class Partition(Method):
 
     def _list_lines(self, table: Table, columns: PartitionColumns) -> tuple[PartitionLines, Codes]:
         """What is cut, and the line of each row."""
-        places, judged = columns.place_cells(table.frame, table.quasi_identifying), self.list_judged()
-        numbered = [SensitiveColumn.of(table, name) for name in judged]
-        values = np.array([column.codes for column in numbered], dtype=np.int32).reshape(len(judged), len(table)).T
+        places, judged_columns = columns.place_cells(table.frame, table.quasi_identifying), self.list_judged()
+        sensitive_columns = [SensitiveColumn.of(table, name) for name in judged_columns]
+        values = (
+            np.array([column.codes for column in sensitive_columns], dtype=np.int32)
+            .reshape(len(judged_columns), len(table))
+            .T
+        )
         index, of_row = index_distinct_rows(
-            np.hstack([places, values]), [*columns.widths, *(len(column.values) for column in numbered)]
+            np.hstack([places, values]), [*columns.widths, *(len(column.values) for column in sensitive_columns)]
         )
         first = np.empty(len(index.keys), dtype=np.int64)
         first[of_row] = np.arange(len(of_row))
         people = PeopleCounts(places[first], values[first], np.bincount(of_row).astype(np.int64))
-        described = [JudgedValues(column.name, column.values, column.hierarchy) for column in numbered]
-        lines = PartitionLines.of(people, described, self.unit)
+        judged_values = [JudgedValues(column.name, column.values, column.hierarchy) for column in sensitive_columns]
+        lines = PartitionLines.of(people, judged_values, self.unit)
         lone = LonePeople(lines)
         lone.add_rows(of_row, np.arange(len(of_row)))
         line_of_row = lines.together[of_row]
@@ -155,8 +163,8 @@ class Partition(Method):
         if largest is None:
             return cut_into_parts(whole, columns, judge, 0, self.relaxed)
         blocks = cut_into_parts(whole, columns, judge, largest, self.relaxed)
-        within = list_nested_blocks(blocks, columns, judge, largest, self.relaxed)
-        return cluster_in_blocks(within, cut_into_parts(blocks, columns, judge, 0, self.relaxed), columns, judge)
+        nested_blocks = list_nested_blocks(blocks, columns, judge, largest, self.relaxed)
+        return cluster_in_blocks(nested_blocks, cut_into_parts(blocks, columns, judge, 0, self.relaxed), columns, judge)
 
     def list_claims(self, table: Table, sensitive: Mapping[str, SensitiveColumn]) -> tuple[Claim, ...]:
         """What is promised of the release."""
@@ -219,11 +227,11 @@ def _compute_losses(
     columns: PartitionColumns, labels: Sequence[PartLabels], sizes: Ints, classes: Ints
 ) -> dict[str, Number]:
     people = int(sizes.sum())
-    lost = Fraction()
-    for column, made in zip(columns.each, labels, strict=True):
-        lost += Fraction(int(made.lost[made.of_part] @ sizes), column.scale * people)
+    total_loss = Fraction()
+    for column, part_labels in zip(columns.each, labels, strict=True):
+        total_loss += Fraction(int(part_labels.lost[part_labels.of_part] @ sizes), column.scale * people)
     return {
-        "loss": float(lost / len(columns.each)),
+        "loss": float(total_loss / len(columns.each)),
         "discernibility": int(classes @ classes),
         "height": 0,
         "average_class_size": people / len(classes),

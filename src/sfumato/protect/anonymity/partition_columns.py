@@ -101,8 +101,8 @@ class PartitionColumn:
         if self.hierarchy is not None:
             codes = self.hierarchy.code_leaves(cells)
         else:
-            numbered = spell_cells(cells).cast(pl.Enum(self.domain.spellings)).to_physical()
-            codes = numbered.cast(pl.Int32).fill_null(self.leaves).to_numpy()
+            cell_codes = spell_cells(cells).cast(pl.Enum(self.domain.spellings)).to_physical()
+            codes = cell_codes.cast(pl.Int32).fill_null(self.leaves).to_numpy()
         leaf_places = np.empty(self.leaves + 1, dtype=np.int32)
         leaf_places[self.order] = np.arange(self.leaves)
         leaf_places[self.leaves] = self.leaves
@@ -113,13 +113,13 @@ class PartitionColumn:
         """For each level the group of each place, and how many leaves the group's label loses."""
         if self.hierarchy is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        above = [level.group_of_leaf[self.order] for level in self.hierarchy.levels[1:]]
-        under = [
+        place_groups = [level.group_of_leaf[self.order] for level in self.hierarchy.levels[1:]]
+        group_losses = [
             np.array([self._label_loses(label) for label in level.labels], dtype=np.int64)[groups]
-            for level, groups in zip(self.hierarchy.levels[1:], above, strict=True)
+            for level, groups in zip(self.hierarchy.levels[1:], place_groups, strict=True)
         ]
         empty_groups, empty_losses = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        return np.concatenate([empty_groups, *above]), np.concatenate([empty_losses, *under])
+        return np.concatenate([empty_groups, *place_groups]), np.concatenate([empty_losses, *group_losses])
 
     def _label_loses(self, label: str) -> int:
         return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
@@ -129,11 +129,11 @@ class PartitionColumn:
         first, last = flat[begins[:-1]], flat[begins[1:] - 1]
         several = np.diff(begins) > 1
         texts: list[str | None] = [*(self.domain.spellings[leaf] for leaf in self.order), None, SUPPRESSED]
-        lost = [0] * (self.leaves + 1) + [self.scale]
-        holed = last == self.leaves
-        stays = holed & ~several & self.missing_stays
-        of_part = np.where(stays, self.leaves, np.where(holed, self.leaves + 1, first)).astype(np.int64)
-        open_parts = np.flatnonzero(several & ~holed)
+        label_losses = [0] * (self.leaves + 1) + [self.scale]
+        missing_mask = last == self.leaves
+        stays = missing_mask & ~several & self.missing_stays
+        of_part = np.where(stays, self.leaves, np.where(missing_mask, self.leaves + 1, first)).astype(np.int64)
+        open_parts = np.flatnonzero(several & ~missing_mask)
         number: dict[bytes, int] = {}
         keys = self._number_label_keys(flat, begins, open_parts)
         for part, key in zip(open_parts.tolist(), keys, strict=True):
@@ -142,10 +142,14 @@ class PartitionColumn:
                 text, loses = self._label(flat[begins[part] : begins[part + 1]])
                 label_number = number[key] = len(texts)
                 texts.append(text)
-                lost.append(loses)
+                label_losses.append(loses)
             of_part[part] = label_number
-        made = PartLabels(tuple(texts), of_part, np.array(lost, dtype=np.int64), bool((of_part > self.leaves).any()))
-        return self._read_back(made, flat, begins) if self._is_ambiguous(texts[self.leaves + 2 :]) else made
+        part_labels = PartLabels(
+            tuple(texts), of_part, np.array(label_losses, dtype=np.int64), bool((of_part > self.leaves).any())
+        )
+        return (
+            self._read_back(part_labels, flat, begins) if self._is_ambiguous(texts[self.leaves + 2 :]) else part_labels
+        )
 
     def _number_label_keys(self, flat: Codes, begins: Ints, parts: Ints) -> list[bytes]:
         """What distinguishes labels: all values of a set, the two ends of anything else."""
@@ -180,14 +184,14 @@ class PartitionColumn:
 
     def _label_range(self, low: int, high: int) -> tuple[str, int]:
         numbers = self._ordered_positions
-        covered = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
+        covered_count = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
         if self.domain.moments is not None:
             ends = [self.domain.spellings[self.order[position]] for position in (low, high)]
-            return f"[{ends[0]}, {ends[1]}]", int(covered) - 1
+            return f"[{ends[0]}, {ends[1]}]", int(covered_count) - 1
         if self.whole:  # keep the spelling: a large whole number does not fit a float
             least, most = (int(self.domain.spellings[self.order[position]]) for position in (low, high))
-            return format_range(least, most), int(covered) - 1
-        return format_range(float(numbers[low]), float(numbers[high])), int(covered) - 1
+            return format_range(least, most), int(covered_count) - 1
+        return format_range(float(numbers[low]), float(numbers[high])), int(covered_count) - 1
 
     def _find_common_label(self, low: int, high: int) -> tuple[str, int]:
         """The label of the lowest group that holds both ends, and so everything between them."""
@@ -212,28 +216,28 @@ class PartitionColumn:
             if label != SUPPRESSED or len(leaves) == self.leaves  # a `*` always means everything
         }
 
-    def _is_ambiguous(self, made: Sequence[str | None]) -> bool:
+    def _is_ambiguous(self, texts: Sequence[str | None]) -> bool:
         """Whether some label could be read as another value or group than intended."""
         wide = {label for label, leaves in self.domain.groups.items() if len(leaves) > 1}
         names = {*self.domain.leaves, *self.domain.spellings}
         return not names.isdisjoint(wide) or any(
-            text in names or (text in self.domain.groups and self.kind == "range") for text in made
+            text in names or (text in self.domain.groups and self.kind == "range") for text in texts
         )
 
     def _read_back(self, labels: PartLabels, flat: Codes, begins: Ints) -> PartLabels:
         """Count what each label means to a reader; one that does not cover its values becomes a `*`."""
-        texts, lost, changed = list(labels.texts), labels.lost.copy(), labels.changed
-        known, parts = np.unique(labels.of_part, return_index=True)
-        for number, part in zip(known.tolist(), parts.tolist(), strict=True):
+        texts, label_losses, is_changed = list(labels.texts), labels.lost.copy(), labels.changed
+        label_numbers, parts = np.unique(labels.of_part, return_index=True)
+        for number, part in zip(label_numbers.tolist(), parts.tolist(), strict=True):
             text = texts[number]
             if text is None or text == SUPPRESSED:
                 continue
-            covered = self.domain.list_covered(text)
-            if np.isin(self.order[flat[begins[part] : begins[part + 1]]], covered).all():
-                lost[number] = len(covered) - 1
+            covered_leaves = self.domain.list_covered(text)
+            if np.isin(self.order[flat[begins[part] : begins[part + 1]]], covered_leaves).all():
+                label_losses[number] = len(covered_leaves) - 1
             else:
-                texts[number], lost[number], changed = SUPPRESSED, self.scale, True
-        return PartLabels(tuple(texts), labels.of_part, lost, changed)
+                texts[number], label_losses[number], is_changed = SUPPRESSED, self.scale, True
+        return PartLabels(tuple(texts), labels.of_part, label_losses, is_changed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +293,10 @@ class PartitionColumns:
             )
             for column, start in zip(self.each, starts[:-1], strict=True)
         ]
-        above, under = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
-        return PartColumns(np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64))
+        place_groups, group_losses = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
+        return PartColumns(
+            np.array(lines, dtype=np.int64), place_groups.astype(np.int32), group_losses.astype(np.int64)
+        )
 
 
 def _are_dates(hierarchy: Hierarchy) -> bool:

@@ -55,29 +55,37 @@ class PartitionLines:
     """The lines of those people, combination after combination."""
 
     @classmethod
-    def of(cls, people: PeopleCounts, judged: Sequence[JudgedValues], unit: int | None) -> PartitionLines:
+    def of(cls, people: PeopleCounts, judged_values: Sequence[JudgedValues], unit: int | None) -> PartitionLines:
         """Lines of people with equal values: a multiple of `unit` as one, the others one by one; without it, all."""
         counts = people.counts
         begins = np.ones(len(counts), dtype=np.bool_)
         begins[1:] = (people.places[1:] != people.places[:-1]).any(axis=1)
         starts, of_pair = np.flatnonzero(begins), np.cumsum(begins) - 1
         sizes = np.add.reduceat(counts, starts)
-        rest = count_lone_people(sizes, unit, judged=bool(judged))
+        rest = count_lone_people(sizes, unit, has_judged_values=bool(judged_values))
         is_heavy = sizes > rest
         first = np.cumsum(is_heavy + rest) - (is_heavy + rest)
         pairs, lines_alone = _spread_rest(counts, of_pair, rest, first + is_heavy)
         weights = np.ones(int((is_heavy + rest).sum()), dtype=np.int64)
         weights[first[is_heavy]] = (sizes - rest)[is_heavy]
         cells = people.places[np.repeat(starts, is_heavy + rest)]
-        alone, together = np.bincount(pairs, minlength=len(counts)).astype(np.int64), first[of_pair]
-        left = np.flatnonzero(counts > alone)
-        rows = np.concatenate([together[left], lines_alone])
-        codes = people.values[np.concatenate([left, pairs])].astype(np.int64)
-        many = np.concatenate([(counts - alone)[left], np.ones(len(pairs), dtype=np.int64)])
+        lone_counts, shared_lines = np.bincount(pairs, minlength=len(counts)).astype(np.int64), first[of_pair]
+        shared_pairs = np.flatnonzero(counts > lone_counts)
+        rows = np.concatenate([shared_lines[shared_pairs], lines_alone])
+        codes = people.values[np.concatenate([shared_pairs, pairs])].astype(np.int64)
+        many = np.concatenate([(counts - lone_counts)[shared_pairs], np.ones(len(pairs), dtype=np.int64)])
         sensitive = {
-            column.name: _count_values(column, rows, codes[:, number], many) for number, column in enumerate(judged)
+            column.name: _count_values(column, rows, codes[:, number], many)
+            for number, column in enumerate(judged_values)
         }
-        return cls(cells, weights, sensitive, together.astype(np.int32), alone, np.asarray(lines_alone, dtype=np.int32))
+        return cls(
+            cells,
+            weights,
+            sensitive,
+            shared_lines.astype(np.int32),
+            lone_counts,
+            np.asarray(lines_alone, dtype=np.int32),
+        )
 
     def count_alone(self) -> int:
         """How many people are a line each."""
@@ -92,11 +100,11 @@ def _count_values(column: JudgedValues, lines: Ints, codes: Ints, many: Ints) ->
     return SensitiveColumn(column.name, column.values, keys // width, keys % width, counts, column.hierarchy)
 
 
-def count_lone_people(sizes: Ints, unit: int | None, *, judged: bool) -> Ints:
+def count_lone_people(sizes: Ints, unit: int | None, *, has_judged_values: bool) -> Ints:
     """How many of some people with equal values are a line each."""
     if unit is None:
         return sizes
-    if unit == 1 or judged:  # a crowd is more likely accepted than a part of it
+    if unit == 1 or has_judged_values:  # a crowd is more likely accepted than a part of it
         return sizes % unit
     return np.where(sizes < _UNITS_ALONE * unit, sizes, sizes % unit + (_UNITS_ALONE - 1) * unit)
 
@@ -132,21 +140,21 @@ class LonePeople:
 
     def add_rows(self, pairs: Codes, rows: Ints) -> None:
         """Look at the next rows, given their combinations."""
-        here = find_first_rows(pairs, self._left)
-        known, begins, many = np.unique(pairs[here], return_index=True, return_counts=True)
-        turn = np.arange(len(here)) - np.repeat(begins, many)
-        self.rows[np.repeat(self._read_second_test[known], many) + turn] = rows[here]
-        self._left[known] -= many
-        self._read_second_test[known] += many
+        first_indices = find_first_rows(pairs, self._left)
+        distinct_pairs, begins, many = np.unique(pairs[first_indices], return_index=True, return_counts=True)
+        turn = np.arange(len(first_indices)) - np.repeat(begins, many)
+        self.rows[np.repeat(self._read_second_test[distinct_pairs], many) + turn] = rows[first_indices]
+        self._left[distinct_pairs] -= many
+        self._read_second_test[distinct_pairs] += many
 
 
 def find_first_rows(pairs: Codes, most: Ints) -> Ints:
     """Of every combination its first rows, so many at the most; by combination, then in their order."""
-    here = np.flatnonzero(most[pairs] > 0)
-    here = here[np.argsort(pairs[here], kind="stable")]
-    known, begins, many = np.unique(pairs[here], return_index=True, return_counts=True)
-    turn = np.arange(len(here)) - np.repeat(begins, many)
-    return here[turn < np.repeat(most[known], many)]
+    row_indices = np.flatnonzero(most[pairs] > 0)
+    row_indices = row_indices[np.argsort(pairs[row_indices], kind="stable")]
+    distinct_pairs, begins, many = np.unique(pairs[row_indices], return_index=True, return_counts=True)
+    turn = np.arange(len(row_indices)) - np.repeat(begins, many)
+    return row_indices[turn < np.repeat(most[distinct_pairs], many)]
 
 
 @dataclass(frozen=True)
@@ -183,9 +191,9 @@ def index_distinct_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctCe
     return DistinctCells(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
 
 
-def _find_ranks(keys: Ints, sought: Ints, source: str) -> Ints:
-    ranks = np.searchsorted(keys, sought)
-    if len(sought) and not (len(keys) and (keys[np.minimum(ranks, len(keys) - 1)] == sought).all()):
+def _find_ranks(keys: Ints, sought_keys: Ints, source: str) -> Ints:
+    ranks = np.searchsorted(keys, sought_keys)
+    if len(sought_keys) and not (len(keys) and (keys[np.minimum(ranks, len(keys) - 1)] == sought_keys).all()):
         raise DataError(
             f"{source}: some rows were not there when rows were counted; leave the files alone and run again"
         )

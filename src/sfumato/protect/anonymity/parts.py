@@ -82,9 +82,9 @@ class GroupJudge:
 
     def refuse_impossible(self) -> None:
         """Stop if the whole table, as a single class, does not satisfy every model."""
-        everybody, people = np.zeros(len(self.weights), dtype=np.int32), int(self.weights.sum())
+        single_group, people = np.zeros(len(self.weights), dtype=np.int32), int(self.weights.sum())
         judges = [GroupJudge((model,), self.weights, self.sensitive) for model in self.models]
-        names = [judge.models[0].model for judge in judges if judge.flag_refused(everybody).any()]
+        names = [judge.models[0].model for judge in judges if judge.flag_refused(single_group).any()]
         if names:
             raise ImpossibleRelease(
                 f"even all {people} rows as a single class do not satisfy {', '.join(names)}; relax "
@@ -143,15 +143,17 @@ class RowParts:
         from sfumato.kernels.anonymity.partition import regroup_lines
 
         starts = np.concatenate([[0], np.cumsum(np.bincount(part_of_place))]).astype(np.int64)
-        made = RowParts(np.empty_like(self.cells), np.empty_like(self.order), np.empty_like(self.weights), starts)
-        regroup_lines(self.lines, part_of_place.astype(np.int64), starts, made.lines)
-        return made
+        regrouped_parts = RowParts(
+            np.empty_like(self.cells), np.empty_like(self.order), np.empty_like(self.weights), starts
+        )
+        regroup_lines(self.lines, part_of_place.astype(np.int64), starts, regrouped_parts.lines)
+        return regrouped_parts
 
-    def take(self, kept: Flags) -> RowParts:
+    def take(self, part_mask: Flags) -> RowParts:
         """Some of the parts."""
         counts = np.diff(self.starts)
-        lines = np.repeat(kept, counts)
-        starts = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
+        lines = np.repeat(part_mask, counts)
+        starts = np.concatenate([[0], np.cumsum(counts[part_mask])]).astype(np.int64)
         return RowParts(self.cells[lines], self.order[lines], self.weights[lines], starts)
 
     @cached_property
@@ -180,19 +182,19 @@ def count_people(weights: Ints, begins: Ints, ends: Ints) -> Ints:
 
 
 def cut_into_parts(
-    parts: RowParts, columns: PartitionColumns, judge: GroupJudgement, largest: int, relaxed: bool
+    parts: RowParts, columns: PartitionColumns, judge: GroupJudgement, largest: int, is_relaxed: bool
 ) -> RowParts:
     """Cut parts until they have at most `largest` people, or no cut is allowed.
 
-    Lines stay whole, unless `relaxed`: then each must be a single person.
+    Lines stay whole, unless `is_relaxed`: then each must be a single person.
     """
     from sfumato.kernels.anonymity.partition import cut_parts
 
-    made = parts.copy_lines()
+    copied_parts = parts.copy_lines()
     if judge.by_size:
-        starts = cut_parts(made.lines, parts.starts, columns.described, judge.least, largest, relaxed)
-        return replace(made, starts=starts)
-    return _cut_judged(made, columns, judge, largest, relaxed)
+        starts = cut_parts(copied_parts.lines, parts.starts, columns.described, judge.least, largest, is_relaxed)
+        return replace(copied_parts, starts=starts)
+    return _cut_judged(copied_parts, columns, judge, largest, is_relaxed)
 
 
 @dataclass(frozen=True)
@@ -207,29 +209,29 @@ class _PartCuts:
 
 
 def _cut_judged(
-    parts: RowParts, columns: PartitionColumns, judge: GroupJudgement, largest: int, relaxed: bool
+    parts: RowParts, columns: PartitionColumns, judge: GroupJudgement, largest: int, is_relaxed: bool
 ) -> RowParts:
     """Cut level by level; `parts` is reordered."""
     begins, ends = parts.starts[:-1], parts.starts[1:]
-    closed: list[Ints] = []
+    closed_starts: list[Ints] = []
     rows = len(parts.order)
     while len(begins):
         large = count_people(parts.weights, begins, ends) > max(largest, 2 * judge.least - 1)
-        closed.append(begins[~large])
+        closed_starts.append(begins[~large])
         report_progress("cutting the table", rows - int((ends - begins)[large].sum()), rows)
-        cuts = _propose_cuts_of_parts(parts, columns, begins[large], ends[large], judge.least, relaxed)
-        made = _accept_cuts(parts, cuts, judge)
-        closed.append(cuts.begins[made == 0])
-        done = made > 0
-        middles = made[done]
-        begins = np.concatenate([cuts.begins[done], middles])
-        ends = np.concatenate([middles, cuts.ends[done]])
-    starts = np.sort(np.concatenate([*closed, np.array([rows], dtype=np.int64)]))
+        cuts = _propose_cuts_of_parts(parts, columns, begins[large], ends[large], judge.least, is_relaxed)
+        cut_places = _accept_cuts(parts, cuts, judge)
+        closed_starts.append(cuts.begins[cut_places == 0])
+        cut_mask = cut_places > 0
+        middles = cut_places[cut_mask]
+        begins = np.concatenate([cuts.begins[cut_mask], middles])
+        ends = np.concatenate([middles, cuts.ends[cut_mask]])
+    starts = np.sort(np.concatenate([*closed_starts, np.array([rows], dtype=np.int64)]))
     return replace(parts, starts=starts)
 
 
 def _propose_cuts_of_parts(
-    parts: RowParts, columns: PartitionColumns, begins: Ints, ends: Ints, least: int, relaxed: bool
+    parts: RowParts, columns: PartitionColumns, begins: Ints, ends: Ints, least: int, is_relaxed: bool
 ) -> _PartCuts:
     from sfumato.kernels.anonymity.partition import PartCuts, propose_cuts
 
@@ -238,7 +240,7 @@ def _propose_cuts_of_parts(
         begins, ends, np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.full(shape, -1.0)
     )
     propose_cuts(
-        parts.lines, begins, ends, columns.described, least, relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
+        parts.lines, begins, ends, columns.described, least, is_relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
     )
     return cuts
 
@@ -247,21 +249,21 @@ def _accept_cuts(parts: RowParts, cuts: _PartCuts, judge: GroupJudgement) -> Int
     """Cut each part in the best column in which both sides are accepted; return where the right side begins or 0."""
     from sfumato.kernels.anonymity.partition import make_cuts
 
-    made = np.zeros(len(cuts.begins), dtype=np.int64)
-    ranked = np.argsort(-cuts.gains, axis=1, kind="stable")
-    undecided = np.arange(len(cuts.begins))
+    cut_places = np.zeros(len(cuts.begins), dtype=np.int64)
+    column_order = np.argsort(-cuts.gains, axis=1, kind="stable")
+    open_parts = np.arange(len(cuts.begins))
     for attempt in range(cuts.gains.shape[1]):
-        undecided = undecided[cuts.gains[undecided, ranked[undecided, attempt]] >= 0]
-        if not len(undecided):
+        open_parts = open_parts[cuts.gains[open_parts, column_order[open_parts, attempt]] >= 0]
+        if not len(open_parts):
             break
-        chosen = ranked[undecided, attempt].astype(np.int64)
-        begins, ends = cuts.begins[undecided], cuts.ends[undecided]
-        values, lefts = cuts.values[undecided, chosen], cuts.lefts[undecided, chosen]
-        middles = make_cuts(parts.lines, begins, ends, chosen, values, lefts)
+        cut_columns = column_order[open_parts, attempt].astype(np.int64)
+        begins, ends = cuts.begins[open_parts], cuts.ends[open_parts]
+        values, lefts = cuts.values[open_parts, cut_columns], cuts.lefts[open_parts, cut_columns]
+        middles = make_cuts(parts.lines, begins, ends, cut_columns, values, lefts)
         fine = ~_flag_refused_sides(parts.order, begins, middles, ends, judge)
-        made[undecided[fine]] = middles[fine]
-        undecided = undecided[~fine]
-    return made
+        cut_places[open_parts[fine]] = middles[fine]
+        open_parts = open_parts[~fine]
+    return cut_places
 
 
 def _flag_refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, judge: GroupJudgement) -> Flags:
@@ -281,5 +283,5 @@ def _flag_refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, j
         first = 1
     of_line = np.empty(len(order), dtype=np.int32)
     of_line[order] = of_place
-    refused = judge.flag_refused(of_line)[first:]
-    return refused[0::2] | refused[1::2]
+    refused_mask = judge.flag_refused(of_line)[first:]
+    return refused_mask[0::2] | refused_mask[1::2]

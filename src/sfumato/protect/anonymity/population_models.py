@@ -27,10 +27,10 @@ class _PopulationModel(PrivacyModel):
 
     @field_validator("population")
     @classmethod
-    def _check_population(cls, given: Any) -> Any:
-        if not isinstance(given, (str, Table)):
+    def _check_population(cls, population: Any) -> Any:
+        if not isinstance(population, (str, Table)):
             raise ValueError("the population must be a file name or a Table")
-        return given
+        return population
 
     @field_serializer("population")
     def _dump_population(self, population: Any) -> str:

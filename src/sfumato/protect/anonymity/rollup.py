@@ -40,12 +40,12 @@ class RollUp:
         start = [0] * len(levels)
         for column in self._columns:
             start[column] = levels[column]
-            here = tuple(start)
+            start_levels = tuple(start)
             if levels[column] == 0:
                 continue
-            if here not in self._made and not self._is_worth_making(here, grouping):
+            if start_levels not in self._made and not self._is_worth_making(start_levels, grouping):
                 break
-            grouping = self._made.get(here) or self._make(here, grouping)
+            grouping = self._made.get(start_levels) or self._make(start_levels, grouping)
         return grouping
 
     def _is_worth_making(self, levels: Levels, finer: Grouping) -> bool:
@@ -54,10 +54,10 @@ class RollUp:
         return self._find_thresholds[levels] > _HABIT and finer.distinct_rows <= self._room
 
     def _make(self, levels: Levels, finer: Grouping) -> Grouping:
-        made = finer.coarsen(levels)
-        self._room -= made.distinct_rows
-        self._made[levels] = made
-        return made
+        coarse_grouping = finer.coarsen(levels)
+        self._room -= coarse_grouping.distinct_rows
+        self._made[levels] = coarse_grouping
+        return coarse_grouping
 
 
 def order_columns_by_entropy(grouping: Grouping) -> list[int]:

@@ -53,8 +53,8 @@ class RoundNumbers(Method):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _wrap_single_name(cls, given: Any) -> Any:
-        return (given,) if isinstance(given, str) else given
+    def _wrap_single_name(cls, names: Any) -> Any:
+        return (names,) if isinstance(names, str) else names
 
     def footprint(self, data: Table) -> Footprint:
         """The rounded columns."""
@@ -64,17 +64,20 @@ class RoundNumbers(Method):
         """Round each column."""
         names = tuple(dict.fromkeys(self.columns))
         self._refuse_unfit(data, names)
-        rounded = [round_column(data.frame[name], self.step) for name in names]
-        published = data.with_frame(data.frame.drop(data.identifying).with_columns(rounded))
-        changed = sum(int(spell_cells(data.frame[now.name]).ne_missing(spell_cells(now)).sum()) for now in rounded)
-        known = sum(now.count() for now in rounded)
+        rounded_columns = [round_column(data.frame[name], self.step) for name in names]
+        published_table = data.with_frame(data.frame.drop(data.identifying).with_columns(rounded_columns))
+        changed_count = sum(
+            int(spell_cells(data.frame[column.name]).ne_missing(spell_cells(column)).sum())
+            for column in rounded_columns
+        )
+        known_count = sum(column.count() for column in rounded_columns)
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=self._state_claims(data, names),
-            losses={"loss": changed / known if known else 0.0, "rounded_cells": changed},
+            losses={"loss": changed_count / known_count if known_count else 0.0, "rounded_cells": changed_count},
             details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64)),
-            changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ROUNDED)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(names, ChangeKind.ROUNDED)),
         )
 
     def _refuse_unfit(self, table: Table, names: Iterable[str]) -> None:
@@ -101,7 +104,7 @@ class RoundNumbers(Method):
                 )
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        where, step, half = ", ".join(names), _simplify(self.step), _simplify(self.step / 2)
+        columns_text, step, half = ", ".join(names), _simplify(self.step), _simplify(self.step / 2)
         return (
             Claim(
                 property="numbers_between_steps",
@@ -109,14 +112,14 @@ class RoundNumbers(Method):
                 bound="exactly",
                 measure="numbers_between_steps",
                 arguments={"columns": names, "step": step},
-                meaning=f"Every published number of {where} is a multiple of {step}.",
+                meaning=f"Every published number of {columns_text} is a multiple of {step}.",
             ),
             claim_with_originals(
                 "largest_rounding",
                 half,
                 "at_most",
                 {"columns": names},
-                f"Every published number of {where} is at most {half} from the true one.",
+                f"Every published number of {columns_text} is at most {half} from the true one.",
             ),
             claim_others_kept(table, names),
             claim_nobody_named(table),
@@ -130,10 +133,10 @@ def round_column(column: pl.Series, step: float) -> pl.Series:
     Whether cells are whole is told by the type of the column and the step alone.
     """
     exact = Fraction(repr(step))
-    above, below = float(exact.numerator), float(exact.denominator)
-    multiples = np.floor(column.cast(pl.Float64).to_numpy() * below / above + 0.5)
-    rounded = pl.Series(column.name, multiples * above / below, nan_to_null=True)
-    return rounded.cast(pl.Int64 if column.dtype.is_integer() and below == 1 else pl.Float64)
+    numerator, denominator = float(exact.numerator), float(exact.denominator)
+    multiples = np.floor(column.cast(pl.Float64).to_numpy() * denominator / numerator + 0.5)
+    rounded_numbers = pl.Series(column.name, multiples * numerator / denominator, nan_to_null=True)
+    return rounded_numbers.cast(pl.Int64 if column.dtype.is_integer() and denominator == 1 else pl.Float64)
 
 
 def _simplify(number: float) -> Number:

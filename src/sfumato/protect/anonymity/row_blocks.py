@@ -20,8 +20,8 @@ def find_sorted_column(codes: Codes) -> int | None:
     """A column by which many rows are sorted, if there is one: that of most leaves."""
     if codes.shape[1] < MANY_ROWS:
         return None
-    sorted_ = [c for c, column in enumerate(codes) if bool((column[1:] >= column[:-1]).all())]
-    return max(sorted_, key=lambda column: int(codes[column, -1]), default=None)
+    sorted_columns = [c for c, column in enumerate(codes) if bool((column[1:] >= column[:-1]).all())]
+    return max(sorted_columns, key=lambda column: int(codes[column, -1]), default=None)
 
 
 def split_into_blocks(codes: Codes, group_of_leaf: Codes) -> list[int]:

@@ -44,8 +44,8 @@ class ClassValues:
 
     def combine_by_class(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
         """Combine amounts of pairs to one number per class."""
-        combined: npt.NDArray[np.generic] = how.reduceat(amounts, self.starts)
-        return combined
+        class_amounts: npt.NDArray[np.generic] = how.reduceat(amounts, self.starts)
+        return class_amounts
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class SensitiveColumn:
         """Each value with its labels, level by level, as one text: the part of the hierarchy that a verifier needs."""
         if self.hierarchy is None:
             return ()
-        above = {row[0]: row for row in self.hierarchy.rows}
-        return tuple("\x1f".join(above[value]) for value in self.known if value in above)
+        row_of_leaf = {row[0]: row for row in self.hierarchy.rows}
+        return tuple("\x1f".join(row_of_leaf[value]) for value in self.known if value in row_of_leaf)
 
     @cached_property
     def totals(self) -> Ints:
@@ -104,11 +104,11 @@ class SensitiveColumn:
         shares: Floats = self.totals / self.totals.sum()
         return shares
 
-    def take_rows(self, kept: Flags) -> SensitiveColumn:
+    def take_rows(self, row_mask: Flags) -> SensitiveColumn:
         """Only some rows, renumbered; the shares stay those of the whole table."""
-        here = kept[self.rows]
-        rows = (np.cumsum(kept, dtype=np.int32) - 1)[self.rows[here]]
-        part = replace(self, rows=rows, codes=self.codes[here], counts=self.counts[here])
+        pair_mask = row_mask[self.rows]
+        rows = (np.cumsum(row_mask, dtype=np.int32) - 1)[self.rows[pair_mask]]
+        part = replace(self, rows=rows, codes=self.codes[pair_mask], counts=self.counts[pair_mask])
         part.__dict__["totals"] = self.totals
         return part
 
@@ -168,9 +168,11 @@ def _split_classes(of_row: Codes, rows: Codes, classes: int, width: int) -> Ints
         return whole
     step = max(1, _BLOCK // width)
     firsts = highest[cuts] + 1
-    chosen = np.unique(np.searchsorted(firsts, np.arange(step, classes, step, dtype=np.int32), side="right") - 1)
-    chosen = chosen[chosen >= 0]
-    inner = np.array([np.searchsorted(rows, (cuts[chosen] + 1).astype(rows.dtype)), firsts[chosen]], dtype=np.int64)
+    cut_indices = np.unique(np.searchsorted(firsts, np.arange(step, classes, step, dtype=np.int32), side="right") - 1)
+    cut_indices = cut_indices[cut_indices >= 0]
+    inner = np.array(
+        [np.searchsorted(rows, (cuts[cut_indices] + 1).astype(rows.dtype)), firsts[cut_indices]], dtype=np.int64
+    )
     return np.ascontiguousarray(np.concatenate([whole[:, :1], inner, whole[:, 1:]], axis=1))
 
 
@@ -201,8 +203,10 @@ def build_class_values(of_class: Places, values: Places, counts: Ints) -> ClassV
 def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Codes]:
     """The values of a column in order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
     texts = spell_cells(column)
-    known = column.drop_nulls().unique().sort() if column.dtype.is_numeric() else texts.drop_nulls().unique().sort()
-    names = spell_cells(known).to_list()
+    known_values = (
+        column.drop_nulls().unique().sort() if column.dtype.is_numeric() else texts.drop_nulls().unique().sort()
+    )
+    names = spell_cells(known_values).to_list()
     if hierarchy is not None and not column.dtype.is_numeric():
         leaf_index = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
         names = sorted(names, key=lambda name: leaf_index.get(name, len(leaf_index)))
@@ -225,8 +229,8 @@ def iterate_count_blocks(pairs: ClassValues, classes: int, width: int) -> Iterat
 
 def measure_equal_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> Floats:
     """The earth mover's distance of each class to the whole table, all values equally far apart."""
-    over = np.maximum(pairs.counts / sizes[pairs.classes] - shares[pairs.values], 0.0)
-    return np.add.reduceat(over, pairs.starts)
+    excess = np.maximum(pairs.counts / sizes[pairs.classes] - shares[pairs.values], 0.0)
+    return np.add.reduceat(excess, pairs.starts)
 
 
 def measure_ordered_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> Floats:
@@ -254,19 +258,19 @@ def measure_hierarchical_distance(pairs: ClassValues, sizes: Ints, sensitive: Se
     ] + tops
     for part, dense in iterate_count_blocks(pairs, len(sizes), len(codes)):
         gap = dense / sizes[part, None] - sensitive.shares
-        below = np.arange(len(codes), dtype=np.int64)
+        finer_groups = np.arange(len(codes), dtype=np.int64)
         for level, groups in enumerate(steps, 1):
-            gains, losses = _sum_branch_gaps(gap, below, groups)
+            gains, losses = _sum_branch_gaps(gap, finer_groups, groups)
             distances[part] += level / len(steps) * np.minimum(gains, losses).sum(axis=1)
-            below = groups
+            finer_groups = groups
     return distances
 
 
-def _sum_branch_gaps(gap: Floats, below: Ints, groups: Ints) -> tuple[Floats, Floats]:
+def _sum_branch_gaps(gap: Floats, finer_groups: Ints, groups: Ints) -> tuple[Floats, Floats]:
     """The surplus and deficit of the branches that meet in each group."""
-    parent = np.zeros(int(below.max()) + 1, dtype=np.int64)
-    parent[below] = groups
-    branches = _sum_by_group(gap, below, len(parent))
+    parent = np.zeros(int(finer_groups.max()) + 1, dtype=np.int64)
+    parent[finer_groups] = groups
+    branches = _sum_by_group(gap, finer_groups, len(parent))
     width = int(groups.max()) + 1
     return _sum_by_group(np.maximum(branches, 0), parent, width), _sum_by_group(np.maximum(-branches, 0), parent, width)
 

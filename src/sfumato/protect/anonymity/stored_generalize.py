@@ -67,8 +67,8 @@ class GeneralizationPlan:
     @property
     def leaves_rows_out(self) -> bool:
         """Whether some rows are not published."""
-        dropped = self.method.suppressed_rows == "drop" and self.refused.height > 0
-        return dropped or bool(self.losses["dropped_rows"])
+        has_dropped_rows = self.method.suppressed_rows == "drop" and self.refused.height > 0
+        return has_dropped_rows or bool(self.losses["dropped_rows"])
 
     @cached_property
     def outline(self) -> Table:
@@ -81,33 +81,33 @@ class GeneralizationPlan:
 
     def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The same with generalized columns as numbers (`engine.coded_columns`)."""
-        return self._publish_rows(rows, coded=True)[0]
+        return self._publish_rows(rows, is_coded=True)[0]
 
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are."""
-        return self._publish_rows(rows, coded=False)
+        return self._publish_rows(rows, is_coded=False)
 
-    def _publish_rows(self, rows: pl.DataFrame, *, coded: bool) -> tuple[pl.DataFrame, pl.Series]:
-        publish = _publish_coded_labels if coded else Hierarchy.publish
+    def _publish_rows(self, rows: pl.DataFrame, *, is_coded: bool) -> tuple[pl.DataFrame, pl.Series]:
+        publish = _publish_coded_labels if is_coded else Hierarchy.publish
         names = self.table.quasi_identifying
-        taken = pl.Series("row", np.arange(rows.height))
+        row_numbers = pl.Series("row", np.arange(rows.height))
         if self.table.missing is Missing.DROP:
             whole = rows.select(pl.all_horizontal(pl.col(list(names)).is_not_null())).to_series()
-            rows, taken = rows.filter(whole), taken.filter(whole)
+            rows, row_numbers = rows.filter(whole), row_numbers.filter(whole)
         codes = [number_leaves(h, rows[name]) for name, h in zip(names, self.hierarchies, strict=True)]
-        suppressed = self._flag_suppressed(codes)
-        frame = blank_rows(rows.drop(self.table.outline.identifying, strict=False), suppressed, self.hidden or ())
+        suppressed_mask = self._flag_suppressed(codes)
+        frame = blank_rows(rows.drop(self.table.outline.identifying, strict=False), suppressed_mask, self.hidden or ())
         drops = self.method.suppressed_rows == "drop"
-        starred = suppressed if self.refused.height and not drops else None
+        starred_mask = suppressed_mask if self.refused.height and not drops else None
         frame = frame.with_columns(
-            publish(hierarchy, leaves, level, starred).alias(name)
+            publish(hierarchy, leaves, level, starred_mask).alias(name)
             for name, hierarchy, level, leaves in zip(names, self.hierarchies, self.levels, codes, strict=True)
-            if level or starred is not None
+            if level or starred_mask is not None
         )
         if not drops:
-            return frame, taken
-        kept = pl.Series(~suppressed)
-        return frame.filter(kept), taken.filter(kept)
+            return frame, row_numbers
+        kept_mask = pl.Series(~suppressed_mask)
+        return frame.filter(kept_mask), row_numbers.filter(kept_mask)
 
     def _flag_suppressed(self, codes: list[Codes]) -> Flags:
         """Join the suppressed classes back to rows."""
@@ -122,9 +122,9 @@ class GeneralizationPlan:
                 key += lookup[leaves]
             return flags[key]
         groups = pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts})
-        marked = self.refused.with_columns(pl.lit(True).alias("\0refused"))
-        joined = groups.join(marked, on=self.refused.columns, how="left", maintain_order="left")
-        return joined["\0refused"].fill_null(False).to_numpy()
+        marked_classes = self.refused.with_columns(pl.lit(True).alias("\0refused"))
+        joined_groups = groups.join(marked_classes, on=self.refused.columns, how="left", maintain_order="left")
+        return joined_groups["\0refused"].fill_null(False).to_numpy()
 
     @cached_property
     def _refused_lookup(self) -> tuple[Flags, list[Ints]] | None:
@@ -142,14 +142,14 @@ class GeneralizationPlan:
         return flags, [table * stride for table, stride in zip(tables, strides, strict=True)]
 
 
-def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starred: Flags | None) -> pl.Series:
+def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starred_mask: Flags | None) -> pl.Series:
     """What `Hierarchy.publish` gives, as a coded column."""
     groups: Codes = hierarchy.group_leaves(level)[0]
     labels = [*hierarchy.levels[level].labels, None, SUPPRESSED]
-    chosen = groups[leaves].astype(np.int64)
-    if starred is not None:
-        chosen[starred] = len(labels) - 1
-    return build_coded_column(chosen, labels)
+    label_codes = groups[leaves].astype(np.int64)
+    if starred_mask is not None:
+        label_codes[starred_mask] = len(labels) - 1
+    return build_coded_column(label_codes, labels)
 
 
 def explain_unstored(method: Generalize) -> str | None:
@@ -171,16 +171,16 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
     table.refuse_stars()
     table.refuse_strange_values()
     judge = ModelJudge(method.models)
-    stored = group_stored_rows(table, judge, method.suppression_limit, coarsen=method.search == "optimal")
-    grouping = stored.grouping
+    stored_grouping = group_stored_rows(table, judge, method.suppression_limit, coarsen=method.search == "optimal")
+    grouping = stored_grouping.grouping
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     weights = method.list_column_weights(names)
     report_progress("searching the lattice")
-    search = method.search_levels(grouping, judge, most, weights, stored.floor)
+    search = method.search_levels(grouping, judge, most, weights, stored_grouping.floor)
     if search.best is None or not search.best.classes:
         raise method.explain_impossible(grouping, judge, most)
-    suppressed = grouping.flag_suppressed_rows(search.best.levels, judge)
-    hidden = _choose_hidden_columns(method, table, judge, grouping, suppressed)
+    suppressed_mask = grouping.flag_suppressed_rows(search.best.levels, judge)
+    hidden_columns = _choose_hidden_columns(method, table, judge, grouping, suppressed_mask)
     losses = compute_losses(grouping, search.best) | {"dropped_rows": len(table) - grouping.rows}
     if weights is not None:
         losses["weighted_loss"] = float(compute_loss(grouping, search.best, weights))
@@ -190,32 +190,32 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
         table=table,
         hierarchies=grouping.hierarchies,
         levels=search.best.levels,
-        refused=_list_refused_classes(grouping, search.best.levels, suppressed),
-        hidden=hidden,
-        claims=method.list_claims(outline, grouping, bool(suppressed.any()), hidden),
+        refused=_list_refused_classes(grouping, search.best.levels, suppressed_mask),
+        hidden=hidden_columns,
+        claims=method.list_claims(outline, grouping, bool(suppressed_mask.any()), hidden_columns),
         losses=losses,
         details=replace(details, population=judge.find_population()),
     )
-    node = RecodedRows(np.array([plan.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
+    node = RecodedRows(np.array([plan.levels], dtype=np.int32), np.where(suppressed_mask, -1, 0).astype(np.int32))
     changes = method.state_levels(outline, grouping, node, plan.outline)
-    return replace(plan, changes=state_blanked(changes, hidden or ()))
+    return replace(plan, changes=state_blanked(changes, hidden_columns or ()))
 
 
 def _choose_hidden_columns(
-    method: Generalize, table: StoredTable, judge: ModelJudge, grouping: Grouping, suppressed: Flags
+    method: Generalize, table: StoredTable, judge: ModelJudge, grouping: Grouping, suppressed_mask: Flags
 ) -> tuple[str, ...] | None:
     """As in memory, from counts."""
-    if method.suppressed_rows == "drop" or not suppressed.any():
+    if method.suppressed_rows == "drop" or not suppressed_mask.any():
         return None
     weights, population = grouping.list_distinct()[1], judge.choose_population(table.outline)
-    together = judge.accepts_counted(suppressed, weights, grouping.sensitive, population)
-    if method.suppressed_rows == "star" and together:
+    is_accepted = judge.accepts_counted(suppressed_mask, weights, grouping.sensitive, population)
+    if method.suppressed_rows == "star" and is_accepted:
         return None
     return list_hidden_columns(table.outline, method.models)
 
 
-def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed: Flags) -> pl.DataFrame:
+def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed_mask: Flags) -> pl.DataFrame:
     """The groups of the suppressed combinations, each class once."""
-    codes = grouping.list_distinct()[0][:, suppressed]
+    codes = grouping.list_distinct()[0][:, suppressed_mask]
     parts = zip(grouping.names, grouping.hierarchies, levels, codes, strict=True)
     return pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts}).unique()

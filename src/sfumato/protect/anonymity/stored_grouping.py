@@ -63,10 +63,12 @@ def group_stored_rows(
     }
     tuples = _count_tuples(table, maps, judge.columns())
     release_arrow_memory()  # the search needs room where the counts were
-    others = None
+    population_codes = None
     if population is not None:
-        others = np.array([h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
-    grouping = Grouping(hierarchies, tuples.codes, table.missing, others, tuples.weights, distinct=True)
+        population_codes = np.array(
+            [h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)]
+        )
+    grouping = Grouping(hierarchies, tuples.codes, table.missing, population_codes, tuples.weights, distinct=True)
     grouping.names = names
     grouping.sensitive = dict(tuples.sensitive)
     return StoredGrouping(grouping, floor, grouping.rows)
@@ -88,8 +90,8 @@ def _find_floor(table: StoredTable, name: str, hierarchy: Hierarchy, least: int,
     value_counts = table.count_values(name)
     codes, counts = hierarchy.code_leaves(value_counts.frame[name]), value_counts.counts
     if table.missing is Missing.DROP:
-        known = codes < len(hierarchy.rows)
-        codes, counts = codes[known], counts[known]
+        known_mask = codes < len(hierarchy.rows)
+        codes, counts = codes[known_mask], counts[known_mask]
     for level in range(hierarchy.height):
         of_leaf, groups = hierarchy.group_leaves(level)
         sizes = np.bincount(of_leaf[codes], weights=counts, minlength=groups)
@@ -127,16 +129,16 @@ def _count_tuples(table: StoredTable, maps: Mapping[str, CodeMap], columns: tupl
         report_progress("counting classes")
         values = table.count_values(name).frame[name]
         hierarchy = table.hierarchies.get(name)
-        ordered, codes = number_ordered_values(values, hierarchy)
-        known = values.is_not_null().to_numpy()
-        codes_of_value = CodeMap(values.drop_nulls(), codes[known].astype(np.int32), len(ordered) - 1)
+        ordered_values, codes = number_ordered_values(values, hierarchy)
+        known_mask = values.is_not_null().to_numpy()
+        codes_of_value = CodeMap(values.drop_nulls(), codes[known_mask].astype(np.int32), len(ordered_values) - 1)
         pairs = _select_participants(_count_coded(table, {**maps, name: codes_of_value}, _BYTES_A_PAIR), table, maps)
         begins = _flag_beginnings(pairs.frame, names)
         starts = np.flatnonzero(begins)
         tuples = RowCounts(pairs.frame[starts].select(names), np.add.reduceat(pairs.counts, starts))
         cells = pairs.frame[name].to_numpy(writable=True)
         rows = np.cumsum(begins, dtype=np.int32) - np.int32(1)
-        sensitive[name] = SensitiveColumn(name, ordered, rows, cells, pairs.counts, hierarchy)
+        sensitive[name] = SensitiveColumn(name, ordered_values, rows, cells, pairs.counts, hierarchy)
         del pairs  # the next column needs the room
     if tuples is None:
         report_progress("counting classes")

@@ -133,15 +133,15 @@ class PartitionPlan:
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
         """The published rows, and which of the given ones they are; repeated texts may be numbers."""
         rows = spell_coded_columns(rows)
-        taken = self.census.select_rows(rows)
-        if len(taken) < rows.height:
-            rows = rows[taken]
+        row_indices = self.census.select_rows(rows)
+        if len(row_indices) < rows.height:
+            rows = rows[row_indices]
         lines = self.together[self.census.find_people(rows)]
         if len(self.lone_rows):
-            positions = np.minimum(np.searchsorted(self.lone_rows, taken + first), len(self.lone_rows) - 1)
-            lines = np.where(self.lone_rows[positions] == taken + first, self.lone_lines[positions], lines)
+            positions = np.minimum(np.searchsorted(self.lone_rows, row_indices + first), len(self.lone_rows) - 1)
+            lines = np.where(self.lone_rows[positions] == row_indices + first, self.lone_lines[positions], lines)
         frame = rows.drop(self.table.outline.identifying, strict=False)
-        return self.parts.recode(frame, self.table.quasi_identifying, lines), pl.Series("row", taken)
+        return self.parts.recode(frame, self.table.quasi_identifying, lines), pl.Series("row", row_indices)
 
 
 def explain_unstored(method: Partition) -> str | None:
@@ -190,8 +190,8 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
     for name, column in zip(table.quasi_identifying, columns.each, strict=True):
         values = table.list_values(name)
         maps[name] = CodeMap(values, column.locate_cells(values), column.leaves)
-    ordered = {name: _number_judged(table, name) for name in names}
-    maps |= {name: codes for name, (_, codes) in ordered.items()}
+    ordered_columns = {name: _number_judged(table, name) for name in names}
+    maps |= {name: codes for name, (_, codes) in ordered_columns.items()}
     report_progress("counting people with equal values")
     most = _find_most_lines()
     try:
@@ -205,16 +205,16 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
         if not whole.any():
             raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
         cells, counts = cells[whole], counts[whole]
-    index, _ = index_distinct_rows(cells, [*columns.widths, *(len(values) for values, _ in ordered.values())])
-    people, judged = [cells[:, :width]], []
+    index, _ = index_distinct_rows(cells, [*columns.widths, *(len(values) for values, _ in ordered_columns.values())])
+    people, judged_values = [cells[:, :width]], []
     for number, name in enumerate(names, width):
         present, codes = np.unique(cells[:, number], return_inverse=True)  # others are those of rows that are left out
         people.append(codes.reshape(-1, 1).astype(np.int32))
-        known = tuple(ordered[name][0][code] for code in present)
-        judged.append(JudgedValues(name, known, table.hierarchies.get(name)))
+        present_values = tuple(ordered_columns[name][0][code] for code in present)
+        judged_values.append(JudgedValues(name, present_values, table.hierarchies.get(name)))
     codes_of_values = np.hstack([np.zeros((len(cells), 0), dtype=np.int32), *people[1:]])
     counted_people = PeopleCounts(np.ascontiguousarray(people[0]), codes_of_values, counts)
-    return CountedPeople(table, columns, maps, index, counted_people, tuple(judged))
+    return CountedPeople(table, columns, maps, index, counted_people, tuple(judged_values))
 
 
 def _number_judged(table: StoredTable, name: str) -> tuple[tuple[str | None, ...], CodeMap]:
@@ -226,25 +226,25 @@ def _number_judged(table: StoredTable, name: str) -> tuple[tuple[str | None, ...
         )
     cells = table.count_values(name).frame[name]
     values, codes = number_ordered_values(cells, table.hierarchies.get(name))
-    known = cells.is_not_null().to_numpy()
-    return values, CodeMap(cells.drop_nulls(), codes[known].astype(np.int32), len(values) - 1)
+    known_mask = cells.is_not_null().to_numpy()
+    return values, CodeMap(cells.drop_nulls(), codes[known_mask].astype(np.int32), len(values) - 1)
 
 
 def _outline_parts(table: StoredTable, parts: PublishedParts) -> Table:
     empty = table.outline.frame.drop(table.outline.identifying)
-    nobody = np.zeros(0, dtype=np.int32)
-    return table.outline.with_frame(parts.recode(empty, table.quasi_identifying, nobody))
+    empty_lines = np.zeros(0, dtype=np.int32)
+    return table.outline.with_frame(parts.recode(empty, table.quasi_identifying, empty_lines))
 
 
 def _find_lone_rows(census: CountedPeople, lines: PartitionLines) -> Ints:
     """The rows of the people who are a line each."""
-    lone, alone = LonePeople(lines), lines.alone
+    lone, lone_counts = LonePeople(lines), lines.alone
 
     def find_rows(batch: pl.DataFrame, first: int) -> FirstRows:
-        taken = census.select_rows(batch)
-        pairs = census.find_people(batch[taken])
-        here = find_first_rows(pairs, alone)
-        return FirstRows(first, pairs[here], taken[here] + first)
+        row_indices = census.select_rows(batch)
+        pairs = census.find_people(batch[row_indices])
+        first_indices = find_first_rows(pairs, lone_counts)
+        return FirstRows(first, pairs[first_indices], row_indices[first_indices] + first)
 
     for first_rows in census.table.rows.examine_batches(find_rows, list(census.maps)) if lines.count_alone() else ():
         report_progress("finding the rows of each part", first_rows.first, len(census.table))
@@ -277,7 +277,7 @@ def _refuse_many_values(table: StoredTable, names: tuple[str, ...]) -> None:
 def _refuse_many_lines(census: CountedPeople, unit: int | None) -> None:
     """Stop before anything is cut if people who may be set apart are more than memory holds."""
     most, counts = _find_most_lines(), census.people.counts
-    if len(counts) + int(count_lone_people(counts, unit, judged=bool(census.judged)).sum()) > most:
+    if len(counts) + int(count_lone_people(counts, unit, has_judged_values=bool(census.judged)).sum()) > most:
         raise _explain_many(census.table, most)
 
 

@@ -36,8 +36,8 @@ class TopCodePlan(RowwisePlan):
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows with their numbers clipped."""
-        coded = [limits.clip(rows[name]) for name, limits in self.limits.items()]
-        return rows.drop(self.table.outline.identifying, strict=False).with_columns(coded)
+        coded_columns = [limits.clip(rows[name]) for name, limits in self.limits.items()]
+        return rows.drop(self.table.outline.identifying, strict=False).with_columns(coded_columns)
 
 
 def explain_unstored(method: TopCode) -> str | None:
@@ -50,17 +50,17 @@ def plan_stored(method: TopCode, table: StoredTable, randomness: Randomness) -> 
     outline = table.outline
     method.refuse_unfit(outline, len(table))
     limits: dict[str, Limits] = {}
-    coded = known_rows = 0
+    coded_count = known_rows = 0
     for name in dict.fromkeys(method.columns):
         report_progress("choosing limits", len(limits), len(method.columns))
-        known = _count_numbers(table, name)
-        limits[name] = method.choose_limits(known, table.source, name)
-        coded += known.count_coded(limits[name])
-        known_rows += known.rows
-    losses = {"loss": coded / known_rows, "coded_cells": coded}
+        known_numbers = _count_numbers(table, name)
+        limits[name] = method.choose_limits(known_numbers, table.source, name)
+        coded_count += known_numbers.count_coded(limits[name])
+        known_rows += known_numbers.rows
+    losses = {"loss": coded_count / known_rows, "coded_cells": coded_count}
     empty = outline.frame.drop(outline.identifying)
-    published = outline.with_frame(empty.with_columns(limits[name].clip(empty[name]) for name in limits))
-    return TopCodePlan(table, method.describe_release(outline, published, limits, losses), limits)
+    published_table = outline.with_frame(empty.with_columns(limits[name].clip(empty[name]) for name in limits))
+    return TopCodePlan(table, method.describe_release(outline, published_table, limits, losses), limits)
 
 
 def _count_numbers(table: StoredTable, name: str) -> KnownNumbers:
@@ -72,5 +72,5 @@ def _count_numbers(table: StoredTable, name: str) -> KnownNumbers:
             "SFUMATO_MEMORY higher, or round the column before"
         )
     row_counts = table.rows.count_rows([name])
-    there = row_counts.frame[name].is_not_null()
-    return KnownNumbers(row_counts.frame[name].filter(there), np.cumsum(row_counts.counts[there.to_numpy()]))
+    known_mask = row_counts.frame[name].is_not_null()
+    return KnownNumbers(row_counts.frame[name].filter(known_mask), np.cumsum(row_counts.counts[known_mask.to_numpy()]))

@@ -21,14 +21,16 @@ from sfumato.table import Table
 
 def list_hidden_columns(table: Table, models: Iterable[PrivacyModel]) -> tuple[str, ...]:
     """The columns that are empty in suppressed rows: all sensitive ones, and those that models judge."""
-    judged = [name for model in models for name in model.columns()]
-    return tuple(name for name in dict.fromkeys((*table.sensitive, *judged)) if name not in table.quasi_identifying)
+    judged_columns = [name for model in models for name in model.columns()]
+    return tuple(
+        name for name in dict.fromkeys((*table.sensitive, *judged_columns)) if name not in table.quasi_identifying
+    )
 
 
 def blank_rows(frame: pl.DataFrame, rows: Flags, columns: Sequence[str]) -> pl.DataFrame:
     """The frame with empty cells in some rows of some columns."""
-    shown = pl.Series(~rows)
-    return frame.with_columns(pl.when(shown).then(pl.col(name)).alias(name) for name in columns)
+    shown_mask = pl.Series(~rows)
+    return frame.with_columns(pl.when(shown_mask).then(pl.col(name)).alias(name) for name in columns)
 
 
 def state_blanked(changes: Iterable[Change], columns: Sequence[str]) -> tuple[Change, ...]:

@@ -60,8 +60,8 @@ class TopCode(Method):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _wrap_name(cls, given: Any) -> Any:
-        return (given,) if isinstance(given, str) else given
+    def _wrap_name(cls, names: Any) -> Any:
+        return (names,) if isinstance(names, str) else names
 
     def footprint(self, data: Table) -> Footprint:
         """The coded columns."""
@@ -70,31 +70,31 @@ class TopCode(Method):
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Choose the limits of each column, and clip it."""
         self.refuse_unfit(data, len(data))
-        limits, coded = {}, 0
+        limits, coded_count = {}, 0
         for name in dict.fromkeys(self.columns):
-            known = KnownNumbers.of(data.frame[name])
-            limits[name] = self.choose_limits(known, data.source, name)
-            coded += known.count_coded(limits[name])
+            known_numbers = KnownNumbers.of(data.frame[name])
+            limits[name] = self.choose_limits(known_numbers, data.source, name)
+            coded_count += known_numbers.count_coded(limits[name])
         frame = data.frame.drop(data.identifying).with_columns(limits[name].clip(data.frame[name]) for name in limits)
-        losses = {"loss": coded / sum(data.frame[name].count() for name in limits), "coded_cells": coded}
+        losses = {"loss": coded_count / sum(data.frame[name].count() for name in limits), "coded_cells": coded_count}
         return self.describe_release(data, data.with_frame(frame), limits, losses, np.arange(len(data), dtype=np.int64))
 
     def describe_release(
         self,
         data: Table,
-        published: Table,
+        published_table: Table,
         limits: Mapping[str, Limits],
         losses: Mapping[str, Number],
         rows: Ints | None = None,
     ) -> Release:
         """What is published, promised, lost and stated about the columns."""
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=self._list_claims(data, limits),
             losses=losses,
             details=AnonymityDetails(rows=rows, limits=limits),
-            changes=state_changes(self, data, published, dict.fromkeys(limits, ChangeKind.CAPPED)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(limits, ChangeKind.CAPPED)),
         )
 
     def refuse_unfit(self, table: Table, rows: int) -> None:
@@ -112,19 +112,19 @@ class TopCode(Method):
                 f"{ask_meant(strange, self.columns)}"
             )
 
-    def choose_limits(self, known: KnownNumbers, source: str, name: str) -> Limits:
+    def choose_limits(self, known_numbers: KnownNumbers, source: str, name: str) -> Limits:
         """The floor and the cap of a column: given, or chosen so that enough rows reach them."""
-        values, count = known.values, known.rows
+        values, count = known_numbers.values, known_numbers.rows
         if not count:
             raise _explain_no_numbers(source, name)
         if values.dtype.is_float() and not bool(values.is_finite().all()):
             raise DataError(f'{source}: the column "{name}" has infinite numbers; mark them missing')
-        enough = max(self.k, ceil(self.share * count))
-        if 2 * enough > count:
+        end_count = max(self.k, ceil(self.share * count))
+        if 2 * end_count > count:
             raise ImpossibleRelease(
-                f'{source}: "{name}" has {count} numbers, too few for {enough} at each end; lower k or share'
+                f'{source}: "{name}" has {count} numbers, too few for {end_count} at each end; lower k or share'
             )
-        low, high = known.take(enough - 1), known.take(count - enough)
+        low, high = known_numbers.take(end_count - 1), known_numbers.take(count - end_count)
         # Whether limits are whole must not tell whether a number beyond them, which nobody sees, has decimals.
         whole = _are_whole(values.filter((values >= low) & (values <= high)))
         if high > low:
@@ -133,25 +133,27 @@ class TopCode(Method):
             None if self.ends == "top" else _round_inward(self.floors.get(name, low), whole, ceil),
             None if self.ends == "bottom" else _round_inward(self.caps.get(name, high), whole, floor),
         )
-        self._refuse_lonely(limits, known, f'{source}: "{name}"')
+        self._refuse_lonely(limits, known_numbers, f'{source}: "{name}"')
         return limits
 
-    def _refuse_lonely(self, limits: Limits, known: KnownNumbers, column: str) -> None:
+    def _refuse_lonely(self, limits: Limits, known_numbers: KnownNumbers, column: str) -> None:
         """Refuse a limit that fewer than k rows would have: the numbers at that end would identify people."""
         if limits.floor is not None and limits.cap is not None and limits.floor >= limits.cap:
             raise ImpossibleRelease(f"{column}: the floor is not below the cap; give others, or code only one end")
-        there = [known.count_rows(known.values <= limits.floor)] if limits.floor is not None else []
-        there += [known.count_rows(known.values >= limits.cap)] if limits.cap is not None else []
-        if min(there) < self.k:
+        limit_counts = (
+            [known_numbers.count_rows(known_numbers.values <= limits.floor)] if limits.floor is not None else []
+        )
+        limit_counts += [known_numbers.count_rows(known_numbers.values >= limits.cap)] if limits.cap is not None else []
+        if min(limit_counts) < self.k:
             raise ImpossibleRelease(
-                f"{column}: only {min(there)} rows would have the given cap or floor, and {self.k} must; "
+                f"{column}: only {min(limit_counts)} rows would have the given cap or floor, and {self.k} must; "
                 "move it inward, or omit it to derive it from the data"
             )
 
     def _list_claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
-        made = [claim for name in limits for claim in limits[name].claims(name, self.k)]
+        limit_claims = [claim for name in limits for claim in limits[name].claims(name, self.k)]
         return (
-            *made,
+            *limit_claims,
             claim_others_kept(table, limits),
             claim_nobody_named(table),
         )
@@ -180,9 +182,9 @@ class KnownNumbers(NamedTuple):
         """The number of a rank, counted from 0."""
         return self.values[int(np.searchsorted(self.ends, rank, side="right"))]
 
-    def count_rows(self, chosen: pl.Series) -> int:
+    def count_rows(self, number_mask: pl.Series) -> int:
         """How many rows have one of the chosen numbers."""
-        return int(np.diff(self.ends, prepend=0)[chosen.to_numpy()].sum())
+        return int(np.diff(self.ends, prepend=0)[number_mask.to_numpy()].sum())
 
     def count_coded(self, limits: Limits) -> int:
         """How many rows have a number that limits change."""
@@ -201,10 +203,10 @@ class Limits(NamedTuple):
 
     def claims(self, name: str, k: int) -> tuple[Claim, ...]:
         """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
-        spelt = {end: _simplify(limit) for end, limit in self._asdict().items() if limit is not None}
-        arguments = {"column": name, **spelt}
+        simple_limits = {end: _simplify(limit) for end, limit in self._asdict().items() if limit is not None}
+        arguments = {"column": name, **simple_limits}
         words = {"floor": "at least", "cap": "at most"}
-        between = " and ".join(f"{words[end]} {limit}" for end, limit in spelt.items())
+        range_text = " and ".join(f"{words[end]} {limit}" for end, limit in simple_limits.items())
         return (
             Claim(
                 property="beyond_limits",
@@ -212,7 +214,7 @@ class Limits(NamedTuple):
                 bound="exactly",
                 measure="beyond_limits",
                 arguments=arguments,
-                meaning=f"Every published number of {name} is {between}.",
+                meaning=f"Every published number of {name} is {range_text}.",
             ),
             Claim(
                 property="rows_at_limits",

@@ -41,11 +41,11 @@ def condemn_nodes(live: Flags, grouping: Grouping, judge: ClassJudge, row: int) 
     live.flat[alive[judge.refuses(everywhere)]] = False
 
 
-def choose_witness(grouping: Grouping, judged: JudgedNode) -> int:
+def choose_witness(grouping: Grouping, judged_node: JudgedNode) -> int:
     """A distinct row of the smallest refused class: the smaller, the longer it stays refused."""
-    refused = np.flatnonzero(judged.refused)
-    smallest = refused[np.argmin(judged.classes.sizes[refused])]
-    return int(grouping.origin[judged.classes.first[smallest]])
+    refused_indices = np.flatnonzero(judged_node.refused)
+    smallest = refused_indices[np.argmin(judged_node.classes.sizes[refused_indices])]
+    return int(grouping.origin[judged_node.classes.first[smallest]])
 
 
 def _count_values_at_nodes(column: SensitiveColumn, meeting: Ints, shape: tuple[int, ...], alive: Ints) -> ClassValues:

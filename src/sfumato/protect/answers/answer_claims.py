@@ -13,8 +13,10 @@ ERRORS = 5.0
 """By how many standard errors the published answers may differ from what the probabilities predict."""
 
 
-def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *, given: bool) -> tuple[Claim, ...]:
-    """The claims about a column; `given` is whether the custodian named the categories."""
+def claim_answers(
+    name: str, channel: AnswerChannel, person: tuple[str, ...], *, has_given_categories: bool
+) -> tuple[Claim, ...]:
+    """The claims about a column; `has_given_categories` is whether the custodian named the categories."""
     column = f'"{name}"'
     how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
     answers = {
@@ -24,7 +26,9 @@ def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *,
         "missing": "answer" if None in channel.categories else "keep",
     }
     claims = [
-        claim_epsilon("epsilon", channel.epsilon, how, f"An answer in {column}", given=given),
+        claim_epsilon(
+            "epsilon", channel.epsilon, how, f"An answer in {column}", has_given_categories=has_given_categories
+        ),
         _make_zero_claim("strange_answers", answers, f"Every answer in {column} is one of the categories."),
         Claim(
             property="answers_off_channel",
@@ -40,9 +44,9 @@ def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *,
         ),
     ]
     if person:
-        meaning = f"The same person with the same true answer has the same published answer in {column}."
-        where = {"column": name, "person": person}
-        claims.append(_make_zero_claim("answers_that_differ", where, meaning, needs_original=True))
+        meaning = f"The same person with the same true answer always has the same published answer in {column}."
+        person_arguments = {"column": name, "person": person}
+        claims.append(_make_zero_claim("answers_that_differ", person_arguments, meaning, needs_original=True))
     return tuple(claims)
 
 
@@ -59,14 +63,18 @@ def _make_zero_claim(measure: str, arguments: Mapping[str, Any], meaning: str, n
     )
 
 
-def claim_epsilon(name: str, epsilon: float, how: Mapping[str, Any], subject: str, *, given: bool) -> Claim:
+def claim_epsilon(
+    name: str, epsilon: float, how: Mapping[str, Any], subject: str, *, has_given_categories: bool
+) -> Claim:
     """How far answers may depend on the truth; if categories are not given, this holds only if they are public."""
-    only = "" if given else ", given that the list of categories, which was taken from the data, is public"
+    condition = (
+        "" if has_given_categories else ", given that the list of categories, which was taken from the data, is public"
+    )
     return Claim(
         property=name,
         threshold=epsilon,
         bound="at_most",
         measure="answer_epsilon",
         arguments=how,
-        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one true answer as for another{only}.",
+        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one true answer as for another{condition}.",
     )

@@ -44,14 +44,14 @@ def read_memory(path: str) -> Key:
     seed."""
     file = Path(path)
     if not os.path.lexists(file):  # a broken link is a missing key: a new key would draw new answers
-        made = draw_memory(Randomness.secure())
+        new_key = draw_memory(Randomness.secure())
         try:
-            made.save(file)
+            new_key.save(file)
         except DataError:
             if not file.exists():  # otherwise another run created it in the meantime
                 raise
         else:
-            return made
+            return new_key
     return Key.load(file)
 
 
@@ -91,15 +91,15 @@ class AnswerDraws:
         question = hashlib.blake2b(
             self._encode_question(column, channel, b"who"), key=self.secret, digest_size=32
         ).digest()
-        asked = hashlib.blake2b(key=question, digest_size=_TOKEN)
-        made, people, truths = [], self.people, _join_row_cells([truth])
+        question_hasher = hashlib.blake2b(key=question, digest_size=_TOKEN)
+        digests, people, truths = [], self.people, _join_row_cells([truth])
         for index, row in enumerate(rows.tolist()):
             if index % _CHUNK == 0:
                 report_progress("randomizing answers", index, len(rows))
-            hasher = asked.copy()
+            hasher = question_hasher.copy()
             hasher.update(f"{people[row]}|{truths[row]}".encode())
-            made.append(hasher.digest())
-        return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(-1, _TOKEN)
+            digests.append(hasher.digest())
+        return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _TOKEN)
 
     def draw_uniform(self, column: str, channel: AnswerChannel, tokens: Bytes, width: int) -> Floats:
         """Numbers between 0 and 1, `width` per token: AES over the token and a counter."""

@@ -42,14 +42,14 @@ class AskedColumn:
     def answer(self, cells: pl.Series, draws: AnswerDraws, first: int = 0) -> pl.Series:
         """The published answers of some rows, of which the first has a number."""
         codes = self.find_codes(cells)
-        there = np.flatnonzero(codes != NO_ANSWER)
-        tokens = draws.compute_tokens(self.name, self.channel, spell_cells(self._read(cells)), there, first)
+        answered_rows = np.flatnonzero(codes != NO_ANSWER)
+        tokens = draws.compute_tokens(self.name, self.channel, spell_cells(self._read(cells)), answered_rows, first)
         answers = answer_by_chance(
-            codes[there],
+            codes[answered_rows],
             self.channel,
             lambda part, width: draws.draw_uniform(self.name, self.channel, tokens[part], width),
         )
-        return _publish_answers(answers, there, self.values, len(cells)).alias(self.name)
+        return _publish_answers(answers, answered_rows, self.values, len(cells)).alias(self.name)
 
     def _read(self, cells: pl.Series) -> pl.Series:
         return cells if self.values.dtype == cells.dtype else spell_cells(cells)
@@ -68,17 +68,17 @@ def list_answer_texts(name: str, values: pl.Series, source: str, *, missing: boo
 
 
 def cast_given_answers(
-    given: Sequence[str | bool | int | float | date], name: str, kind: pl.DataType, source: str
+    categories: Sequence[str | bool | int | float | date], name: str, kind: pl.DataType, source: str
 ) -> pl.Series:
     """Given categories as values, in a type that they decide: one cell may decide the column's."""
-    texts = pl.Series("answer", [spell_category(category) for category in given], dtype=pl.String)
+    texts = pl.Series("answer", [spell_category(category) for category in categories], dtype=pl.String)
     if kind.is_numeric() or kind in (pl.String, pl.Null):
         return _type_categories(texts, name)
     values = cast_categories(texts.to_list(), kind)
     if values is not None:
         return values
     raise PolicyError(
-        f'{source}: some of the {len(given)} `categories` are not spelled like cells of "{name}", '
+        f'{source}: some of the {len(categories)} `categories` are not spelled like cells of "{name}", '
         f"which holds {kind}; spell them the same way, dates as year-month-day"
     )
 
@@ -102,13 +102,13 @@ def _type_categories(texts: pl.Series, name: str) -> pl.Series:
     return values
 
 
-def _publish_answers(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int) -> pl.Series:
+def _publish_answers(answers: Ints | Bytes, answered_rows: Ints, values: pl.Series, rows: int) -> pl.Series:
     """Answers as a column of the table; a category without a value is a missing cell."""
     places = np.full(rows, -1, dtype=np.int64)
     if answers.ndim == 2:
-        places[there] = np.arange(len(there))
+        places[answered_rows] = np.arange(len(answered_rows))
         texts = spell_bits(answers.astype(np.uint8, copy=False))
     else:
-        places[there] = np.where(answers < len(values), answers, -1)
+        places[answered_rows] = np.where(answers < len(values), answers, -1)
         texts = values
     return texts.gather(pl.Series(places).set(pl.Series(places < 0), None))

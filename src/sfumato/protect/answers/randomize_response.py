@@ -88,11 +88,13 @@ class RandomizeResponse(Method):
 
     @field_validator("categories", mode="before")
     @classmethod
-    def _spell_dates(cls, given: Any) -> Any:
+    def _spell_dates(cls, raw_categories: Any) -> Any:
         """Dates and times as a table spells them, so that a policy file keeps them unchanged."""
-        if not isinstance(given, list | tuple):
-            return given
-        return tuple(spell_category(category) if isinstance(category, date) else category for category in given)
+        if not isinstance(raw_categories, list | tuple):
+            return raw_categories
+        return tuple(
+            spell_category(category) if isinstance(category, date) else category for category in raw_categories
+        )
 
     @model_validator(mode="after")
     def _check_p_or_epsilon(self) -> RandomizeResponse:
@@ -152,34 +154,34 @@ class RandomizeResponse(Method):
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows")
         draws = self._make_draws(data, chance, key)
-        done = [self._randomize(data, name, draws, key) for name in names]
-        frame = data.frame.with_columns(column.column for column in done)
+        columns = [self._randomize(data, name, draws, key) for name in names]
+        frame = data.frame.with_columns(column.column for column in columns)
         person = self._choose_person_column(data) if draws.people else ()
-        release = self.describe_release(data, frame, done, person, key)
+        release = self.describe_release(data, frame, columns, person, key)
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
 
     def describe_release(
         self,
         data: Table,
         frame: pl.DataFrame,
-        done: Sequence[RandomizedColumn],
+        columns: Sequence[RandomizedColumn],
         person: tuple[str, ...] = (),
         key: Key | None = None,
     ) -> Release:
         """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
-        published = data.with_frame(frame.drop(data.identifying, strict=False))
-        bits = {column.name for column in done if not column.channel.one_answer}
-        covered = {name: tree for name, tree in published.hierarchies.items() if name not in bits}
-        names = [column.name for column in done]
+        published_table = data.with_frame(frame.drop(data.identifying, strict=False))
+        bits = {column.name for column in columns if not column.channel.one_answer}
+        hierarchies = {name: tree for name, tree in published_table.hierarchies.items() if name not in bits}
+        names = [column.name for column in columns]
         return Release(
-            data=replace(published, hierarchies=MappingProxyType(covered)),
+            data=replace(published_table, hierarchies=MappingProxyType(hierarchies)),
             method=self,
-            claims=self._list_claims(data, done, person),
-            losses=_compute_answer_losses(done),
+            claims=self._list_claims(data, columns, person),
+            losses=_compute_answer_losses(columns),
             details=AnswerDetails(
-                public={column.name: column.describe(self) for column in done}, limits=self._list_limits(key)
+                public={column.name: column.describe(self) for column in columns}, limits=self._list_limits(key)
             ),
-            changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -244,34 +246,40 @@ class RandomizeResponse(Method):
         """Randomize one column."""
         report_progress("randomizing answers")
         column = table.frame[name]
-        asked = self.ask(name, table, column.drop_nulls().unique().sort())
-        codes = asked.find_codes(column)
-        asked.refuse_strange(int((codes < NO_ANSWER).sum()), table.source)
-        there = np.flatnonzero(codes != NO_ANSWER)
-        alone = draws.people is None or not len(there)
-        repeats = 1.0 if alone else _measure_repeats([draws.people[row] for row in there])  # type: ignore[index]
-        channel = asked.channel.model_copy(update={"memoized": self._lasts(key), "repeats": repeats})
-        return RandomizedColumn(name, channel, asked.answer(column, draws))
+        asked_column = self.ask(name, table, column.drop_nulls().unique().sort())
+        codes = asked_column.find_codes(column)
+        asked_column.refuse_strange(int((codes < NO_ANSWER).sum()), table.source)
+        answered_rows = np.flatnonzero(codes != NO_ANSWER)
+        has_no_people = draws.people is None or not len(answered_rows)
+        repeats = 1.0 if has_no_people else _measure_repeats([draws.people[row] for row in answered_rows])  # type: ignore[index]
+        channel = asked_column.channel.model_copy(update={"memoized": self._lasts(key), "repeats": repeats})
+        return RandomizedColumn(name, channel, asked_column.answer(column, draws))
 
     def _lasts(self, key: Key | None) -> bool:
         """Whether the same people will give the same answers in another release."""
         return key is not None or self.memory is not None
 
     def _list_claims(
-        self, table: Table, done: Sequence[RandomizedColumn], person: tuple[str, ...]
+        self, table: Table, columns: Sequence[RandomizedColumn], person: tuple[str, ...]
     ) -> tuple[Claim, ...]:
-        names = tuple(column.name for column in done)
-        given = self._given is not None
-        claims = [claim for column in done for claim in claim_answers(column.name, column.channel, person, given=given)]
-        if len(done) > 1:
+        names = tuple(column.name for column in columns)
+        has_given_categories = self._given is not None
+        claims = [
+            claim
+            for column in columns
+            for claim in claim_answers(column.name, column.channel, person, has_given_categories=has_given_categories)
+        ]
+        if len(columns) > 1:
             arguments = {
-                "kind": tuple(column.channel.kind for column in done),
-                "p": tuple(repr(column.channel.p) for column in done),
-                "q": tuple(repr(column.channel.q) for column in done),
+                "kind": tuple(column.channel.kind for column in columns),
+                "p": tuple(repr(column.channel.p) for column in columns),
+                "q": tuple(repr(column.channel.q) for column in columns),
             }
-            total = sum(column.channel.epsilon for column in done)
-            subject = f"All {len(done)} answers of a person together"
-            claims.append(claim_epsilon("epsilon_in_all", total, arguments, subject, given=given))
+            total = sum(column.channel.epsilon for column in columns)
+            subject = f"All {len(columns)} answers of a person together"
+            claims.append(
+                claim_epsilon("epsilon_in_all", total, arguments, subject, has_given_categories=has_given_categories)
+            )
         unchanged_claim = Claim(
             property="changed_beside_answers",
             threshold=0,
@@ -324,11 +332,11 @@ def _measure_repeats(people: Sequence[str]) -> float:
     return max(1.0, float(Context(prec=2, rounding=ROUND_CEILING).plus(exact)))
 
 
-def _compute_answer_losses(done: Sequence[RandomizedColumn]) -> dict[str, Number]:
+def _compute_answer_losses(columns: Sequence[RandomizedColumn]) -> dict[str, Number]:
     """`loss`: the mean over columns of the share of answers that come from chance alone."""
-    lost = [1 - abs(column.channel.p - column.channel.q) for column in done]
+    chance_shares = [1 - abs(column.channel.p - column.channel.q) for column in columns]
     return {
-        "loss": round(sum(lost) / len(lost), 12),
-        "epsilon": round(sum(column.channel.epsilon for column in done), 12),
+        "loss": round(sum(chance_shares) / len(chance_shares), 12),
+        "epsilon": round(sum(column.channel.epsilon for column in columns), 12),
         "suppressed_rows": 0,
     }

@@ -55,10 +55,10 @@ def plan_stored(method: RandomizeResponse, table: StoredTable, randomness: Rando
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     draws = AnswerDraws.draw_afresh(randomness)
-    asked = tuple(_ask(method, table, name) for name in names)
-    plan = AnswerPlan(table, Release(outline, method, (), {}), asked, draws)
+    asked_columns = tuple(_ask(method, table, name) for name in names)
+    plan = AnswerPlan(table, Release(outline, method, (), {}), asked_columns, draws)
     frame = plan.publish(outline.frame)
-    columns = [RandomizedColumn(column.name, column.channel, frame[column.name]) for column in asked]
+    columns = [RandomizedColumn(column.name, column.channel, frame[column.name]) for column in asked_columns]
     return replace(plan, release=method.describe_release(outline, frame, columns))
 
 
@@ -69,13 +69,13 @@ def _ask(method: RandomizeResponse, table: StoredTable, name: str) -> AskedColum
             f'{table.source}: "{name}" has {count:,} different values, too many for answers; randomize a column of '
             "categories, or use add_noise for numbers"
         )
-    asked = method.ask(name, table.outline, table.list_values(name))
-    if not asked.channel.one_answer:
+    asked_column = method.ask(name, table.outline, table.list_values(name))
+    if not asked_column.channel.one_answer:
         raise PolicyError(
-            f'{table.source}: with {len(asked.values)} categories and this epsilon, kind = auto makes "{name}" a '
-            "column of bits, which this engine does not run; set kind = k_ary, or use --engine memory"
+            f'{table.source}: with {len(asked_column.values)} categories and this epsilon, kind = auto makes "{name}" '
+            "a column of bits, which this engine does not run; set kind = k_ary, or use --engine memory"
         )
     value_counts = table.count_values(name)
-    codes = asked.find_codes(value_counts.frame[name])
-    asked.refuse_strange(int(value_counts.counts[codes < NO_ANSWER].sum()), table.source)
-    return asked
+    codes = asked_column.find_codes(value_counts.frame[name])
+    asked_column.refuse_strange(int(value_counts.counts[codes < NO_ANSWER].sum()), table.source)
+    return asked_column

@@ -43,15 +43,15 @@ class ItemOccurrences:
         column = np.full(len(self.items), -1, dtype=np.int64)
         column[list(places)] = np.arange(len(places))
         item_columns = column[self.codes]
-        tracked = np.flatnonzero(item_columns >= 0)
-        held = np.zeros((len(places), self.count), dtype=np.bool_)
-        held[item_columns[tracked], self.rows[tracked]] = True
-        return held
+        tracked_indices = np.flatnonzero(item_columns >= 0)
+        held_mask = np.zeros((len(places), self.count), dtype=np.bool_)
+        held_mask[item_columns[tracked_indices], self.rows[tracked_indices]] = True
+        return held_mask
 
-    def keep_occurrences(self, kept: Flags) -> Baskets:
+    def keep_occurrences(self, kept_mask: Flags) -> Baskets:
         """The baskets with only the kept occurrences."""
-        sizes = np.bincount(self.rows[kept], minlength=self.count)
-        return Baskets(self.items, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.codes[kept])
+        sizes = np.bincount(self.rows[kept_mask], minlength=self.count)
+        return Baskets(self.items, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.codes[kept_mask])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,9 +72,11 @@ class BasketDraft:
     @classmethod
     def of(cls, data: Baskets, places: Iterable[int], sizes: Ints | None = None) -> BasketDraft:
         """The columns of the items at these indices; `sizes` if baskets have more items than the data shows."""
-        chosen = tuple(sorted(set(places)))
-        held = ItemOccurrences.of(data).flag_items(chosen)
-        return cls(data, chosen, held, held.copy(), np.diff(data.offsets) if sizes is None else sizes.copy())
+        sorted_places = tuple(sorted(set(places)))
+        held_mask = ItemOccurrences.of(data).flag_items(sorted_places)
+        return cls(
+            data, sorted_places, held_mask, held_mask.copy(), np.diff(data.offsets) if sizes is None else sizes.copy()
+        )
 
     @property
     def column(self) -> dict[int, int]:
@@ -111,8 +113,8 @@ class BasketDraft:
     def count_companions(self, column: int) -> Ints:
         """How many baskets hold each item of the vocabulary together with this one."""
         holding = self.held[column]
-        inside = np.repeat(holding, np.diff(self.data.offsets))
-        counts = np.bincount(self.data.codes[inside], minlength=len(self.data.items)).astype(np.int64)
+        occurrence_mask = np.repeat(holding, np.diff(self.data.offsets))
+        counts = np.bincount(self.data.codes[occurrence_mask], minlength=len(self.data.items)).astype(np.int64)
         for other, position in enumerate(self.places):
             counts[position] = np.count_nonzero(holding & self.held[other])
         return counts
@@ -128,30 +130,32 @@ class BasketDraft:
 
     def list_occurrences(self) -> ItemOccurrences:
         """The occurrences as they are now."""
-        now = ItemOccurrences.of(self.data)
-        column = np.full(len(now.items), -1, dtype=np.int64)
+        occurrences = ItemOccurrences.of(self.data)
+        column = np.full(len(occurrences.items), -1, dtype=np.int64)
         column[list(self.places)] = np.arange(len(self.places))
-        item_columns = column[now.codes]
-        tracked = np.flatnonzero(item_columns >= 0)
-        kept = np.ones(len(item_columns), dtype=np.bool_)
-        kept[tracked] = self.held[item_columns[tracked], now.rows[tracked]]
+        item_columns = column[occurrences.codes]
+        tracked_indices = np.flatnonzero(item_columns >= 0)
+        kept_mask = np.ones(len(item_columns), dtype=np.bool_)
+        kept_mask[tracked_indices] = self.held[item_columns[tracked_indices], occurrences.rows[tracked_indices]]
         new_columns, new_rows = np.nonzero(self.held & ~self.before)
         if not len(new_rows):
-            return ItemOccurrences(now.items, now.rows[kept], now.codes[kept], now.count)
-        rows = np.concatenate([now.rows[kept], new_rows])
-        codes = np.concatenate([now.codes[kept], np.array(self.places, dtype=np.int32)[new_columns]])
+            return ItemOccurrences(
+                occurrences.items, occurrences.rows[kept_mask], occurrences.codes[kept_mask], occurrences.count
+            )
+        rows = np.concatenate([occurrences.rows[kept_mask], new_rows])
+        codes = np.concatenate([occurrences.codes[kept_mask], np.array(self.places, dtype=np.int32)[new_columns]])
         order = np.argsort(rows, kind="stable")
-        return ItemOccurrences(now.items, rows[order], codes[order], now.count)
+        return ItemOccurrences(occurrences.items, rows[order], codes[order], occurrences.count)
 
     def publish(self) -> Baskets:
         """The baskets as they are now, without their owners."""
-        now = self.list_occurrences()
-        return now.keep_occurrences(np.ones(len(now.codes), dtype=np.bool_))
+        occurrences = self.list_occurrences()
+        return occurrences.keep_occurrences(np.ones(len(occurrences.codes), dtype=np.bool_))
 
 
-def compute_change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
-    """The analyst's loss from these changes; `published` is what is certain in the release."""
-    frequencies_after = dict(zip(published.items, _count_item_frequencies(published), strict=True))
+def compute_change_losses(data: Baskets, published_baskets: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
+    """The analyst's loss from these changes; `published_baskets` is what is certain in the release."""
+    frequencies_after = dict(zip(published_baskets.items, _count_item_frequencies(published_baskets), strict=True))
     drift = sum(
         abs(count - frequencies_after.get(item, 0))
         for item, count in zip(data.items, _count_item_frequencies(data), strict=True)

@@ -46,43 +46,51 @@ def distort_baskets(rows: BasketRows, distortion: BasketDistortion, chance: np.r
     for begin in range(0, count, step):
         report_progress("randomizing baskets", begin, count)
         end = min(begin + step, count)
-        inside = slice(int(rows.offsets[begin]), int(rows.offsets[end]))
-        held = np.repeat(np.arange(end - begin), np.diff(rows.offsets[begin : end + 1])) * width + rows.codes[inside]
+        code_slice = slice(int(rows.offsets[begin]), int(rows.offsets[end]))
+        held_cells = (
+            np.repeat(np.arange(end - begin), np.diff(rows.offsets[begin : end + 1])) * width + rows.codes[code_slice]
+        )
         draw = _draw_masked if distortion.kind == "mask" else _draw_cut_and_pasted
-        row, code = np.divmod(draw(np.sort(held), end - begin, distortion, chance), width)
+        row, code = np.divmod(draw(np.sort(held_cells), end - begin, distortion, chance), width)
         sizes.append(np.bincount(row, minlength=end - begin))
         codes.append(code.astype(np.int32))
     return BasketRows(np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64), np.concatenate(codes))
 
 
-def _draw_masked(held: Ints, rows: int, distortion: BasketDistortion, chance: np.random.Generator) -> Ints:
+def _draw_masked(held_cells: Ints, rows: int, distortion: BasketDistortion, chance: np.random.Generator) -> Ints:
     """Each item that a basket holds stays, each other one is added, independently."""
     width, adds = len(distortion.categories), distortion.adds
-    kept = held[chance.random(len(held)) < distortion.keeps[held % width]]
-    parts = [kept]
+    kept_cells = held_cells[chance.random(len(held_cells)) < distortion.keeps[held_cells % width]]
+    parts = [kept_cells]
     for share in np.unique(adds).tolist():
         alike = np.flatnonzero(adds == share)
         row, index = np.divmod(_scatter(rows * len(alike), share, chance), len(alike))
-        added = row * width + alike[index]
-        positions = np.minimum(np.searchsorted(held, added), max(len(held) - 1, 0))
-        parts.append(added[held[positions] != added] if len(held) else added)
-    published: Ints = np.sort(np.concatenate(parts), kind="stable")
-    return published
+        added_cells = row * width + alike[index]
+        positions = np.minimum(np.searchsorted(held_cells, added_cells), max(len(held_cells) - 1, 0))
+        parts.append(added_cells[held_cells[positions] != added_cells] if len(held_cells) else added_cells)
+    published_cells: Ints = np.sort(np.concatenate(parts), kind="stable")
+    return published_cells
 
 
-def _draw_cut_and_pasted(held: Ints, rows: int, distortion: BasketDistortion, chance: np.random.Generator) -> Ints:
+def _draw_cut_and_pasted(
+    held_cells: Ints, rows: int, distortion: BasketDistortion, chance: np.random.Generator
+) -> Ints:
     """Steps 1 to 3 of cut and paste: how many items of the basket, which of them, and random others."""
     assert distortion.cutoff is not None and distortion.level is not None
     width = len(distortion.categories)
-    pasted = chance.integers(0, distortion.cutoff + 1, rows)
-    row = held // width
-    order = np.lexsort((chance.random(len(held)), row))
+    pasted_counts = chance.integers(0, distortion.cutoff + 1, rows)
+    row = held_cells // width
+    order = np.lexsort((chance.random(len(held_cells)), row))
     starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
-    rank = np.arange(len(held)) - starts[row[order]]
-    chosen = held[order][rank < pasted[row[order]]]
-    both = np.concatenate([np.sort(chosen), _scatter(rows * width, distortion.level, chance)])
-    both.sort(kind="stable")  # two sorted runs, which this merges
-    return both[np.concatenate([[True], both[1:] > both[:-1]])] if len(both) else both
+    rank = np.arange(len(held_cells)) - starts[row[order]]
+    chosen_cells = held_cells[order][rank < pasted_counts[row[order]]]
+    merged_cells = np.concatenate([np.sort(chosen_cells), _scatter(rows * width, distortion.level, chance)])
+    merged_cells.sort(kind="stable")  # two sorted runs, which this merges
+    return (
+        merged_cells[np.concatenate([[True], merged_cells[1:] > merged_cells[:-1]])]
+        if len(merged_cells)
+        else merged_cells
+    )
 
 
 def _scatter(cells: int, share: float, chance: np.random.Generator) -> Ints:

@@ -34,8 +34,8 @@ def hide_exactly(
         best = quick
     # A change takes at most one basket from a rule, so no plan has fewer changes than a rule's surplus.
     least = max(
-        thresholds.count_surplus(int(whole), int(left))
-        for whole, left in zip(critical.whole, critical.left, strict=True)
+        thresholds.count_surplus(int(whole), int(left_count))
+        for whole, left_count in zip(critical.whole, critical.left, strict=True)
     )
     best = replace(best, bound=min(max(best.bound, least), best.changes))
     plan = best if (best.lost, best.changes) <= (quick.lost, quick.changes) else _bound_quick_plan(quick, best)
@@ -80,11 +80,11 @@ def _plan_quickly(
     """What joint hiding would remove, and what that loses."""
     trial = BasketDraft.of(draft.data, draft.places)
     hide_jointly(trial, rules, thresholds)
-    gone = trial.before & ~trial.held
-    columns, rows = np.nonzero(gone)
-    out = gone[:, critical.rows]
-    lost = 0
+    removed_mask = trial.before & ~trial.held
+    columns, rows = np.nonzero(removed_mask)
+    out = removed_mask[:, critical.rows]
+    lost_count = 0
     for number, items in enumerate(at_risk.columns):
         hit = at_risk.held[number] & out[sorted(items)].any(axis=0)
-        lost += int(at_risk.times[number]) if int(hit.sum()) > at_risk.spare[number] else 0
-    return ExactHidingPlan(tuple(zip(rows.tolist(), columns.tolist(), strict=True)), lost, 0, len(rows), 0)
+        lost_count += int(at_risk.times[number]) if int(hit.sum()) > at_risk.spare[number] else 0
+    return ExactHidingPlan(tuple(zip(rows.tolist(), columns.tolist(), strict=True)), lost_count, 0, len(rows), 0)

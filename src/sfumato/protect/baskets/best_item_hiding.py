@@ -32,26 +32,28 @@ def hide_items_exactly(
     quick = BasketDraft.of(draft.data, draft.places)
     scans = hide_completely(quick, columns, thresholds)
     fewest = int((quick.before & ~quick.held).sum())
-    hidden = [draft.places[column] for column in columns]
+    hidden_items = [draft.places[column] for column in columns]
     rules: dict[SecretRule, None] = {}
     bound, best = 0, None
-    now = ItemOccurrences.of(draft.data)
+    occurrences = ItemOccurrences.of(draft.data)
     while bound < fewest:
-        new = [shown_rule.rule for item in hidden for shown_rule in list_rules_about(now, item, thresholds)]
-        scans += len(hidden)
+        new = [
+            shown_rule.rule for item in hidden_items for shown_rule in list_rules_about(occurrences, item, thresholds)
+        ]
+        scans += len(hidden_items)
         if not new:
-            best = now
+            best = occurrences
             break
         rules |= dict.fromkeys(new)
-        plan, wide = _plan_against_rules(draft, tuple(rules), hidden, thresholds, end)
+        plan, wide = _plan_against_rules(draft, tuple(rules), hidden_items, thresholds, end)
         if plan is None:
             break
         bound = max(bound, min(plan.bound, fewest))
-        now = _apply_plan(wide, plan)
+        occurrences = _apply_plan(wide, plan)
         if plan.changes > plan.bound and time.monotonic() >= end:
             break
-    chosen = quick.held if best is None else best.flag_items(draft.places)
-    draft.held[:] = chosen
+    held_mask = quick.held if best is None else best.flag_items(draft.places)
+    draft.held[:] = held_mask
     draft.sizes[:] = quick.sizes if best is None else np.bincount(best.rows, minlength=best.count)
     changes = int((draft.before & ~draft.held).sum())
     return {
@@ -64,14 +66,18 @@ def hide_items_exactly(
 
 
 def _plan_against_rules(
-    draft: BasketDraft, rules: tuple[SecretRule, ...], hidden: Sequence[int], thresholds: HidingThresholds, end: float
+    draft: BasketDraft,
+    rules: tuple[SecretRule, ...],
+    hidden_items: Sequence[int],
+    thresholds: HidingThresholds,
+    end: float,
 ) -> tuple[ExactHidingPlan | None, BasketDraft]:
     """The best plan against these rules alone, on a draft of all their items."""
     wide = BasketDraft.of(draft.data, {position for rule in rules for position in rule.whole})
     critical = CriticalBaskets.of(wide, [rule.renumber_rule(wide.column) for rule in rules], thresholds.least)
-    victims = frozenset(wide.column[position] for position in hidden if position in wide.column)
-    nothing = assume_nothing_at_risk(len(critical.rows))
-    return find_best_plan(critical, thresholds, nothing, victims, end), wide
+    victims = frozenset(wide.column[position] for position in hidden_items if position in wide.column)
+    empty_risk = assume_nothing_at_risk(len(critical.rows))
+    return find_best_plan(critical, thresholds, empty_risk, victims, end), wide
 
 
 def _apply_plan(wide: BasketDraft, plan: ExactHidingPlan) -> ItemOccurrences:

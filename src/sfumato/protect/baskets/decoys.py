@@ -24,21 +24,21 @@ def choose_decoys(draft: BasketDraft, rules: Sequence[SecretRule]) -> Flags:
 
     The draft has the items removed that are to be unknown.
     """
-    chosen = np.zeros_like(draft.held)
+    decoy_mask = np.zeros_like(draft.held)
     for column in range(len(draft.places)):
-        blocked = int((draft.before[column] & ~draft.held[column]).sum())
-        if blocked:
-            rows = _rank_decoy_baskets(draft, rules, column)[:blocked]
-            chosen[column, rows] = True
-    return chosen
+        blocked_count = int((draft.before[column] & ~draft.held[column]).sum())
+        if blocked_count:
+            rows = _rank_decoy_baskets(draft, rules, column)[:blocked_count]
+            decoy_mask[column, rows] = True
+    return decoy_mask
 
 
-def refuse_bare_unknowns(draft: BasketDraft, chosen: Flags) -> None:
+def refuse_bare_unknowns(draft: BasketDraft, decoy_mask: Flags) -> None:
     """Stop if an item has fewer decoys than unknowns that were present: an unknown one would then more likely be
     present than not.
     """
-    blocked = (draft.before & ~draft.held).sum(axis=1)
-    bare = int((chosen.sum(axis=1) < blocked).sum())
+    blocked_counts = (draft.before & ~draft.held).sum(axis=1)
+    bare = int((decoy_mask.sum(axis=1) < blocked_counts).sum())
     if bare:
         raise ImpossibleRelease(
             f"{bare} items of the rules are lacking in too few baskets for a decoy per unknown one, so an unknown item "
@@ -52,7 +52,7 @@ def _rank_decoy_baskets(draft: BasketDraft, rules: Sequence[SecretRule], column:
     rest = np.zeros(len(lacking))
     for rule in rules:
         if column in rule.right:
-            others = [other for other in rule.whole if other != column]
-            share = draft.before[others][:, lacking].mean(axis=0) if others else np.ones(len(lacking))
+            other_columns = [other for other in rule.whole if other != column]
+            share = draft.before[other_columns][:, lacking].mean(axis=0) if other_columns else np.ones(len(lacking))
             rest = np.maximum(rest, share)
     return lacking[np.lexsort((draft.sizes[lacking], -rest))]

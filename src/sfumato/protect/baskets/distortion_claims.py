@@ -15,11 +15,11 @@ ERRORS = 5.0
 """By how many standard errors the published baskets may differ from what the probabilities predict."""
 
 
-def claim_distortion(distortion: BasketDistortion, baskets: int, *, given: bool) -> tuple[Claim, ...]:
-    """Every claim; `given` is whether the custodian named the items."""
-    ordered = distortion.kind == "cut_and_paste"
+def claim_distortion(distortion: BasketDistortion, baskets: int, *, has_given_items: bool) -> tuple[Claim, ...]:
+    """Every claim; `has_given_items` is whether the custodian named the items."""
+    is_cut_and_paste = distortion.kind == "cut_and_paste"
     return (
-        *_claim_privacy(distortion, given),
+        *_claim_privacy(distortion, has_given_items),
         Claim(
             property="strange_items",
             threshold=0,
@@ -36,7 +36,7 @@ def claim_distortion(distortion: BasketDistortion, baskets: int, *, given: bool)
             "Items were kept and added as often as the probabilities say, and independently, within "
             f"{ERRORS:g} standard errors (an honest release fails less than once in a million times).",
         ),
-        *(_claim_sizes(distortion) if ordered else ()),
+        *(_claim_sizes(distortion) if is_cut_and_paste else ()),
         Claim(
             property="baskets",
             threshold=baskets,
@@ -47,9 +47,9 @@ def claim_distortion(distortion: BasketDistortion, baskets: int, *, given: bool)
     )
 
 
-def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ...]:
+def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple[Claim, ...]:
     """ε and amplification; if the items are not given, they hold only if the list of items is public."""
-    only = "" if given else ", given that the list of items, which was taken from the data, is public"
+    condition = "" if has_given_items else ", given that the list of items, which was taken from the data, is public"
     how = _list_distinct_probabilities(distortion)
     is_mask = distortion.kind == "mask"
     subject = "An item in a published basket" if is_mask else "A published basket"
@@ -62,7 +62,7 @@ def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ..
             bound="at_most",
             measure="basket_epsilon",
             arguments=how,
-            meaning=f"{subject}: at most e^{distortion.epsilon:.4g} times as likely {truths}{only}.",
+            meaning=f"{subject}: at most e^{distortion.epsilon:.4g} times as likely {truths}{condition}.",
         ),
         Claim(
             property="amplification",
@@ -70,7 +70,7 @@ def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ..
             bound="at_most",
             measure="basket_amplification",
             arguments=how,
-            meaning=f"{subject}: at most {ratio:.4g} times as likely {truths}{only}. "
+            meaning=f"{subject}: at most {ratio:.4g} times as likely {truths}{condition}. "
             + ("What goes with it in the same basket tells more." if is_mask else "This bounds what can be inferred."),
         ),
     ]
@@ -83,7 +83,8 @@ def _claim_privacy(distortion: BasketDistortion, given: bool) -> tuple[Claim, ..
                 bound="at_most",
                 measure="basket_epsilon_in_all",
                 arguments=how,
-                meaning=f"A whole basket: at most e^{total:.4g} times as likely for one basket as for another{only}.",
+                meaning=f"A whole basket: at most e^{total:.4g} times as likely for one basket as for "
+                f"another{condition}.",
             )
         )
     return tuple(claims)
@@ -93,7 +94,7 @@ def _claim_sizes(distortion: BasketDistortion) -> tuple[Claim, ...]:
     sizes = tuple(f"{size}:{count}" for size, count in distortion.sizes or ())
     return (
         claim_with_originals(
-            "wrong_sizes", 0, "exactly", {"sizes": sizes}, "The published sizes are those of the original baskets."
+            "wrong_sizes", 0, "exactly", {"sizes": sizes}, "Every published size is that of its original basket."
         ),
     )
 

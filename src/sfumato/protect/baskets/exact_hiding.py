@@ -67,16 +67,16 @@ class _HidingTask:
 
     def build_program(self, most_lost: int) -> tuple[HidingVariables, IntegerProgram] | None:
         """The program of all plans that lose at most this many itemsets; None if it is too large."""
-        made = build_variables(self.critical, self.at_risk, self.victims, self.end, most_lost)
-        if made is None or made.entries > MOST_ENTRIES:
+        variables = build_variables(self.critical, self.at_risk, self.victims, self.end, most_lost)
+        if variables is None or variables.entries > MOST_ENTRIES:
             return None
-        return made, _build_hiding_program(made, self.critical, self.thresholds, self.at_risk)
+        return variables, _build_hiding_program(variables, self.critical, self.thresholds, self.at_risk)
 
-    def build_costs(self, made: HidingVariables) -> tuple[Floats, Floats]:
+    def build_costs(self, variables: HidingVariables) -> tuple[Floats, Floats]:
         """The losses and the changes of plans."""
         rest = np.zeros(len(self.critical.rules))
-        lost = np.concatenate([np.zeros(len(made.cost)), self.at_risk.times, rest])
-        return lost, np.concatenate([made.cost, np.zeros(len(self.at_risk)), rest])
+        losses = np.concatenate([np.zeros(len(variables.cost)), self.at_risk.times, rest])
+        return losses, np.concatenate([variables.cost, np.zeros(len(self.at_risk)), rest])
 
 
 def find_best_plan(
@@ -95,15 +95,15 @@ def find_best_plan(
     ready = task.build_program(first.lost)
     if ready is None:
         return first if len(at_risk) else None
-    made, program = ready
-    lost, changes = task.build_costs(made)
+    variables, program = ready
+    losses, changes = task.build_costs(variables)
     second = solve_program(
-        program.limit_costs(lost, first.lost) if len(at_risk) else program, changes, task.count_seconds_left()
+        program.limit_costs(losses, first.lost) if len(at_risk) else program, changes, task.count_seconds_left()
     )
     if second is None:
         return first if len(at_risk) else None
-    gone = list_removals(made, critical, second.values)
-    return ExactHidingPlan(gone, first.lost, first.lost_bound, len(gone), second.bound)
+    removals = list_removals(variables, critical, second.values)
+    return ExactHidingPlan(removals, first.lost, first.lost_bound, len(removals), second.bound)
 
 
 def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> ExactHidingPlan | None:
@@ -115,16 +115,16 @@ def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> ExactHidingPla
         ready = task.build_program(most_lost)
         if ready is None:
             break
-        made, program = ready
-        lost, _ = task.build_costs(made)
-        solution = solve_program(program, lost, share * task.count_seconds_left())
+        variables, program = ready
+        losses, _ = task.build_costs(variables)
+        solution = solve_program(program, losses, share * task.count_seconds_left())
         if solution is None:
             continue
-        gone = list_removals(made, task.critical, solution.values)
-        fewest = round(float(lost @ solution.values))
+        removals = list_removals(variables, task.critical, solution.values)
+        fewest = round(float(losses @ solution.values))
         bound = solution.bound if best is None else max(solution.bound, best.lost_bound)
         if best is None or fewest < best.lost:
-            best = ExactHidingPlan(gone, fewest, 0, len(gone), 0)
+            best = ExactHidingPlan(removals, fewest, 0, len(removals), 0)
         best = replace(best, lost_bound=min(bound, best.lost))
         if best.lost_bound == best.lost:
             break
@@ -133,36 +133,36 @@ def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> ExactHidingPla
 
 
 def _build_hiding_program(
-    made: HidingVariables, critical: CriticalBaskets, thresholds: HidingThresholds, at_risk: ItemsetsAtRisk
+    variables: HidingVariables, critical: CriticalBaskets, thresholds: HidingThresholds, at_risk: ItemsetsAtRisk
 ) -> IntegerProgram:
     """Variables: the decisions, then which itemsets are lost, then the route of each rule."""
-    count = len(made.upper)
+    count = len(variables.upper)
     program = IntegerProgram.of(
-        np.concatenate([made.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64)
+        np.concatenate([variables.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64)
     )
-    for rows, numbers in zip(made.groups, made.sharing, strict=True):
+    for rows, numbers in zip(variables.groups, variables.sharing, strict=True):
         if len(numbers) > 1:
             program.require_at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
-    for helper, among, upward in made.any_of:
-        _link_helper(program, helper, among, upward)
-    for number, own in enumerate(made.list_hitting_variables("risk", len(at_risk))):
+    for helper, part_numbers, upward in variables.any_of:
+        _link_helper(program, helper, part_numbers, upward)
+    for number, hitting_numbers in enumerate(variables.list_hitting_variables("risk", len(at_risk))):
         most = float(at_risk.most[number] - at_risk.spare[number])
-        weights = np.append(np.ones(len(own)), -most)
-        program.require_at_most(np.append(own, count + number), weights, float(at_risk.spare[number]))
-    wholes, lefts = (made.list_hitting_variables(kind, len(critical.rules)) for kind in ("whole", "left"))
+        weights = np.append(np.ones(len(hitting_numbers)), -most)
+        program.require_at_most(np.append(hitting_numbers, count + number), weights, float(at_risk.spare[number]))
+    wholes, lefts = (variables.list_hitting_variables(kind, len(critical.rules)) for kind in ("whole", "left"))
     for u in range(len(critical.rules)):
         _constrain_rule(program, wholes[u], lefts[u], critical, thresholds, u, count + len(at_risk) + u)
     return program
 
 
-def _link_helper(program: IntegerProgram, helper: int, own: tuple[int, ...], upward: bool) -> None:
+def _link_helper(program: IntegerProgram, helper: int, part_numbers: tuple[int, ...], upward: bool) -> None:
     """The helper is whether any of its variables is 1; only the side that could be exploited is bounded."""
     if upward:
-        for number in own:
+        for number in part_numbers:
             program.require_at_least(np.array([helper, number]), np.array([1.0, -1.0]), 0.0)
     else:
-        weights = np.append(np.ones(len(own)), -1.0)
-        program.require_at_least(np.append(np.array(own), helper), weights, 0.0)
+        weights = np.append(np.ones(len(part_numbers)), -1.0)
+        program.require_at_least(np.append(np.array(part_numbers), helper), weights, 0.0)
 
 
 def _constrain_rule(
@@ -175,21 +175,21 @@ def _constrain_rule(
     route: int,
 ) -> None:
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
-    whole, left = int(critical.whole[u]), int(critical.left[u])
+    whole, left_count = int(critical.whole[u]), int(critical.left[u])
     # Either route needs this many baskets: stated explicitly, since half of both routes would need fewer.
-    fewest, enough = thresholds.count_surplus(whole, left), whole + 1 - thresholds.least
-    if not len(lefts) or fewest >= enough:
+    fewest, support_surplus = thresholds.count_surplus(whole, left_count), whole + 1 - thresholds.least
+    if not len(lefts) or fewest >= support_surplus:
         program.require_at_least(wholes, np.ones(len(wholes)), float(fewest))
         return
     p, q = thresholds.confidence.numerator, thresholds.confidence.denominator
     program.require_at_least(
-        np.append(wholes, route), np.append(np.ones(len(wholes)), -float(enough - fewest)), float(fewest)
+        np.append(wholes, route), np.append(np.ones(len(wholes)), -float(support_surplus - fewest)), float(fewest)
     )
     # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the route is the support.
     weights = np.zeros(len(program.upper))
     np.add.at(weights, wholes, float(q))
     np.add.at(weights, lefts, -float(p))
-    wanted = float(q * whole - p * left + 1)
-    weights[route] = max(wanted - q * enough + p * float(critical.lefts[u].sum()), 0.0)
+    required_sum = float(q * whole - p * left_count + 1)
+    weights[route] = max(required_sum - q * support_surplus + p * float(critical.lefts[u].sum()), 0.0)
     columns = np.flatnonzero(weights)
-    program.require_at_least(columns, weights[columns], wanted)
+    program.require_at_least(columns, weights[columns], required_sum)

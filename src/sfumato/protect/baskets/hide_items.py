@@ -81,18 +81,18 @@ class HideItems(Method):
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
         item_places = index_item_names(data, self.items, "the items to hide")
-        hidden = list(dict.fromkeys(item_places[item] for item in self.items))
+        hidden_items = list(dict.fromkeys(item_places[item] for item in self.items))
         thresholds = self.compute_thresholds(len(data))
-        draft, details = self._hide_items(data, hidden, thresholds)
-        changes, published = draft.list_changes(), draft.publish()
+        draft, details = self._hide_items(data, hidden_items, thresholds)
+        changes, published_baskets = draft.list_changes(), draft.publish()
         return Release(
-            data=published,
+            data=published_baskets,
             method=self,
             claims=self.list_claims(data, thresholds, is_hidden=not details.get("left")),
-            losses={**compute_change_losses(data, published, changes), "exposed_rules": details.get("left", 0)},
+            losses={**compute_change_losses(data, published_baskets, changes), "exposed_rules": details.get("left", 0)},
             details=HidingDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                sensitive=tuple(data.items[position] for position in hidden),
+                sensitive=tuple(data.items[position] for position in hidden_items),
                 changes=changes,
                 **details,
             ),
@@ -106,17 +106,17 @@ class HideItems(Method):
     def list_claims(self, data: Sized, thresholds: HidingThresholds, *, is_hidden: bool = True) -> tuple[Claim, ...]:
         """What is promised about the published baskets."""
         # A threshold computed by the method would guarantee nothing, and disclose how many secrets show.
-        hidden = (claim_nothing_shows(thresholds.least, self.min_confidence),) if is_hidden else ()
-        return (*hidden, claim_no_foreign_items(), claim_all_baskets(data))
+        hiding_claims = (claim_nothing_shows(thresholds.least, self.min_confidence),) if is_hidden else ()
+        return (*hiding_claims, claim_no_foreign_items(), claim_all_baskets(data))
 
     def _hide_items(
-        self, data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds
+        self, data: Baskets, hidden_items: Sequence[int], thresholds: HidingThresholds
     ) -> tuple[BasketDraft, dict[str, Any]]:
         """The changed baskets, and a summary of the strategy's work."""
         if self.strategy in ("islf", "dsrf"):
-            return _hide_as_published(data, hidden, thresholds, self.strategy == "islf")
-        draft = BasketDraft.of(data, hidden)
-        columns = [draft.column[position] for position in hidden]
+            return _hide_as_published(data, hidden_items, thresholds, self.strategy == "islf")
+        draft = BasketDraft.of(data, hidden_items)
+        columns = [draft.column[position] for position in hidden_items]
         if self.strategy == "exact":
             from sfumato.protect.baskets.best_item_hiding import hide_items_exactly
 
@@ -125,24 +125,24 @@ class HideItems(Method):
 
 
 def _hide_as_published(
-    data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds, left_first: bool
+    data: Baskets, hidden_items: Sequence[int], thresholds: HidingThresholds, left_first: bool
 ) -> tuple[BasketDraft, dict[str, Any]]:
     """ISLF or DSRF, with Table 8's counts, and how many rules about the items are left."""
     from sfumato.protect.baskets.islf import hide_pairs
     from sfumato.protect.baskets.item_rules import list_every_rule_about, list_rules_about, select_shown_rules
 
     frequent = np.flatnonzero(np.bincount(data.codes, minlength=len(data.items)) >= thresholds.least).tolist()
-    draft = BasketDraft.of(data, {*hidden, *frequent})
-    work = hide_pairs(draft, [draft.column[position] for position in hidden], thresholds, left_first)
-    rules = list_every_rule_about(ItemOccurrences.of(data), hidden, thresholds)
+    draft = BasketDraft.of(data, {*hidden_items, *frequent})
+    work = hide_pairs(draft, [draft.column[position] for position in hidden_items], thresholds, left_first)
+    rules = list_every_rule_about(ItemOccurrences.of(data), hidden_items, thresholds)
     # Large baskets were filled with the same items, so left sides are without number: closed ones stand for all.
     occurrences = draft.list_occurrences()
     rules_left = select_shown_rules(occurrences, rules, thresholds)
-    alone = {position: len(list_rules_about(occurrences, position, thresholds)) for position in hidden}
-    handled = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}
+    rule_counts = {position: len(list_rules_about(occurrences, position, thresholds)) for position in hidden_items}
+    handled_rules = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}
     return draft, {
         "scans": work.scans,
-        "pruned": len(rules - rules_left - handled),
-        "left": sum(alone.values()),
-        "impossible": sorted((data.items[position] for position, count in alone.items() if count), key=str),
+        "pruned": len(rules - rules_left - handled_rules),
+        "left": sum(rule_counts.values()),
+        "impossible": sorted((data.items[position] for position, count in rule_counts.items() if count), key=str),
     }

@@ -99,24 +99,24 @@ class HideRules(Method):
 
     @model_validator(mode="before")
     @classmethod
-    def _spell_out(cls, given: Any) -> Any:
+    def _spell_out(cls, raw_fields: Any) -> Any:
         """A single rule as text is a list of one; any other text is the file that lists the rules."""
-        if isinstance(given, Mapping) and isinstance(rules := given.get("rules"), str | Path):
+        if isinstance(raw_fields, Mapping) and isinstance(rules := raw_fields.get("rules"), str | Path):
             if ARROW in str(rules):
-                return {**given, "rules": (str(rules),)}
-            if given.get("file") is not None:
+                return {**raw_fields, "rules": (str(rules),)}
+            if raw_fields.get("file") is not None:
                 raise ValueError("rules and file both name a file; give only one")
-            return {**{name: value for name, value in given.items() if name != "rules"}, "file": str(rules)}
-        return given
+            return {**{name: value for name, value in raw_fields.items() if name != "rules"}, "file": str(rules)}
+        return raw_fields
 
     @field_validator("rules", "itemsets", mode="before")
     @classmethod
-    def _parse_rules(cls, given: Any, info: Any) -> Any:
-        if not isinstance(given, list | tuple):
-            return given
+    def _parse_rules(cls, raw_entries: Any, info: Any) -> Any:
+        if not isinstance(raw_entries, list | tuple):
+            return raw_entries
         parse: Callable[[str], Any] = parse_rule if info.field_name == "rules" else parse_itemset
         try:
-            return tuple(parse(text) if isinstance(text, str) else text for text in given)
+            return tuple(parse(text) if isinstance(text, str) else text for text in raw_entries)
         except PolicyError as problem:
             raise ValueError(str(problem)) from None
 
@@ -151,12 +151,12 @@ class HideRules(Method):
         secret = number_secret_rules(data, *self.list_secrets())
         thresholds = self.compute_thresholds(len(data))
         draft = BasketDraft.of(data, {position for rule in secret for position in rule.whole})
-        inside = tuple(rule.renumber_rule(draft.column) for rule in secret)
-        details = self.hide(draft, inside, thresholds)
+        draft_rules = tuple(rule.renumber_rule(draft.column) for rule in secret)
+        details = self.hide(draft, draft_rules, thresholds)
         certain = draft.publish()
-        published, changes = self._build_published(draft, certain, inside)
+        published_baskets, changes = self._build_published(draft, certain, draft_rules)
         return Release(
-            data=published,
+            data=published_baskets,
             method=self,
             claims=self.list_claims(data, thresholds),
             losses={
@@ -204,8 +204,8 @@ class HideRules(Method):
 
             return hide_exactly(draft, rules, thresholds, self.seconds)
         # As published, 2.b and 2.c handle the largest itemset first; ties go to the most common one.
-        ordered = sorted(rules, key=lambda rule: (-len(rule.whole), -draft.count(rule.whole)))
-        in_order = tuple(ordered) if self.strategy in ("2b", "2c") else rules
+        sorted_rules = sorted(rules, key=lambda rule: (-len(rule.whole), -draft.count(rule.whole)))
+        in_order = tuple(sorted_rules) if self.strategy in ("2b", "2c") else rules
         return {"scans": hide_in_turn(draft, in_order, thresholds, _IN_TURN[self.strategy])}
 
     def _build_published(
@@ -214,9 +214,9 @@ class HideRules(Method):
         """The published baskets, and every change in them."""
         if self.strategy != "block":
             return certain, draft.list_changes()
-        chosen = choose_decoys(draft, rules)
-        refuse_bare_unknowns(draft, chosen)
-        columns, rows = np.nonzero(chosen | (draft.before & ~draft.held))
+        decoy_mask = choose_decoys(draft, rules)
+        refuse_bare_unknowns(draft, decoy_mask)
+        columns, rows = np.nonzero(decoy_mask | (draft.before & ~draft.held))
         order = np.lexsort((columns, rows))
         items = [draft.data.items[draft.places[column]] for column in columns[order].tolist()]
         unknown = rows[order].tolist()
@@ -238,12 +238,12 @@ def hide_in_turn(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: 
     One scan for each size of itemset up to the largest rule, and one for each search for its baskets.
     """
     scans = max(len(rule.whole) for rule in rules)
-    shown = [rule for rule in rules if draft.shows(rule, thresholds)]
-    while shown:
-        for done, rule in enumerate(shown):
-            report_progress("hiding rules", done, len(shown))
+    shown_rules = [rule for rule in rules if draft.shows(rule, thresholds)]
+    while shown_rules:
+        for done_count, rule in enumerate(shown_rules):
+            report_progress("hiding rules", done_count, len(shown_rules))
             if draft.shows(rule, thresholds):
                 step(draft, rule, thresholds)
                 scans += 1
-        shown = [rule for rule in rules if draft.shows(rule, thresholds)]
+        shown_rules = [rule for rule in rules if draft.shows(rule, thresholds)]
     return scans

@@ -47,20 +47,22 @@ class CriticalBaskets:
     @classmethod
     def of(cls, draft: BasketDraft, rules: Sequence[SecretRule], least: int) -> CriticalBaskets:
         """Find them."""
-        kept = tuple(rule for rule in rules if draft.count(rule.whole) >= least)
-        wholes = np.zeros((len(kept), len(draft.sizes)), dtype=np.bool_)
+        frequent_rules = tuple(rule for rule in rules if draft.count(rule.whole) >= least)
+        wholes = np.zeros((len(frequent_rules), len(draft.sizes)), dtype=np.bool_)
         lefts = np.zeros_like(wholes)
-        for u, rule in enumerate(kept):
+        for u, rule in enumerate(frequent_rules):
             wholes[u] = draft.flag_holding(rule.whole)
             if rule.left:
                 lefts[u] = draft.flag_holding(rule.left)
         rows = np.flatnonzero(wholes.any(axis=0)).astype(np.int64)
-        return cls(kept, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
+        return cls(frequent_rules, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
 
     def drop_decided_sides(self, thresholds: HidingThresholds) -> CriticalBaskets:
         """The same without the left sides of rules for which lowering the support is the shortest way, and so
         sufficient."""
-        surplus = [thresholds.count_surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
+        surplus = [
+            thresholds.count_surplus(whole, left_count) for whole, left_count in zip(self.whole, self.left, strict=True)
+        ]
         is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
         return replace(self, lefts=self.lefts & is_open[:, None])
 
@@ -78,10 +80,10 @@ class CriticalBaskets:
         np.fill_diagonal(meet, False)
         most = by_support.astype(np.int64)
         for _ in range(8):
-            over = self.whole - share * self.left + share * (meet @ most)
-            by_confidence = np.floor(over / max(1.0 - share, 1e-9) + 1e-9) + 1
-            bounded = np.where(self.left > 0, np.minimum(by_support, by_confidence), by_support)
-            most = np.maximum(bounded, 0).astype(np.int64)
+            excess = self.whole - share * self.left + share * (meet @ most)
+            by_confidence = np.floor(excess / max(1.0 - share, 1e-9) + 1e-9) + 1
+            hit_bounds = np.where(self.left > 0, np.minimum(by_support, by_confidence), by_support)
+            most = np.maximum(hit_bounds, 0).astype(np.int64)
         return most
 
 
@@ -131,42 +133,44 @@ def build_variables(
 
     A decision that alone loses more than `most_lost` itemsets is not considered.
     """
-    made = HidingVariables()
+    variables = HidingVariables()
     families = [frozenset(rule.whole) & victims for rule in critical.rules]
     sides = _HitSides.of(critical, at_risk)
     choices: dict[bytes, list[Choice] | None] = {}
     alike = _group_alike_baskets(critical, at_risk)
-    for done, members in enumerate(alike):
-        if done % 64 == 0:
-            report_progress("setting up the integer program", done, len(alike))
+    for done_count, members in enumerate(alike):
+        if done_count % 64 == 0:
+            report_progress("setting up the integer program", done_count, len(alike))
             if time.monotonic() > end:
                 return None
-        held = critical.wholes[:, members[0]]
-        own = [families[u] for u in np.flatnonzero(held)]
+        rule_mask = critical.wholes[:, members[0]]
+        rule_families = [families[u] for u in np.flatnonzero(rule_mask)]
         bearable = _BearableChoice(sides, int(members[0]), most_lost)
-        if (key := held.tobytes()) not in choices:
-            choices[key] = list_sensible_choices(own)
-        known = choices[key]
+        if (key := rule_mask.tobytes()) not in choices:
+            choices[key] = list_sensible_choices(rule_families)
+        known_choices = choices[key]
         if (
-            few := list_sensible_choices(own, bearable) if known is None else list(filter(bearable, known))
+            few := list_sensible_choices(rule_families, bearable)
+            if known_choices is None
+            else list(filter(bearable, known_choices))
         ) is not None:
-            _add_set_variables(made, sides, members, few)
+            _add_set_variables(variables, sides, members, few)
         else:
             for position in members:
-                _add_item_variables(made, sides, int(position), frozenset().union(*own))
-    return made
+                _add_item_variables(variables, sides, int(position), frozenset().union(*rule_families))
+    return variables
 
 
 def _group_alike_baskets(critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> list[Ints]:
     """The critical baskets in groups with the same rules, left sides and itemsets at risk."""
-    seen = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
-    groups = np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
+    basket_bits = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
+    groups = np.unique(basket_bits, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(groups, kind="stable").astype(np.int64)
     return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
 def list_sensible_choices(
-    families: Sequence[Choice], allowed: Callable[[Choice], bool] | None = None
+    families: Sequence[Choice], is_allowed: Callable[[Choice], bool] | None = None
 ) -> list[Choice] | None:
     """Every set of items in which each hits a family that the others miss; None if there are too many.
 
@@ -180,7 +184,7 @@ def list_sensible_choices(
             for item in {item for family in families if not family & choice for item in family}:
                 new = choice | {item}
                 if new not in larger and all(any(family & new == {item} for family in families) for item in new):
-                    larger |= {new} if allowed is None or allowed(new) else set()
+                    larger |= {new} if is_allowed is None or is_allowed(new) else set()
             if len(choices) + len(larger) > MOST_CHOICES:
                 return None
         choices += sorted(larger, key=sorted)
@@ -215,13 +219,15 @@ class _HitSides:
             "left": [frozenset(rule.left) for rule in critical.rules],
             "risk": list(at_risk.columns),
         }
-        columns = {kind: np.zeros((len(some), width), dtype=np.bool_) for kind, some in sets.items()}
-        for kind, some in sets.items():
-            for line, items in enumerate(some):
+        columns = {kind: np.zeros((len(kind_lines), width), dtype=np.bool_) for kind, kind_lines in sets.items()}
+        for kind, kind_lines in sets.items():
+            for line, items in enumerate(kind_lines):
                 columns[kind][line, sorted(items)] = True
-        held: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held}
+        held_masks: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held}
         fragile = np.where(at_risk.spare == 0, at_risk.times, 0)
-        return cls(columns, {kind: np.ascontiguousarray(some.T) for kind, some in held.items()}, fragile)
+        return cls(
+            columns, {kind: np.ascontiguousarray(kind_lines.T) for kind, kind_lines in held_masks.items()}, fragile
+        )
 
 
 class _BearableChoice:
@@ -236,17 +242,17 @@ class _BearableChoice:
         return self._all or int(self._fragile[self._sides.flag_hit("risk", choice)].sum()) <= self._most
 
 
-def _add_set_variables(made: HidingVariables, sides: _HitSides, members: Ints, choices: Sequence[Choice]) -> None:
+def _add_set_variables(variables: HidingVariables, sides: _HitSides, members: Ints, choices: Sequence[Choice]) -> None:
     """A variable for each set: how many of the members lose it."""
     choices = _select_undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
-    numbers = [made.add_variable(len(members), len(choice)) for choice in choices]
+    numbers = [variables.add_variable(len(members), len(choice)) for choice in choices]
     for number, choice in zip(numbers, choices, strict=True):
-        made.takes[number] = (len(made.groups), choice)
-        for kind, held in sides.held.items():
-            lines = np.flatnonzero(held[members[0]] & sides.flag_hit(kind, choice))
-            made.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
-    made.groups.append(members)
-    made.sharing.append(numbers)
+        variables.takes[number] = (len(variables.groups), choice)
+        for kind, held_mask in sides.held.items():
+            lines = np.flatnonzero(held_mask[members[0]] & sides.flag_hit(kind, choice))
+            variables.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
+    variables.groups.append(members)
+    variables.sharing.append(numbers)
 
 
 def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]) -> list[Choice]:
@@ -260,44 +266,48 @@ def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]
         axis=1,
     )
     sizes = np.array([len(choice) for choice in choices])
-    kept: list[int] = []
+    kept_indices: list[int] = []
     for choice in np.lexsort((spares.sum(axis=1), sizes)).tolist():
-        if not (~spares[kept] | spares[choice]).all(axis=1).any():
-            kept.append(choice)
-    return [choices[choice] for choice in sorted(kept)]
+        if not (~spares[kept_indices] | spares[choice]).all(axis=1).any():
+            kept_indices.append(choice)
+    return [choices[choice] for choice in sorted(kept_indices)]
 
 
-def _add_item_variables(made: HidingVariables, sides: _HitSides, basket: int, items: Choice) -> None:
+def _add_item_variables(variables: HidingVariables, sides: _HitSides, basket: int, items: Choice) -> None:
     """One variable per item of a basket, and one per set of them by which a rule or an itemset is hit."""
-    number = {item: made.add_variable(1, 1) for item in sorted(items)}
+    number = {item: variables.add_variable(1, 1) for item in sorted(items)}
     for item in sorted(items):
-        made.takes[number[item]] = (len(made.groups), frozenset({item}))
+        variables.takes[number[item]] = (len(variables.groups), frozenset({item}))
     helper: dict[tuple[bool, tuple[int, ...]], int] = {}
-    for kind, held in sides.held.items():
-        lines = np.flatnonzero(held[basket] & sides.flag_hit(kind, items))
-        distinct, which = np.unique(sides.columns[kind][lines][:, sorted(items)], axis=0, return_inverse=True)
+    for kind, held_mask in sides.held.items():
+        lines = np.flatnonzero(held_mask[basket] & sides.flag_hit(kind, items))
+        distinct, distinct_indices = np.unique(
+            sides.columns[kind][lines][:, sorted(items)], axis=0, return_inverse=True
+        )
         hit: list[int] = []
         for line in distinct:
-            own = tuple(number[item] for item, there in zip(sorted(items), line.tolist(), strict=True) if there)
-            key = (kind != "whole", own)
+            part_numbers = tuple(
+                number[item] for item, is_present in zip(sorted(items), line.tolist(), strict=True) if is_present
+            )
+            key = (kind != "whole", part_numbers)
             if key not in helper:
-                helper[key] = own[0] if len(own) == 1 else made.add_variable(1, 0)
-                if len(own) > 1:
-                    made.any_of.append((helper[key], own, kind != "whole"))
+                helper[key] = part_numbers[0] if len(part_numbers) == 1 else variables.add_variable(1, 0)
+                if len(part_numbers) > 1:
+                    variables.any_of.append((helper[key], part_numbers, kind != "whole"))
             hit.append(helper[key])
-        made.hits[kind].append((lines, np.array(hit, dtype=np.int64)[which.reshape(-1)]))
-    made.groups.append(np.array([basket], dtype=np.int64))
-    made.sharing.append([])
+        variables.hits[kind].append((lines, np.array(hit, dtype=np.int64)[distinct_indices.reshape(-1)]))
+    variables.groups.append(np.array([basket], dtype=np.int64))
+    variables.sharing.append([])
 
 
-def list_removals(made: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[tuple[int, int], ...]:
+def list_removals(variables: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[tuple[int, int], ...]:
     """The (basket, column) pairs that decisions remove; of equal baskets the first ones."""
-    used = [0] * len(made.groups)
-    gone: list[tuple[int, int]] = []
-    for number, (group, choice) in made.takes.items():
+    used = [0] * len(variables.groups)
+    removals: list[tuple[int, int]] = []
+    for number, (group, choice) in variables.takes.items():
         many = round(float(values[number]))
-        places = made.groups[group][used[group] : used[group] + many]
-        if made.sharing[group]:
+        places = variables.groups[group][used[group] : used[group] + many]
+        if variables.sharing[group]:
             used[group] += many
-        gone += [(row, column) for row in critical.rows[places].tolist() for column in choice]
-    return tuple(sorted(gone))
+        removals += [(row, column) for row in critical.rows[places].tolist() for column in choice]
+    return tuple(sorted(removals))

@@ -31,17 +31,19 @@ class HidingWork:
     """The processed rules; other hidden rules were pruned."""
 
 
-def hide_pairs(draft: BasketDraft, hidden: Sequence[int], thresholds: HidingThresholds, left_first: bool) -> HidingWork:
+def hide_pairs(
+    draft: BasketDraft, hidden_columns: Sequence[int], thresholds: HidingThresholds, left_first: bool
+) -> HidingWork:
     """Algorithm ISLF (`left_first`) or DSRF, on the columns of the hidden items."""
     work = HidingWork(scans=1)
-    large = [column for column in hidden if draft.count([column]) >= thresholds.least]
+    large = [column for column in hidden_columns if draft.count([column]) >= thresholds.least]
     if not large:
         return work
     work.scans += 1
     pairs = {column: draft.before @ draft.before[column].astype(np.int64) for column in large}
     blocks = (_increase_left, _decrease_right) if left_first else (_decrease_right, _increase_left)
-    for done, column in enumerate(large):
-        report_progress("hiding items", done, len(large))
+    for done_count, column in enumerate(large):
+        report_progress("hiding items", done_count, len(large))
         for other in np.flatnonzero(pairs[column] >= thresholds.least).tolist():
             if other == column or not _is_confident(draft, other, column, thresholds):
                 continue
@@ -63,8 +65,8 @@ def _increase_left(draft: BasketDraft, left: int, right: int, thresholds: Hiding
     """Lines 10 to 16: add the left item to the largest baskets that hold neither."""
     rows = np.flatnonzero(~draft.held[left] & ~draft.held[right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
-    needed = thresholds.count_missing_lefts(draft.count([left, right]), draft.count([left]))
-    draft.add(rows[:needed].astype(np.int64), left)
+    needed_count = thresholds.count_missing_lefts(draft.count([left, right]), draft.count([left]))
+    draft.add(rows[:needed_count].astype(np.int64), left)
 
 
 def _decrease_right(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:

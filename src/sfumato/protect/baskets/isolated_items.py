@@ -24,9 +24,9 @@ def lower_where_safe(draft: BasketDraft, rule: SecretRule, thresholds: HidingThr
     rows = draft.list_holders(rule.whole)
     # Of several isolated items the most common one goes: its parts of the secret itemset can spare a basket best.
     items = sorted(rule.whole, key=lambda column: -draft.count([column]))
-    isolated = flag_isolated_items(draft, rule, rows, items, thresholds.least)
-    safe = np.flatnonzero(isolated.any(axis=0))[: count_needed_removals(draft, rule, thresholds)]
-    victims = isolated[:, safe].argmax(axis=0)
+    isolated_mask = flag_isolated_items(draft, rule, rows, items, thresholds.least)
+    safe = np.flatnonzero(isolated_mask.any(axis=0))[: count_needed_removals(draft, rule, thresholds)]
+    victims = isolated_mask[:, safe].argmax(axis=0)
     for number, column in enumerate(items):
         draft.remove(rows[safe[victims == number]], column)
     if count_needed_removals(draft, rule, thresholds):

@@ -36,20 +36,20 @@ class ShownRule:
     """How many hold its left side."""
 
 
-def list_rules_about(now: ItemOccurrences, item: int, thresholds: HidingThresholds) -> list[ShownRule]:
+def list_rules_about(occurrences: ItemOccurrences, item: int, thresholds: HidingThresholds) -> list[ShownRule]:
     """The closed rules with the item on the right that show, those that need the most lowering first."""
-    holding = np.zeros(now.count, dtype=np.bool_)
-    holding[now.rows[now.codes == item]] = True
+    holding = np.zeros(occurrences.count, dtype=np.bool_)
+    holding[occurrences.rows[occurrences.codes == item]] = True
     if holding.sum() < thresholds.least:
         return []
-    around = now.keep_occurrences(holding[now.rows] & (now.codes != item))
-    itemsets = find_itemsets(around, thresholds.least, kind="closed")
+    companion_baskets = occurrences.keep_occurrences(holding[occurrences.rows] & (occurrences.codes != item))
+    itemsets = find_itemsets(companion_baskets, thresholds.least, kind="closed")
     if not len(itemsets):
         return []
-    number = {name: position for position, name in enumerate(now.items)}
-    item_numbers = np.array([number[name] for name in around.items], dtype=np.int64)
+    number = {name: position for position, name in enumerate(occurrences.items)}
+    item_numbers = np.array([number[name] for name in companion_baskets.items], dtype=np.int64)
     return sorted(
-        _list_shown_rules(now, item, item_numbers, itemsets, thresholds),
+        _list_shown_rules(occurrences, item, item_numbers, itemsets, thresholds),
         key=lambda shown_rule: (
             -thresholds.count_surplus(shown_rule.whole, shown_rule.left),
             len(shown_rule.rule.left),
@@ -59,17 +59,17 @@ def list_rules_about(now: ItemOccurrences, item: int, thresholds: HidingThreshol
 
 
 def _list_shown_rules(
-    now: ItemOccurrences, item: int, item_numbers: Ints, itemsets: Itemsets, thresholds: HidingThresholds
+    occurrences: ItemOccurrences, item: int, item_numbers: Ints, itemsets: Itemsets, thresholds: HidingThresholds
 ) -> Iterator[ShownRule]:
-    count = BasketCounter.of(now, item_numbers[np.unique(itemsets.codes)])
+    count = BasketCounter.of(occurrences, item_numbers[np.unique(itemsets.codes)])
     wholes, offsets = itemsets.supports.tolist(), itemsets.offsets.tolist()
     for number, whole in enumerate(wholes):
         if number % _TOLD_EVERY == 0:
             report_progress("counting left sides", number, len(wholes))
-        left = item_numbers[itemsets.codes[offsets[number] : offsets[number + 1]]].tolist()
-        many = count(left)
+        left_items = item_numbers[itemsets.codes[offsets[number] : offsets[number + 1]]].tolist()
+        many = count(left_items)
         if thresholds.shows(whole, many):
-            yield ShownRule(SecretRule(tuple(left), (item,)), whole, many)
+            yield ShownRule(SecretRule(tuple(left_items), (item,)), whole, many)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +80,15 @@ class BasketCounter:
     line: dict[int, int]
 
     @classmethod
-    def of(cls, now: ItemOccurrences, places: Ints) -> BasketCounter:
+    def of(cls, occurrences: ItemOccurrences, places: Ints) -> BasketCounter:
         """Bits for the items at these indices."""
-        line_of_item = np.full(len(now.items), -1, dtype=np.int64)
+        line_of_item = np.full(len(occurrences.items), -1, dtype=np.int64)
         line_of_item[places] = np.arange(len(places))
-        inside = line_of_item[now.codes] >= 0
-        words = -(-now.count // 64)
+        occurrence_mask = line_of_item[occurrences.codes] >= 0
+        words = -(-occurrences.count // 64)
         bits = np.zeros(len(places) * words, dtype=np.uint64)
-        spots = line_of_item[now.codes[inside]] * words + now.rows[inside] // 64
-        np.bitwise_or.at(bits, spots, np.uint64(1) << (now.rows[inside] % 64).astype(np.uint64))
+        spots = line_of_item[occurrences.codes[occurrence_mask]] * words + occurrences.rows[occurrence_mask] // 64
+        np.bitwise_or.at(bits, spots, np.uint64(1) << (occurrences.rows[occurrence_mask] % 64).astype(np.uint64))
         return cls(bits.reshape(len(places), words), {int(position): index for index, position in enumerate(places)})
 
     def __call__(self, places: Sequence[int]) -> int:
@@ -97,17 +97,17 @@ class BasketCounter:
 
     def flag_holding(self, places: Sequence[int]) -> Words:
         """Which baskets hold all of the items, as bits."""
-        held: Words = np.bitwise_and.reduce(self.bits[[self.line[position] for position in places]], axis=0)
-        return held
+        holder_bits: Words = np.bitwise_and.reduce(self.bits[[self.line[position] for position in places]], axis=0)
+        return holder_bits
 
 
 def list_every_rule_about(
-    now: ItemOccurrences, items: Sequence[int], thresholds: HidingThresholds
+    occurrences: ItemOccurrences, items: Sequence[int], thresholds: HidingThresholds
 ) -> frozenset[SecretRule]:
     """Every rule that shows and has one of the items on the right, alone or with others: for counting on small data."""
-    supports = _count_itemsets_about(now, items, thresholds.least)
-    count = _CachedCounter(now)
-    shown: set[SecretRule] = set()
+    supports = _count_itemsets_about(occurrences, items, thresholds.least)
+    count = _CachedCounter(occurrences)
+    shown_rules: set[SecretRule] = set()
     for number, (whole, support) in enumerate(supports.items()):
         if number % _TOLD_EVERY == 0:
             report_progress("counting rules", number, len(supports))
@@ -115,44 +115,44 @@ def list_every_rule_about(
             for left in combinations(whole, size):
                 right = tuple(item for item in whole if item not in left)
                 if set(right) & set(items) and thresholds.shows(support, count(left)):
-                    shown.add(SecretRule(left, right))
-    return frozenset(shown)
+                    shown_rules.add(SecretRule(left, right))
+    return frozenset(shown_rules)
 
 
 def select_shown_rules(
-    now: ItemOccurrences, rules: Iterable[SecretRule], thresholds: HidingThresholds
+    occurrences: ItemOccurrences, rules: Iterable[SecretRule], thresholds: HidingThresholds
 ) -> frozenset[SecretRule]:
     """Those of some rules that show."""
-    count = _CachedCounter(now)
+    count = _CachedCounter(occurrences)
     return frozenset(
         rule for rule in rules if thresholds.shows(count(tuple(sorted((*rule.left, *rule.right)))), count(rule.left))
     )
 
 
-def _count_itemsets_about(now: ItemOccurrences, items: Sequence[int], least: int) -> dict[tuple[int, ...], int]:
+def _count_itemsets_about(occurrences: ItemOccurrences, items: Sequence[int], least: int) -> dict[tuple[int, ...], int]:
     """The frequent itemsets that hold one of the items: mined among the baskets that hold it, not among all."""
-    number = {name: position for position, name in enumerate(now.items)}
+    number = {name: position for position, name in enumerate(occurrences.items)}
     supports: dict[tuple[int, ...], int] = {}
     for item in items:
-        holding = np.zeros(now.count, dtype=np.bool_)
-        holding[now.rows[now.codes == item]] = True
+        holding = np.zeros(occurrences.count, dtype=np.bool_)
+        holding[occurrences.rows[occurrences.codes == item]] = True
         if holding.sum() < least:
             continue
-        around = now.keep_occurrences(holding[now.rows] & (now.codes != item))
-        itemsets = find_itemsets(around, least)
-        names = [number[name] for name in around.items]
+        companion_baskets = occurrences.keep_occurrences(holding[occurrences.rows] & (occurrences.codes != item))
+        itemsets = find_itemsets(companion_baskets, least)
+        names = [number[name] for name in companion_baskets.items]
         offsets = itemsets.offsets.tolist()
         for line, support in enumerate(itemsets.supports.tolist()):
-            others = [names[code] for code in itemsets.codes[offsets[line] : offsets[line + 1]].tolist()]
-            supports[tuple(sorted((item, *others)))] = support
+            other_items = [names[code] for code in itemsets.codes[offsets[line] : offsets[line + 1]].tolist()]
+            supports[tuple(sorted((item, *other_items)))] = support
     return supports
 
 
 class _CachedCounter:
     """How many baskets hold some items; each question is answered once."""
 
-    def __init__(self, now: ItemOccurrences) -> None:
-        self._count = BasketCounter.of(now, np.arange(len(now.items), dtype=np.int64))
+    def __init__(self, occurrences: ItemOccurrences) -> None:
+        self._count = BasketCounter.of(occurrences, np.arange(len(occurrences.items), dtype=np.int64))
         self._known: dict[tuple[int, ...], int] = {}
 
     def __call__(self, places: tuple[int, ...]) -> int:

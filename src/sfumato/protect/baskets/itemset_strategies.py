@@ -46,13 +46,15 @@ def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThres
     draft.remove(rows[order[: count_needed_removals(draft, rule, thresholds)]], victim)
 
 
-def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int, without: Sequence[int] = ()) -> Ints:
-    """For each basket, the number of its frequent pairs that contain the item, and none of the items `without`."""
+def count_frequent_pairs(
+    draft: BasketDraft, rows: Ints, column: int, least: int, excluded_columns: Sequence[int] = ()
+) -> Ints:
+    """For each basket, the number of its frequent pairs that contain the item, and none of `excluded_columns`."""
     frequent = (draft.count_companions(column) >= least).astype(np.int64)
-    frequent[[draft.places[other] for other in (column, *without)]] = 0
+    frequent[[draft.places[other] for other in (column, *excluded_columns)]] = 0
     offsets = draft.data.offsets
-    before = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])
-    pairs: Ints = before[offsets[rows + 1]] - before[offsets[rows]]
+    cumulative_counts = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])
+    pairs: Ints = cumulative_counts[offsets[rows + 1]] - cumulative_counts[offsets[rows]]
     for other, position in enumerate(draft.places):
         if frequent[position]:
             pairs += draft.held[other, rows].astype(np.int64) - draft.before[other, rows]

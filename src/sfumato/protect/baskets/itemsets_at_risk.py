@@ -47,8 +47,8 @@ class ItemsetsAtRisk:
 
 def assume_nothing_at_risk(rows: int) -> ItemsetsAtRisk:
     """No itemset matters."""
-    none = np.zeros(0, dtype=np.int64)
-    return ItemsetsAtRisk((), np.zeros((0, rows), dtype=np.bool_), none, none, none)
+    empty_counts = np.zeros(0, dtype=np.int64)
+    return ItemsetsAtRisk((), np.zeros((0, rows), dtype=np.bool_), empty_counts, empty_counts, empty_counts)
 
 
 def find_itemsets_at_risk(
@@ -68,16 +68,16 @@ def find_itemsets_at_risk(
     itemsets = find_itemsets(draft.data, least, max_length=longest)
     candidates = _list_touched_itemsets(itemsets, draft, rules, least + int(most.sum()))
     bits = BasketCounter.of(_select_critical_baskets(draft.data, rows), np.unique(itemsets.codes).astype(np.int64))
-    served = _ServedRules(rules, wholes, most)
+    served_rules = _ServedRules(rules, wholes, most)
     alike: Counter[tuple[frozenset[int], bytes, int, int]] = Counter()
     for columns, places, support in _report_candidates(candidates):
-        where, limit = served.of(columns)
+        basket_bits, limit = served_rules.of(columns)
         if (spare := support - least) >= limit:
             continue
-        held = bits.flag_holding(places) & where
-        many = min(limit, int(np.bitwise_count(held).sum()))
+        held_bits = bits.flag_holding(places) & basket_bits
+        many = min(limit, int(np.bitwise_count(held_bits).sum()))
         if many > spare:
-            alike[columns, held.tobytes(), spare, many] += 1
+            alike[columns, held_bits.tobytes(), spare, many] += 1
     keys = list(alike)
     held_rows = [_unpack_flag_words(key[1], len(rows)) for key in keys]
     return ItemsetsAtRisk(
@@ -100,18 +100,18 @@ def _report_candidates(candidates: list[Candidate]) -> Iterator[Candidate]:
 
 
 def _list_touched_itemsets(
-    itemsets: Itemsets, draft: BasketDraft, rules: Sequence[SecretRule], below: int
+    itemsets: Itemsets, draft: BasketDraft, rules: Sequence[SecretRule], support_limit: int
 ) -> list[Candidate]:
     """The itemsets with a removable item, without a secret itemset, and with a support below some limit."""
     column = draft.column
     victims = np.zeros(len(itemsets.items), dtype=np.int64)
     victims[[draft.places[c] for rule in rules for c in rule.whole]] = 1
-    before = np.concatenate([[0], np.cumsum(victims[itemsets.codes])])
-    has_victim = before[itemsets.offsets[1:]] > before[itemsets.offsets[:-1]]
-    touched = np.flatnonzero(has_victim & (itemsets.supports < below))
+    cumulative_counts = np.concatenate([[0], np.cumsum(victims[itemsets.codes])])
+    has_victim = cumulative_counts[itemsets.offsets[1:]] > cumulative_counts[itemsets.offsets[:-1]]
+    touched_indices = np.flatnonzero(has_victim & (itemsets.supports < support_limit))
     secret = [frozenset(rule.right) for rule in rules if not rule.left]
     candidates: list[Candidate] = []
-    for number in touched.tolist():
+    for number in touched_indices.tolist():
         places = itemsets.codes[itemsets.offsets[number] : itemsets.offsets[number + 1]].tolist()
         columns = frozenset(column[position] for position in places if victims[position])
         if not any(items <= columns for items in secret):
@@ -144,15 +144,15 @@ def _select_critical_baskets(data: Baskets, rows: Ints) -> ItemOccurrences:
     every = ItemOccurrences.of(data)
     number = np.full(len(data), -1, dtype=np.int64)
     number[rows] = np.arange(len(rows))
-    inside = number[every.rows] >= 0
-    return ItemOccurrences(data.items, number[every.rows[inside]], every.codes[inside], len(rows))
+    occurrence_mask = number[every.rows] >= 0
+    return ItemOccurrences(data.items, number[every.rows[occurrence_mask]], every.codes[occurrence_mask], len(rows))
 
 
 def _pack_flag_words(flags: Flags) -> Words:
-    padded = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
-    padded[: len(flags)] = flags
-    return np.packbits(padded, bitorder="little").view(np.uint64)
+    padded_mask = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
+    padded_mask[: len(flags)] = flags
+    return np.packbits(padded_mask, bitorder="little").view(np.uint64)
 
 
-def _unpack_flag_words(held: bytes, rows: int) -> Flags:
-    return np.unpackbits(np.frombuffer(held, dtype=np.uint8), count=rows, bitorder="little").astype(np.bool_)
+def _unpack_flag_words(flag_bytes: bytes, rows: int) -> Flags:
+    return np.unpackbits(np.frombuffer(flag_bytes, dtype=np.uint8), count=rows, bitorder="little").astype(np.bool_)

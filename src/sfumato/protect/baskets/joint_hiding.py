@@ -40,9 +40,9 @@ def hide_jointly(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: 
     )
     standing = _RuleStanding(draft, critical, thresholds, _LossRisk.of(at_risk, len(draft.places)))
     passes = 1
-    while (shown := standing.flag_shown()).any():
-        report_progress("hiding rules", int((~shown).sum()), len(critical.rules))
-        standing.take_out(shown)
+    while (shown_mask := standing.flag_shown()).any():
+        report_progress("hiding rules", int((~shown_mask).sum()), len(critical.rules))
+        standing.take_out(shown_mask)
         passes += 1
     standing.put_back()
     return passes + 1
@@ -67,27 +67,27 @@ class _LossRisk:
         holds = np.zeros((columns, len(at_risk)), dtype=np.bool_)
         for number, items in enumerate(at_risk.columns):
             holds[sorted(items), number] = True
-        packed = np.ascontiguousarray(np.packbits(at_risk.held, axis=0).T)
-        _, first, kind = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        held = np.ascontiguousarray(at_risk.held[:, first].T.astype(np.float32))
-        return cls(at_risk, holds, kind.reshape(-1).astype(np.int64), held)
+        basket_bits = np.ascontiguousarray(np.packbits(at_risk.held, axis=0).T)
+        _, first, kind = np.unique(basket_bits, axis=0, return_index=True, return_inverse=True)
+        held_values = np.ascontiguousarray(at_risk.held[:, first].T.astype(np.float32))
+        return cls(at_risk, holds, kind.reshape(-1).astype(np.int64), held_values)
 
     def __post_init__(self) -> None:
         self.spare = self.at_risk.spare.copy()
 
     def measure_harm(self, column: int, places: Ints) -> Floats:
         """For each basket, how much removing the item endangers itemsets; 1 is the loss of an itemset."""
-        near = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
-        by_kind = self.held @ (near * self.holds[column]).astype(np.float32)
+        loss_weights = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
+        by_kind = self.held @ (loss_weights * self.holds[column]).astype(np.float32)
         harm: Floats = by_kind[self.kind[places]].astype(np.float64)
         return harm
 
     def take(self, basket: int, column: int) -> None:
         """Count an item that was removed."""
-        gone = self.hit.setdefault(basket, np.zeros(len(self.at_risk), dtype=np.bool_))
-        new = self.holds[column] & self.at_risk.held[:, basket] & ~gone
+        hit_mask = self.hit.setdefault(basket, np.zeros(len(self.at_risk), dtype=np.bool_))
+        new = self.holds[column] & self.at_risk.held[:, basket] & ~hit_mask
         self.spare -= new
-        gone |= new
+        hit_mask |= new
 
 
 class _RuleStanding:
@@ -113,17 +113,17 @@ class _RuleStanding:
         """Which rules show."""
         return np.array(list(map(self.thresholds.shows, self.whole, self.left)), dtype=np.bool_)
 
-    def take_out(self, shown: Flags) -> None:
+    def take_out(self, shown_mask: Flags) -> None:
         """One pass: the best occurrences, up to a share of the total work."""
-        gain, harm, basket, column = self._list_candidates(shown)
-        left = self.quota
+        gain, harm, basket, column = self._list_candidates(shown_mask)
+        remaining_quota = self.quota
         order = np.lexsort((column, basket, harm, -gain / (_CHANGE + harm)))
         for index in order.tolist():
-            here, item = int(basket[index]), int(column[index])
-            if self._serves(here, item):
-                self._remove(here, item, float(harm[index]))
-                left -= 1
-                if not left:
+            basket_index, item = int(basket[index]), int(column[index])
+            if self._serves(basket_index, item):
+                self._remove(basket_index, item, float(harm[index]))
+                remaining_quota -= 1
+                if not remaining_quota:
                     return
 
     def _serves(self, basket: int, column: int) -> bool:
@@ -135,23 +135,23 @@ class _RuleStanding:
             for u in self.by_column[column]
         )
 
-    def _list_candidates(self, shown: Flags) -> tuple[Floats, Floats, Ints, Ints]:
+    def _list_candidates(self, shown_mask: Flags) -> tuple[Floats, Floats, Ints, Ints]:
         """Every occurrence that would serve a rule: its gain, its harm, and its position."""
         candidates: list[tuple[Floats, Floats, Ints, Ints]] = []
-        for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
-            gain, useful = self._weigh_removal(column, shown)
+        for column in sorted({c for u in np.flatnonzero(shown_mask) for c in self.rules[u].right}):
+            gain, useful = self._weigh_removal(column, shown_mask)
             places = np.flatnonzero(useful).astype(np.int64)
             harm = self.risk.measure_harm(column, places)
             candidates.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
         gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*candidates, strict=True))
         return gains, harms, all_places, columns
 
-    def _weigh_removal(self, column: int, shown: Flags) -> tuple[Floats, Flags]:
+    def _weigh_removal(self, column: int, shown_mask: Flags) -> tuple[Floats, Flags]:
         """For each basket, how much removing the item lowers the rules that show, and whether it serves one."""
         gain = np.zeros(len(self.rows))
         useful = np.zeros(len(self.rows), dtype=np.bool_)
         share = float(self.thresholds.confidence)
-        for u in np.flatnonzero(shown).tolist():
+        for u in np.flatnonzero(shown_mask).tolist():
             rule = self.rules[u]
             if column in rule.right:
                 gain += self.wholes[u]
@@ -170,24 +170,24 @@ class _RuleStanding:
 
     def _count(self, basket: int, column: int) -> None:
         """Recount the rules of one basket after its item changed."""
-        held = self.draft.held[:, self.rows[basket]]
+        held_mask = self.draft.held[:, self.rows[basket]]
         for u in self.by_column[column]:
             rule = self.rules[u]
-            now = bool(held[list(rule.whole)].all())
-            self.whole[u] += int(now) - int(self.wholes[u, basket])
-            self.wholes[u, basket] = now
+            is_held = bool(held_mask[list(rule.whole)].all())
+            self.whole[u] += int(is_held) - int(self.wholes[u, basket])
+            self.wholes[u, basket] = is_held
             if column in rule.left:
-                now = bool(held[list(rule.left)].all())
-                self.left[u] += int(now) - int(self.lefts[u, basket])
-                self.lefts[u, basket] = now
+                is_held = bool(held_mask[list(rule.left)].all())
+                self.left[u] += int(is_held) - int(self.lefts[u, basket])
+                self.lefts[u, basket] = is_held
 
     def put_back(self) -> None:
         """Undo unnecessary removals, the most harmful first."""
-        for done, (_, position, column) in enumerate(
+        for done_count, (_, position, column) in enumerate(
             sorted(self.taken, key=lambda removal: (-removal[0], removal[1], removal[2]))
         ):
-            if done % 256 == 0:
-                report_progress("undoing unnecessary changes", done, len(self.taken))
+            if done_count % 256 == 0:
+                report_progress("undoing unnecessary changes", done_count, len(self.taken))
             rows = self.rows[position : position + 1]
             self.draft.add(rows, column)
             self._count(position, column)

@@ -83,9 +83,9 @@ class RandomizeBaskets(Method):
 
     @field_validator("keep", "add", mode="before")
     @classmethod
-    def _spell_items(cls, given: Any) -> Any:
+    def _spell_items(cls, raw_shares: Any) -> Any:
         """Items by their names: a policy file has no other keys."""
-        return {str(item): share for item, share in given.items()} if isinstance(given, dict) else given
+        return {str(item): share for item, share in raw_shares.items()} if isinstance(raw_shares, dict) else raw_shares
 
     @model_validator(mode="after")
     def _check_operator(self) -> RandomizeBaskets:
@@ -134,11 +134,11 @@ class RandomizeBaskets(Method):
             rows = rows.take(order)
         distortion = self._design(possible, rows)
         _refuse_large(count_expected_items(rows, distortion), len(data))
-        published = distort_baskets(rows, distortion, (randomness or Randomness.secure()).generator())
+        published_rows = distort_baskets(rows, distortion, (randomness or Randomness.secure()).generator())
         return Release(
-            data=Baskets(possible, published.offsets, published.codes),
+            data=Baskets(possible, published_rows.offsets, published_rows.codes),
             method=self,
-            claims=claim_distortion(distortion, len(data), given=isinstance(self.items, tuple)),
+            claims=claim_distortion(distortion, len(data), has_given_items=isinstance(self.items, tuple)),
             losses=_compute_losses(rows, distortion),
             details=AnswerDetails(
                 rows=order,
@@ -174,8 +174,8 @@ class RandomizeBaskets(Method):
             return BasketDistortion(kind="mask", categories=names, keep=keep, add=add)
         assert self.keep is not None
         stay = _spread_over_items(self.keep, names, "keep")
-        come = _subtract_from_one(stay) if self.add is None else _spread_over_items(self.add, names, "add")
-        return BasketDistortion(kind="mask", categories=names, keep=stay, add=come)
+        added_shares = _subtract_from_one(stay) if self.add is None else _spread_over_items(self.add, names, "add")
+        return BasketDistortion(kind="mask", categories=names, keep=stay, add=added_shares)
 
     def _list_limits(self) -> list[str]:
         limits = ["Baskets were drawn afresh: a second release about the same people discloses more than ε."]
@@ -186,22 +186,22 @@ class RandomizeBaskets(Method):
         return limits
 
 
-def _list_shares(given: float | dict[str, float]) -> list[float]:
-    return list(given.values()) if isinstance(given, dict) else [given]
+def _list_shares(shares: float | dict[str, float]) -> list[float]:
+    return list(shares.values()) if isinstance(shares, dict) else [shares]
 
 
 def _spread_over_items(
-    given: float | dict[str, float], names: tuple[str, ...], field: str
+    shares: float | dict[str, float], names: tuple[str, ...], field: str
 ) -> float | tuple[float, ...]:
     """One probability for all, or one for each item."""
-    if not isinstance(given, dict):
-        return given
-    strange = len(given.keys() - set(names) - {OTHERS})
-    lacking = 0 if OTHERS in given else len(set(names) - given.keys())
+    if not isinstance(shares, dict):
+        return shares
+    strange = len(shares.keys() - set(names) - {OTHERS})
+    lacking = 0 if OTHERS in shares else len(set(names) - shares.keys())
     if strange or lacking:
         problem = f"names {strange} items that no basket can hold" if strange else f"lacks {lacking} of the items"
         raise PolicyError(f'`{field}` {problem}; name items as they are spelled, and all others as "{OTHERS}"')
-    return tuple(given.get(name, given.get(OTHERS, 0.5)) for name in names)
+    return tuple(shares.get(name, shares.get(OTHERS, 0.5)) for name in names)
 
 
 def _subtract_from_one(share: float | tuple[float, ...]) -> float | tuple[float, ...]:
@@ -218,7 +218,7 @@ def _find_level(cutoff: int, epsilon: float | None) -> float:
         )
     low, high = 0.0, 1.0
     while (middle := (low + high) / 2) not in (low, high):
-        ratio = sum(middle**-pasted for pasted in range(cutoff + 1)) if middle > 1e-12 else float("inf")
+        ratio = sum(middle**-pasted_count for pasted_count in range(cutoff + 1)) if middle > 1e-12 else float("inf")
         low, high = (middle, high) if ratio > exp(min(epsilon, 700.0)) else (low, middle)
     return high
 
@@ -236,11 +236,11 @@ def _renumber_items(data: Baskets, possible: Items) -> BasketRows:
     return BasketRows(data.offsets, codes[data.codes])
 
 
-def _refuse_large(expected: float, baskets: int) -> None:
-    if expected > _MOST_ITEMS:
+def _refuse_large(expected_count: float, baskets: int) -> None:
+    if expected_count > _MOST_ITEMS:
         raise PolicyError(
-            f"about {expected:,.0f} items would be published, {expected / baskets:,.0f} in every basket; lower `add` "
-            "or `level`, or leave rare items out of the baskets and of `items`"
+            f"about {expected_count:,.0f} items would be published, {expected_count / baskets:,.0f} in every basket; "
+            "lower `add` or `level`, or leave rare items out of the baskets and of `items`"
         )
 
 
@@ -250,6 +250,6 @@ def _compute_losses(rows: BasketRows, distortion: BasketDistortion) -> dict[str,
         depends = float(np.abs(distortion.keeps - distortion.adds).mean())
     else:
         sizes: Ints = np.diff(rows.offsets)
-        pasted = sum(distortion.compute_retention(size) * size * count for size, count in distortion.sizes or ())
-        depends = pasted / max(int(sizes.sum()), 1) * (1 - float(distortion.adds[0]))
+        pasted_count = sum(distortion.compute_retention(size) * size * count for size, count in distortion.sizes or ())
+        depends = pasted_count / max(int(sizes.sum()), 1) * (1 - float(distortion.adds[0]))
     return {"loss": round(1 - depends, 12), "epsilon": round(distortion.epsilon_in_all, 9)}

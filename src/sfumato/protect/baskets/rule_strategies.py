@@ -28,32 +28,32 @@ def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshold
     candidates = np.flatnonzero(partly).astype(np.int64)
     present = draft.held[list(rule.left)][:, candidates].sum(axis=0)
     fullest = candidates[np.argsort(-present, kind="stable")]
-    needed = thresholds.count_missing_lefts(draft.count(rule.whole), draft.count(rule.left))
-    if needed > len(fullest):
+    needed_count = thresholds.count_missing_lefts(draft.count(rule.whole), draft.count(rule.left))
+    if needed_count > len(fullest):
         raise ImpossibleRelease(
-            f"1a would have to add a rule's left side to {needed} baskets, but only {len(fullest)} could take it "
+            f"1a would have to add a rule's left side to {needed_count} baskets, but only {len(fullest)} could take it "
             "without "
             "holding the right side; use a strategy that removes items (joint, 1b, 2a), or raise min_confidence"
         )
     for column in rule.left:
-        draft.add(_select_lacking_rows(draft, fullest[:needed], column), column)
+        draft.add(_select_lacking_rows(draft, fullest[:needed_count], column), column)
 
 
 def lower_right(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """1.b: remove an item of the right side from the smallest baskets that hold the rule."""
-    needed = thresholds.count_surplus(draft.count(rule.whole), draft.count(rule.left))
+    needed_count = thresholds.count_surplus(draft.count(rule.whole), draft.count(rule.left))
     victim = choose_least_harmful(draft, rule.right, rule.whole, thresholds.least)
-    draft.remove(order_smallest_first(draft, rule.whole)[:needed], victim)
+    draft.remove(order_smallest_first(draft, rule.whole)[:needed_count], victim)
 
 
 def lower_whole(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.a: remove an item of the rule from the smallest baskets that hold it."""
-    whole, left = draft.count(rule.whole), draft.count(rule.left)
+    whole, left_count = draft.count(rule.whole), draft.count(rule.left)
     victim = choose_least_harmful(draft, rule.whole, rule.whole, thresholds.least)
-    needed = 0
-    while thresholds.shows(whole - needed, left - needed if victim in rule.left else left):
-        needed += 1
-    draft.remove(order_smallest_first(draft, rule.whole)[:needed], victim)
+    needed_count = 0
+    while thresholds.shows(whole - needed_count, left_count - needed_count if victim in rule.left else left_count):
+        needed_count += 1
+    draft.remove(order_smallest_first(draft, rule.whole)[:needed_count], victim)
 
 
 def order_smallest_first(draft: BasketDraft, columns: Sequence[int]) -> Ints:

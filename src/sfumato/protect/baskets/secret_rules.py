@@ -59,18 +59,18 @@ class HidingThresholds:
     confidence: Fraction
     """The smallest reported confidence; irrelevant for itemsets."""
 
-    def shows(self, whole: int, left: int) -> bool:
-        """Whether a rule held by `whole` baskets shows, if its left side is held by `left` (0 for itemsets)."""
-        return whole >= self.least and whole * self.confidence.denominator >= self.confidence.numerator * left
+    def shows(self, whole: int, left_count: int) -> bool:
+        """Whether a rule held by `whole` baskets shows, if its left side is held by `left_count` (0 for itemsets)."""
+        return whole >= self.least and whole * self.confidence.denominator >= self.confidence.numerator * left_count
 
-    def count_surplus(self, whole: int, left: int) -> int:
+    def count_surplus(self, whole: int, left_count: int) -> int:
         """How many baskets must stop holding the rule, with its left side unchanged, so that it no longer shows."""
-        reported = -(-self.confidence.numerator * left // self.confidence.denominator)
-        return max(0, whole + 1 - max(self.least, reported))
+        confident_count = -(-self.confidence.numerator * left_count // self.confidence.denominator)
+        return max(0, whole + 1 - max(self.least, confident_count))
 
-    def count_missing_lefts(self, whole: int, left: int) -> int:
+    def count_missing_lefts(self, whole: int, left_count: int) -> int:
         """How many more baskets must hold the left side alone, so that it no longer shows."""
-        return max(0, whole * self.confidence.denominator // self.confidence.numerator + 1 - left)
+        return max(0, whole * self.confidence.denominator // self.confidence.numerator + 1 - left_count)
 
 
 def number_secret_rules(
@@ -91,22 +91,24 @@ def number_secret_rules(
     return tuple(dict.fromkeys(secret))
 
 
-def index_item_names(data: Vocabulary, names: Sequence[Item], what: str) -> dict[Item, int]:
+def index_item_names(data: Vocabulary, names: Sequence[Item], subject: str) -> dict[Item, int]:
     """The index of each name in the vocabulary; `7` and `"7"` are the same item."""
-    known = {str(item): position for position, item in enumerate(data.items)}
-    unknown = {str(name) for name in names} - set(known)
+    places_by_name = {str(item): position for position, item in enumerate(data.items)}
+    unknown = {str(name) for name in names} - set(places_by_name)
     if unknown:
         raise PolicyError(
-            f"{what} name {len(unknown)} items that no basket holds; check their spelling, or remove them: "
+            f"{subject} name {len(unknown)} items that no basket holds; check their spelling, or remove them: "
             "an item that does not occur needs no hiding"
         )
-    return {name: known[str(name)] for name in names}
+    return {name: places_by_name[str(name)] for name in names}
 
 
 def _refuse_two_readings(data: Vocabulary, sides: Sequence[Items]) -> None:
     """Refuse several items whose names together are the name of one: the wrong reading would leave a rule visible."""
-    known = set(map(str, data.items))
-    unclear = sum(len(side) > 1 and any(mark.join(map(str, side)) in known for mark in _BETWEEN) for side in sides)
+    known_names = set(map(str, data.items))
+    unclear = sum(
+        len(side) > 1 and any(mark.join(map(str, side)) in known_names for mark in _BETWEEN) for side in sides
+    )
     if unclear:
         raise PolicyError(
             f"{unclear} sides of rules or itemsets can be read as several items or as one whose name contains a comma "

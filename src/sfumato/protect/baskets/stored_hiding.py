@@ -53,13 +53,13 @@ class StoredHidingPlan:
     @cached_property
     def counts(self) -> Ints:
         """How many published baskets hold each item."""
-        lost: Ints = np.bincount(self.codes, minlength=len(self.original.items))
-        return self.original.counts - lost
+        lost_counts: Ints = np.bincount(self.codes, minlength=len(self.original.items))
+        return self.original.counts - lost_counts
 
     def publish(self) -> Iterator[CodedBatch]:
         """The published baskets in their order, some at a time, under the vocabulary of the originals."""
         width = len(self.original.items)
-        lost = self.rows * width + self.codes
+        lost_cells = self.rows * width + self.codes
         for batch in self.original.iterate("writing"):
             count = len(batch.offsets) - 1
             begin, end = np.searchsorted(self.rows, (batch.first, batch.first + count))
@@ -67,22 +67,22 @@ class StoredHidingPlan:
                 yield batch
                 continue
             rows = np.repeat(np.arange(batch.first, batch.first + count), batch.sizes)
-            kept = ~np.isin(rows * width + batch.codes, lost[begin:end])
-            sizes = np.bincount(rows[kept] - batch.first, minlength=count)
-            yield CodedBatch(batch.first, np.concatenate(([0], np.cumsum(sizes))), batch.codes[kept])
+            kept_mask = ~np.isin(rows * width + batch.codes, lost_cells[begin:end])
+            sizes = np.bincount(rows[kept_mask] - batch.first, minlength=count)
+            yield CodedBatch(batch.first, np.concatenate(([0], np.cumsum(sizes))), batch.codes[kept_mask])
 
 
 def explain_unstored_hiding(method: Any) -> str | None:
     """What of a method does not run on stored baskets; None if it runs."""
-    known = _STRATEGIES.get(method.method)
-    if known is None:
+    strategies = _STRATEGIES.get(method.method)
+    if strategies is None:
         return str(method.method)
-    return None if method.strategy in known else f"{method.method} with strategy = {method.strategy}"
+    return None if method.strategy in strategies else f"{method.method} with strategy = {method.strategy}"
 
 
 def describe_stored_hiding() -> str:
     """What runs, in words."""
-    return " or ".join(f"{name} with the strategy {', '.join(known)}" for name, known in _STRATEGIES.items())
+    return " or ".join(f"{name} with the strategy {', '.join(strategies)}" for name, strategies in _STRATEGIES.items())
 
 
 def plan_stored_hiding(method: HideRules | HideItems, baskets: StoredBaskets) -> StoredHidingPlan:
@@ -96,43 +96,49 @@ def _plan_rules(method: HideRules, baskets: StoredBaskets) -> StoredHidingPlan:
     secret_items = _flag_places(baskets, [position for rule in secret for position in rule.whole])
     # A draft has each named column twice, and each rule twice more while it is hidden.
     weight = Weight(60 + 2 * int(secret_items.sum()) + 2 * len(secret), 64)
-    taken = baskets.take(
+    taken_baskets = baskets.take(
         secret_items | (baskets.counts >= thresholds.least), secret_items, "hiding rules", _CURE, weight
     )
-    number = _renumber(baskets.items, taken.baskets.items)
+    number = _renumber(baskets.items, taken_baskets.baskets.items)
     draft = BasketDraft.of(
-        taken.baskets, [number[position] for position in np.flatnonzero(secret_items).tolist()], taken.sizes
+        taken_baskets.baskets,
+        [number[position] for position in np.flatnonzero(secret_items).tolist()],
+        taken_baskets.sizes,
     )
-    inside = tuple(rule.renumber_rule(number).renumber_rule(draft.column) for rule in secret)
-    details = method.hide(draft, inside, thresholds)
+    draft_rules = tuple(rule.renumber_rule(number).renumber_rule(draft.column) for rule in secret)
+    details = method.hide(draft, draft_rules, thresholds)
     details = {"pruned": 0, **details, "sensitive": tuple(name_rule(baskets, rule) for rule in secret)}
     return _build_plan(
-        baskets, taken, draft, Release(baskets, method, method.list_claims(baskets, thresholds), {}), details
+        baskets, taken_baskets, draft, Release(baskets, method, method.list_claims(baskets, thresholds), {}), details
     )
 
 
 def _plan_items(method: HideItems, baskets: StoredBaskets) -> StoredHidingPlan:
     item_places = index_item_names(baskets, method.items, "the items to hide")
-    hidden = list(dict.fromkeys(item_places[item] for item in method.items))
+    hidden_items = list(dict.fromkeys(item_places[item] for item in method.items))
     thresholds = method.compute_thresholds(len(baskets))
-    kept = _flag_companions(baskets, hidden, thresholds.least)
+    companion_mask = _flag_companions(baskets, hidden_items, thresholds.least)
     # Bits of the items on left sides, and whole numbers for each occurrence.
-    weight = Weight(60 + 2 * len(hidden) + int(kept.sum()) / 8, 64)
-    taken = baskets.take(kept, kept, "hiding items", _CURE, weight)
-    number = _renumber(baskets.items, taken.baskets.items)
-    draft = BasketDraft.of(taken.baskets, [number[position] for position in hidden], taken.sizes)
-    scans = hide_completely(draft, [draft.column[number[position]] for position in hidden], thresholds)
-    details = {"scans": scans, "sensitive": tuple(baskets.items[position] for position in hidden)}
+    weight = Weight(60 + 2 * len(hidden_items) + int(companion_mask.sum()) / 8, 64)
+    taken_baskets = baskets.take(companion_mask, companion_mask, "hiding items", _CURE, weight)
+    number = _renumber(baskets.items, taken_baskets.baskets.items)
+    draft = BasketDraft.of(taken_baskets.baskets, [number[position] for position in hidden_items], taken_baskets.sizes)
+    scans = hide_completely(draft, [draft.column[number[position]] for position in hidden_items], thresholds)
+    details = {"scans": scans, "sensitive": tuple(baskets.items[position] for position in hidden_items)}
     release = Release(baskets, method, method.list_claims(baskets, thresholds), {"exposed_rules": 0})
-    return _build_plan(baskets, taken, draft, release, details)
+    return _build_plan(baskets, taken_baskets, draft, release, details)
 
 
 def _build_plan(
-    baskets: StoredBaskets, taken: TakenBaskets, draft: BasketDraft, release: Release, details: Mapping[str, Any]
+    baskets: StoredBaskets,
+    taken_baskets: TakenBaskets,
+    draft: BasketDraft,
+    release: Release,
+    details: Mapping[str, Any],
 ) -> StoredHidingPlan:
     """What the draft says about all baskets."""
     places = {item: position for position, item in enumerate(baskets.items)}
-    changes = [(int(taken.rows[row]), item, word) for row, item, word in draft.list_changes()]
+    changes = [(int(taken_baskets.rows[row]), item, word) for row, item, word in draft.list_changes()]
     assert all(word == "removed" for _, _, word in changes), "the strategies only remove"
     losses = {**summarize_changes(changes, baskets.entries, len(changes)), **release.losses}
     return StoredHidingPlan(
@@ -150,22 +156,22 @@ def _flag_places(baskets: StoredBaskets, places: list[int]) -> Flags:
     return flags
 
 
-def _flag_companions(baskets: StoredBaskets, hidden: list[int], least: int) -> Flags:
+def _flag_companions(baskets: StoredBaskets, hidden_items: list[int], least: int) -> Flags:
     """The hidden items, and those that are frequent together with one of them."""
-    together = np.zeros((len(hidden), len(baskets.items)), dtype=np.int64)
+    joint_counts = np.zeros((len(hidden_items), len(baskets.items)), dtype=np.int64)
     for batch in baskets.iterate("counting items together"):
         rows = np.repeat(np.arange(len(batch.offsets) - 1), batch.sizes)
-        for line, position in enumerate(hidden):
+        for line, position in enumerate(hidden_items):
             holding = np.zeros(len(batch.offsets) - 1, dtype=np.bool_)
             holding[rows[batch.codes == position]] = True
-            together[line] += np.bincount(batch.codes[holding[rows]], minlength=len(baskets.items))
+            joint_counts[line] += np.bincount(batch.codes[holding[rows]], minlength=len(baskets.items))
     report_progress("hiding items")
-    flags = np.asarray((together >= least).any(axis=0), dtype=np.bool_)
-    flags[hidden] = True
+    flags = np.asarray((joint_counts >= least).any(axis=0), dtype=np.bool_)
+    flags[hidden_items] = True
     return flags
 
 
-def _renumber(items: Items, taken: Items) -> dict[int, int]:
+def _renumber(items: Items, taken_items: Items) -> dict[int, int]:
     """The index of each item that was taken, by its index among all."""
     positions = {item: number for number, item in enumerate(items)}
-    return {positions[item]: number for number, item in enumerate(taken)}
+    return {positions[item]: number for number, item in enumerate(taken_items)}

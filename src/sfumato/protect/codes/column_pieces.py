@@ -72,10 +72,10 @@ def choose_bp(labels: Ints, pieces: int, chance: np.random.Generator) -> ValuePi
 def choose_max_mp(labels: Ints, pieces: int, min_width: int, chance: np.random.Generator) -> ValuePieces:
     """Grow pure pieces as far as possible; if they are few, also break the rest at random."""
     begin, length = find_pure_runs(labels, min_width)
-    inside = np.zeros(len(labels) + 1, dtype=np.int64)
-    inside[begin] += 1
-    inside[begin + length] -= 1
-    is_pure = np.cumsum(inside[:-1]) > 0
+    run_edges = np.zeros(len(labels) + 1, dtype=np.int64)
+    run_edges[begin] += 1
+    run_edges[begin + length] -= 1
+    is_pure = np.cumsum(run_edges[:-1]) > 0
     starts = np.unique(np.concatenate(([0], begin, begin + length)))
     starts = starts[starts < len(labels)]
     free = np.setdiff1d(np.flatnonzero(~is_pure), starts)

@@ -83,16 +83,16 @@ class EncodeBloom(KeyedMethod):
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace each basket by the bits of its items."""
-        opened = BloomKey.open(key)
-        if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
+        bloom_key = BloomKey.open(key)
+        if (bloom_key.bits, bloom_key.hashes, bool(bloom_key.secret)) != (self.bits, self.hashes, self.keyed):
             raise PolicyError("the key has another number of bits or hashes than the method; draw a new key")
-        refuse_other_baskets(data, opened.data)
-        published = filter_baskets(data, opened.list_filters(), self.bits)
+        refuse_other_baskets(data, bloom_key.data)
+        published_baskets = filter_baskets(data, bloom_key.list_filters(), self.bits)
         return Release(
-            data=published,
+            data=published_baskets,
             method=self,
             claims=self._list_claims(data),
-            losses=_compute_filter_losses(data, opened, published),
+            losses=_compute_filter_losses(data, bloom_key, published_baskets),
             details=CodeDetails(rows=np.arange(len(data), dtype=np.int64)),
         )
 
@@ -116,13 +116,13 @@ class EncodeBloom(KeyedMethod):
         return never_missed, only_bits, claim_all_baskets(data)
 
 
-def _compute_filter_losses(data: Baskets, key: BloomKey, published: Baskets) -> dict[str, int | float]:
+def _compute_filter_losses(data: Baskets, key: BloomKey, published_baskets: Baskets) -> dict[str, int | float]:
     """How often a filter shows an item that the basket does not hold."""
     true = np.bincount(data.codes, minlength=len(data.items))
-    feigned = int(np.array(key.supports).sum() - true.sum())
+    feigned_count = int(np.array(key.supports).sum() - true.sum())
     absent = len(data) * len(data.items) - int(true.sum())
     return {
-        "loss": feigned / absent if absent else 0.0,
-        "feigned_items": feigned,
-        "bits_set": published.codes.size / (len(data) * key.bits),
+        "loss": feigned_count / absent if absent else 0.0,
+        "feigned_items": feigned_count,
+        "bits_set": published_baskets.codes.size / (len(data) * key.bits),
     }

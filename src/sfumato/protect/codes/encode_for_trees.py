@@ -111,14 +111,16 @@ class EncodeForTrees(KeyedMethod):
             lambda name: RankedColumn.of(data, name, classes), self._list_number_columns(data)
         )
         columns: dict[str, Any] = {}
-        for done, column in enumerate(ranked_columns):
-            report_progress("drawing codes", done, len(ranked_columns))
+        for done_count, column in enumerate(ranked_columns):
+            report_progress("drawing codes", done_count, len(ranked_columns))
             columns[column.name] = self.draw_key(column, chance).dump_secret()
-        renamed = {name: _draw_value_names(data.frame[name], chance) for name in self._list_category_columns(data)}
+        category_names = {
+            name: _draw_value_names(data.frame[name], chance) for name in self._list_category_columns(data)
+        }
         secret = {
             "target": self.target,
             "columns": columns,
-            "categories": renamed,
+            "categories": category_names,
             "labels": _draw_class_names(data.frame[self.target], chance),
             "permuted": self.permute,
         }
@@ -132,21 +134,21 @@ class EncodeForTrees(KeyedMethod):
             raise PolicyError(
                 "encode_for_trees needs a key: create one with new_key(table), keep it, and pass it to protect"
             )
-        opened = TreeKey.open(key, data)
-        places = opened.locate_cells(data)
-        _refuse_torn_pieces(data, opened, places, self._number_classes(data))
-        encoded = opened.encode(data, places).drop(data.identifying if data.roles else [])
-        published = data.with_frame(encoded)
+        tree_key = TreeKey.open(key, data)
+        places = tree_key.locate_cells(data)
+        _refuse_torn_pieces(data, tree_key, places, self._number_classes(data))
+        encoded_frame = tree_key.encode(data, places).drop(data.identifying if data.roles else [])
+        published_table = data.with_frame(encoded_frame)
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=self._list_claims(data),
             losses={"loss": 0.0, "suppressed_rows": 0},
             details=CodeDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                pieces={column_key.name: len(column_key.starts) for column_key in opened.columns.values()},
+                pieces={column_key.name: len(column_key.starts) for column_key in tree_key.columns.values()},
             ),
-            changes=state_changes(self, data, published, dict.fromkeys(encoded.columns, ChangeKind.CODED)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(encoded_frame.columns, ChangeKind.CODED)),
         )
 
     def transformer(self, random_state: Any = None) -> TreeTransformer:
@@ -197,8 +199,8 @@ class EncodeForTrees(KeyedMethod):
 
     def _list_number_columns(self, table: Table) -> tuple[str, ...]:
         """The columns of numbers that are encoded."""
-        kept = self._list_published(table)
-        fit = tuple(name for name in kept if is_learnable_type(table.frame[name].dtype))
+        published_names = self._list_published(table)
+        fit = tuple(name for name in published_names if is_learnable_type(table.frame[name].dtype))
         if self.columns is None:
             return fit
         unfit = [name for name in self.columns if name not in fit]
@@ -215,8 +217,8 @@ class EncodeForTrees(KeyedMethod):
 
     def _list_published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:
-            meant = ask_meant((self.target,), table.frame.columns)
-            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table{meant}')
+            suggestion = ask_meant((self.target,), table.frame.columns)
+            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table{suggestion}')
         identifying = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
         return tuple(name for name in table.frame.columns if name != self.target and name not in identifying)
 
@@ -271,13 +273,13 @@ class RankedColumn:
     def of(cls, table: Table, name: str, classes: Ints) -> RankedColumn:
         """Sort a column's values and determine their classes."""
         cells = convert_for_learners(table.frame[name], table.source)
-        seen, places = rank_cells(cells)
-        group = np.cumsum(np.append(False, ~flag_indistinct_values(seen)))[: len(seen)]
-        _refuse_unfit_values(seen, group, name, table.source)
+        distinct_values, places = rank_cells(cells)
+        group = np.cumsum(np.append(False, ~flag_indistinct_values(distinct_values)))[: len(distinct_values)]
+        _refuse_unfit_values(distinct_values, group, name, table.source)
         labels = find_value_classes(
             _group_cells_by_value(group, places), classes, int(group[-1]) + 1 if len(group) else 0
         )
-        return cls(name, _restore_given_values(table.frame[name], seen, places), group, labels)
+        return cls(name, _restore_given_values(table.frame[name], distinct_values, places), group, labels)
 
 
 def _group_cells_by_value(group: Ints, places: Ints) -> Ints:
@@ -287,13 +289,13 @@ def _group_cells_by_value(group: Ints, places: Ints) -> Ints:
     return np.asarray(np.append(group, -1)[places])
 
 
-def _restore_given_values(column: pl.Series, seen: Singles, places: Ints) -> Floats:
+def _restore_given_values(column: pl.Series, distinct_values: Singles, places: Ints) -> Floats:
     """The values as they are in the table: of several with the same 32-bit float, the smallest."""
     wide = column.cast(pl.Float64).to_numpy()
-    known = places >= 0
-    given = np.full(len(seen), np.inf)
-    np.minimum.at(given, places[known], wide[known])
-    return given + 0.0
+    known_mask = places >= 0
+    table_values = np.full(len(distinct_values), np.inf)
+    np.minimum.at(table_values, places[known_mask], wide[known_mask])
+    return table_values + 0.0
 
 
 def _refuse_torn_pieces(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
@@ -301,10 +303,10 @@ def _refuse_torn_pieces(table: Table, key: TreeKey, places: Mapping[str, Ints], 
     if not key.permuted:
         return
     for name, column_key in key.columns.items():
-        torn = column_key.count_torn_pieces(places[name], classes)
-        if torn:
+        torn_count = column_key.count_torn_pieces(places[name], classes)
+        if torn_count:
             raise DataError(
-                f'{table.source}: {torn} pure pieces of "{name}" hold several classes in this table; the tree '
+                f'{table.source}: {torn_count} pure pieces of "{name}" hold several classes in this table; the tree '
                 "would change, so draw a new key for it"
             )
 
@@ -342,18 +344,18 @@ def _refuse_unfit_values(values: Singles, group: Ints, name: str, source: str) -
 
 def _draw_value_names(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
     values = spell_cells(column).drop_nulls().unique().sort().to_list()
-    return {"values": values, "codes": _draw_code_names(len(values), "v", chance, ordered=False)}
+    return {"values": values, "codes": _draw_code_names(len(values), "v", chance, is_ordered=False)}
 
 
 def _draw_class_names(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
     """New names for the classes: two in any order; more than two keep their order, because sums of entropies depend on
     it."""
-    known = column.unique().sort()
-    values = (spell_cells(known) if known.dtype.is_temporal() else known).to_list()
-    return {"values": values, "codes": _draw_code_names(len(values), "class ", chance, ordered=len(values) > 2)}
+    class_values = column.unique().sort()
+    values = (spell_cells(class_values) if class_values.dtype.is_temporal() else class_values).to_list()
+    return {"values": values, "codes": _draw_code_names(len(values), "class ", chance, is_ordered=len(values) > 2)}
 
 
-def _draw_code_names(count: int, word: str, chance: np.random.Generator, *, ordered: bool) -> list[str]:
+def _draw_code_names(count: int, word: str, chance: np.random.Generator, *, is_ordered: bool) -> list[str]:
     digits = max(3, len(str(count * 9)))
     numbers = chance.choice(10**digits, size=count, replace=False)
-    return [f"{word}{number:0{digits}d}" for number in (np.sort(numbers) if ordered else numbers)]
+    return [f"{word}{number:0{digits}d}" for number in (np.sort(numbers) if is_ordered else numbers)]

@@ -90,22 +90,22 @@ class EncodeItems(KeyedMethod):
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
         """Replace every item by its codes, and add what the key prescribes."""
-        opened = ItemKey.open(key)
-        if opened.kind != self.kind:
-            raise PolicyError(f'the key is for kind "{opened.kind}", but the method has kind "{self.kind}"')
-        refuse_other_baskets(data, opened.data)
-        encoded = _encode_baskets(data, opened)
-        published = Baskets(opened.codes, encoded.offsets, encoded.codes.astype(np.int32))
+        item_key = ItemKey.open(key)
+        if item_key.kind != self.kind:
+            raise PolicyError(f'the key is for kind "{item_key.kind}", but the method has kind "{self.kind}"')
+        refuse_other_baskets(data, item_key.data)
+        encoded_baskets = _encode_baskets(data, item_key)
+        published_baskets = Baskets(item_key.codes, encoded_baskets.offsets, encoded_baskets.codes.astype(np.int32))
         return Release(
-            data=published,
+            data=published_baskets,
             method=self,
             claims=self._list_claims(data),
             losses={
-                "loss": encoded.added / published.codes.size,
-                "added_baskets": len(opened.fakes),
-                "added_codes": len(opened.codes) - len(opened.items),
+                "loss": encoded_baskets.added / published_baskets.codes.size,
+                "added_baskets": len(item_key.fakes),
+                "added_codes": len(item_key.codes) - len(item_key.items),
             },
-            details=CodeDetails(rows=encoded.rows),
+            details=CodeDetails(rows=encoded_baskets.rows),
         )
 
     def _draw_padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
@@ -134,14 +134,14 @@ class EncodeItems(KeyedMethod):
     def _draw_one_to_n_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
         """An admissible mapping: each image has its own code, which no other holds, and shared ones."""
         chance, count = randomness.generator(), len(data.items)
-        shared = max(1, count // 2) if self.shared_codes is None else self.shared_codes
+        shared_count = max(1, count // 2) if self.shared_codes is None else self.shared_codes
         fake = max(1, count // 2) if self.fake_codes is None else self.fake_codes
-        sizes = chance.integers(0, min(self.n - 1, shared), count, endpoint=True)
+        sizes = chance.integers(0, min(self.n - 1, shared_count), count, endpoint=True)
         images = [
-            (position, *(count + chance.choice(shared, size, replace=False)).tolist())
+            (position, *(count + chance.choice(shared_count, size, replace=False)).tolist())
             for position, size in enumerate(sizes.tolist())
         ]
-        total = count + shared + fake
+        total = count + shared_count + fake
         return ItemKey(
             kind="one_to_n",
             items=data.items,
@@ -199,67 +199,76 @@ def claim_no_item_named() -> Claim:
 class _EncodedBaskets:
     """Published baskets: code indices split by offsets, the original of each (−1: none), and how many were added."""
 
-    def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints, added: int) -> None:
+    def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints, added_count: int) -> None:
         order = np.argsort(rows_of_codes, kind="stable")
         counts = np.bincount(rows_of_codes, minlength=len(rows))
         self.offsets: Ints = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         self.codes: Ints = codes[order]
-        self.rows, self.added = rows, added
+        self.rows, self.added = rows, added_count
 
 
 def _encode_baskets(data: Baskets, key: ItemKey) -> _EncodedBaskets:
-    held = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    occurrence_rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
     if key.kind == "padded":
-        return _encode_with_fakes(data, key, held)
-    return _encode_with_noise(data, key, held)
+        return _encode_with_fakes(data, key, occurrence_rows)
+    return _encode_with_noise(data, key, occurrence_rows)
 
 
-def _encode_with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaskets:
+def _encode_with_fakes(data: Baskets, key: ItemKey, occurrence_rows: Ints) -> _EncodedBaskets:
     """One code per item; fake baskets in between. The index of an item's code is that of the item."""
     fake_at = np.array(key.fake_places, dtype=np.int64)
     real_at = np.setdiff1d(np.arange(len(data) + len(fake_at)), fake_at)
     rows = np.full(len(data) + len(fake_at), -1, dtype=np.int64)
     rows[real_at] = np.arange(len(data))
-    where = np.repeat(fake_at, [len(fake) for fake in key.fakes])
-    bought = np.array([position for fake in key.fakes for position in fake], dtype=np.int64)
+    fake_rows = np.repeat(fake_at, [len(fake) for fake in key.fakes])
+    fake_codes = np.array([position for fake in key.fakes for position in fake], dtype=np.int64)
     return _EncodedBaskets(
-        np.concatenate((real_at[held], where)), np.concatenate((data.codes, bought)), rows, len(bought)
+        np.concatenate((real_at[occurrence_rows], fake_rows)),
+        np.concatenate((data.codes, fake_codes)),
+        rows,
+        len(fake_codes),
     )
 
 
-def _encode_with_noise(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaskets:
+def _encode_with_noise(data: Baskets, key: ItemKey, occurrence_rows: Ints) -> _EncodedBaskets:
     """N(t) = M(t) ∪ E with random E, as long as no item outside t becomes one that t′ shows."""
     width, total = max(map(len, key.images)), len(key.codes)
     # Short images are padded with their own code: it is present anyway.
     images = np.array([image + image[:1] * (width - len(image)) for image in key.images], dtype=np.int64)
-    true = _sort_distinct((held[:, None] * total + images[data.codes]).ravel())
+    true = _sort_distinct((occurrence_rows[:, None] * total + images[data.codes]).ravel())
     chance = make_keyed_generator(key.seed.to_bytes(32, "big"))
     sizes = np.bincount(true // total, minlength=len(data))
     counts = chance.poisson(key.noise * np.maximum(sizes, 1))
     noise = np.repeat(np.arange(len(data)), counts) * total + chance.integers(0, total, int(counts.sum()))
     noise = _sort_distinct(noise[~_flag_members(noise, true)])
-    both = np.sort(np.concatenate((true, noise)))
+    merged_cells = np.sort(np.concatenate((true, noise)))
     row, code_place = np.divmod(noise, total)
-    owned = code_place < len(images)  # an own code that is not true belongs to an item that is not in the basket
-    needed = row[owned, None] * total + images[code_place[owned]]
+    own_code_mask = code_place < len(
+        images
+    )  # an own code that is not true belongs to an item that is not in the basket
+    image_cells = row[own_code_mask, None] * total + images[code_place[own_code_mask]]
     # Without its own code an item is not shown, and no other item needs that code.
-    feigned = noise[owned][_flag_members(needed, both).all(axis=1)]
-    row, code_place = np.divmod(both[~_flag_members(both, feigned)], total)
-    return _EncodedBaskets(row, code_place, np.arange(len(data), dtype=np.int64), len(noise) - len(feigned))
+    feigned_cells = noise[own_code_mask][_flag_members(image_cells, merged_cells).all(axis=1)]
+    row, code_place = np.divmod(merged_cells[~_flag_members(merged_cells, feigned_cells)], total)
+    return _EncodedBaskets(row, code_place, np.arange(len(data), dtype=np.int64), len(noise) - len(feigned_cells))
 
 
 def _sort_distinct(numbers: Ints) -> Ints:
     """In order, each once."""
-    ordered = np.sort(numbers)
-    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
+    sorted_numbers = np.sort(numbers)
+    return (
+        sorted_numbers[np.concatenate(([True], sorted_numbers[1:] != sorted_numbers[:-1]))]
+        if len(sorted_numbers)
+        else sorted_numbers
+    )
 
 
-def _flag_members(numbers: Ints, ordered: Ints) -> Flags:
+def _flag_members(numbers: Ints, sorted_numbers: Ints) -> Flags:
     """Whether each is one of some ordered numbers."""
-    if not len(ordered):
+    if not len(sorted_numbers):
         return np.zeros(numbers.shape, dtype=bool)
-    indices = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
-    return np.asarray(ordered[indices] == numbers)
+    indices = np.minimum(np.searchsorted(sorted_numbers, numbers), len(sorted_numbers) - 1)
+    return np.asarray(sorted_numbers[indices] == numbers)
 
 
 def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
@@ -269,9 +278,9 @@ def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
     from the rarest up.
     """
     order = np.argsort(-supports, kind="stable")
-    ranked = supports[order]
-    sums = np.concatenate(([0], np.cumsum(ranked)))
-    count = len(ranked)
+    sorted_supports = supports[order]
+    sums = np.concatenate(([0], np.cumsum(sorted_supports)))
+    count = len(sorted_supports)
     cost = np.full(count + 1, np.iinfo(np.int64).max // 2)
     cost[count] = 0
     cut = np.zeros(count, dtype=np.int64)
@@ -279,14 +288,14 @@ def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
         if start % 4096 == 0:
             report_progress("grouping items by support", count - start, count)
         stops = np.arange(start + k, min(start + 2 * k - 1, count) + 1)
-        added = ranked[start] * (stops - start) - (sums[stops] - sums[start]) + cost[stops]
-        best = int(added.argmin())
-        cost[start], cut[start] = added[best], stops[best]
+        group_costs = sorted_supports[start] * (stops - start) - (sums[stops] - sums[start]) + cost[stops]
+        best = int(group_costs.argmin())
+        cost[start], cut[start] = group_costs[best], stops[best]
     lacking = np.zeros(count, dtype=np.int64)
     start = 0
     while start < count:
         stop = int(cut[start])
-        lacking[order[start:stop]] = ranked[start] - ranked[start:stop]
+        lacking[order[start:stop]] = sorted_supports[start] - sorted_supports[start:stop]
         start = stop
     return lacking
 
@@ -296,25 +305,27 @@ def _draw_fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) 
     total, most = int(lacking.sum()), int(lacking.max())
     if not total:
         return ()
-    bought = sizes[sizes > 0]
-    count = max(most, -(-total // max(1, int(bought.mean()))))
-    weights = chance.choice(bought, count)
+    true_sizes = sizes[sizes > 0]
+    count = max(most, -(-total // max(1, int(true_sizes.mean()))))
+    weights = chance.choice(true_sizes, count)
     slots = np.repeat(np.arange(count), weights)
     fakes: list[list[int]] = [[] for _ in range(count)]
-    for done, item in enumerate(np.flatnonzero(lacking).tolist()):
-        if done % 256 == 0:
-            report_progress("filling baskets", done, len(lacking))
+    for done_count, item in enumerate(np.flatnonzero(lacking).tolist()):
+        if done_count % 256 == 0:
+            report_progress("filling baskets", done_count, len(lacking))
         for basket in _choose_baskets(int(lacking[item]), weights, slots, chance).tolist():
             fakes[basket].append(item)
     return tuple(tuple(fake) for fake in fakes if fake)
 
 
-def _choose_baskets(wanted: int, weights: Ints, slots: Ints, chance: np.random.Generator) -> Ints:
+def _choose_baskets(wanted_count: int, weights: Ints, slots: Ints, chance: np.random.Generator) -> Ints:
     """Draw baskets, large ones preferred."""
-    if 4 * wanted > len(weights):
+    if 4 * wanted_count > len(weights):
         # Exponential times, the earliest win: weighted sampling without replacement.
-        return np.argpartition(chance.exponential(size=len(weights)) / weights, wanted - 1)[:wanted]
-    chosen = np.zeros(0, dtype=np.int64)
-    while len(chosen) < wanted:
-        chosen = np.unique(np.concatenate((chosen, slots[chance.integers(0, len(slots), 2 * wanted)])))
-    return np.asarray(chance.permutation(chosen)[:wanted])
+        return np.argpartition(chance.exponential(size=len(weights)) / weights, wanted_count - 1)[:wanted_count]
+    chosen_baskets = np.zeros(0, dtype=np.int64)
+    while len(chosen_baskets) < wanted_count:
+        chosen_baskets = np.unique(
+            np.concatenate((chosen_baskets, slots[chance.integers(0, len(slots), 2 * wanted_count)]))
+        )
+    return np.asarray(chance.permutation(chosen_baskets)[:wanted_count])

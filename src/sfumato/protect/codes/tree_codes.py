@@ -44,20 +44,22 @@ class PieceCurves:
     @classmethod
     def draw(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> PieceCurves:
         """One or two curves of random strength for each piece."""
-        chosen = chance.integers(len(curves), size=(2, pieces))
-        chosen[1, chance.integers(2, size=pieces) == 0] = -1
-        return cls(curves, chosen, chance.uniform(0.5, 4, size=(2, pieces)), chance.integers(2, size=(2, pieces)) > 0)
+        curve_indices = chance.integers(len(curves), size=(2, pieces))
+        curve_indices[1, chance.integers(2, size=pieces) == 0] = -1
+        return cls(
+            curves, curve_indices, chance.uniform(0.5, 4, size=(2, pieces)), chance.integers(2, size=(2, pieces)) > 0
+        )
 
     def bend_shares(self, share: Floats, piece: Ints) -> Floats:
         """Transform numbers between 0 and 1, each by the function of its piece."""
         for stage in range(2):
-            turned, strength = self.turned[stage, piece], self.strength[stage, piece]
-            start = np.where(turned, 1 - share, share)
+            turned_mask, strength = self.turned[stage, piece], self.strength[stage, piece]
+            start = np.where(turned_mask, 1 - share, share)
             end = start.copy()
             for number, curve in enumerate(self.curves):
-                here = self.chosen[stage, piece] == number
-                end[here] = _bend_share(start[here], curve, strength[here])
-            share = np.where(turned, 1 - end, end)
+                curve_mask = self.chosen[stage, piece] == number
+                end[curve_mask] = _bend_share(start[curve_mask], curve, strength[curve_mask])
+            share = np.where(turned_mask, 1 - end, end)
         return np.clip(share, 0, 1)
 
 
@@ -103,15 +105,17 @@ def draw_value_codes(
     begin = np.cumsum(np.append(0, widths[:-1] + 1))
     piece = np.repeat(np.arange(len(sizes)), sizes)
     room = np.arange(len(values)) - pieces.starts[piece]
-    shuffled = np.asarray(pieces.pure[piece] & permute)
-    wanted = _place_in_pieces(values, pieces, piece, PieceCurves.draw(len(sizes), curves, chance))
-    wanted[shuffled] = chance.random(int(shuffled.sum()))
+    shuffled_mask = np.asarray(pieces.pure[piece] & permute)
+    target_shares = _place_in_pieces(values, pieces, piece, PieceCurves.draw(len(sizes), curves, chance))
+    target_shares[shuffled_mask] = chance.random(int(shuffled_mask.sum()))
     free = widths[piece] - sizes[piece]
-    slack = np.clip(np.rint(wanted * (widths[piece] - 1)).astype(np.int64) - np.where(shuffled, 0, room), 0, free)
-    slack = np.where(shuffled, np.floor(wanted * (free + 1)).astype(np.int64), slack)
+    slack = np.clip(
+        np.rint(target_shares * (widths[piece] - 1)).astype(np.int64) - np.where(shuffled_mask, 0, room), 0, free
+    )
+    slack = np.where(shuffled_mask, np.floor(target_shares * (free + 1)).astype(np.int64), slack)
     slack = slack[np.lexsort((slack, piece))]
     steps = np.maximum.accumulate(begin[piece] + slack) + room
-    steps = _shuffle_pure_pieces(steps, piece, shuffled, chance)
+    steps = _shuffle_pure_pieces(steps, piece, shuffled_mask, chance)
     total = int(begin[-1] + widths[-1])
     if not rising:
         steps = total - 1 - steps
@@ -126,9 +130,9 @@ def _place_in_pieces(values: Floats, pieces: ValuePieces, piece: Ints, bends: Pi
     return bends.bend_shares(np.clip(share, 0, 1), piece)
 
 
-def _shuffle_pure_pieces(steps: Ints, piece: Ints, shuffled: Flags, chance: np.random.Generator) -> Ints:
+def _shuffle_pure_pieces(steps: Ints, piece: Ints, shuffled_mask: Flags, chance: np.random.Generator) -> Ints:
     """Shuffle the values of pure pieces within their piece, uniformly."""
-    lot = np.where(shuffled, chance.random(len(steps)), np.arange(len(steps)) / len(steps))
+    lot = np.where(shuffled_mask, chance.random(len(steps)), np.arange(len(steps)) / len(steps))
     return np.asarray(steps[np.lexsort((lot, piece))])
 
 

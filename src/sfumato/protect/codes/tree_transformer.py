@@ -99,8 +99,8 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             raise PolicyError("the model was grown on named columns; grow it on the array that transform returns")
         return decode_tree(model, self.key_, _build_training_table(self._check_cells(X, reset=False), column_or_1d(y)))
 
-    def _check_cells(self, given: Any, *, reset: bool) -> Floats:
-        cells: Floats = validate_data(self, given, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+    def _check_cells(self, raw_cells: Any, *, reset: bool) -> Floats:
+        cells: Floats = validate_data(self, raw_cells, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         return cells
 
     def _get_settings(self) -> dict[str, Any]:
@@ -133,8 +133,8 @@ def _build_training_table(cells: Floats, classes: npt.NDArray[Any]) -> Table:
 def _keep_class_names(key: Key, table: Table) -> Key:
     """The same key with the classes' own names: a pipeline's learner sees them unchanged."""
     secret = {name: part for name, part in key.secret.items() if name != "seal"}
-    known = table.frame[_TARGET].unique().sort()
-    values = known.to_list()
+    class_values = table.frame[_TARGET].unique().sort()
+    values = class_values.to_list()
     # Spelled like scikit-learn's classes_, which a model's classes are compared with.
     secret["labels"] = {"values": values, "codes": [str(value) for value in np.array(values)]}
     return TreeKey.seal(secret)

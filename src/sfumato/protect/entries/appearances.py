@@ -61,7 +61,7 @@ def _list_part(cells: TableCells, states: Bytes, rule_arrays: RuleArrays, part: 
 
     hides = (cells.states[part] == PRIVATE).any(axis=1)
     order = np.concatenate([np.flatnonzero(hides), np.flatnonzero(~hides)]).astype(np.int32)
-    seen = np.ascontiguousarray(np.where(states[part] == PUBLIC, cells.codes[part], np.int32(NOTHING)).T)
+    visible_codes = np.ascontiguousarray(np.where(states[part] == PUBLIC, cells.codes[part], np.int32(NOTHING)).T)
     columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
     many, longest = len(rule_arrays.start) - 1, int(np.diff(rule_arrays.start).max(initial=0))
     stack, sizes = np.zeros((longest + 1, len(order)), np.int32), np.zeros((longest + 1, 2), np.int64)
@@ -71,7 +71,7 @@ def _list_part(cells: TableCells, states: Bytes, rule_arrays: RuleArrays, part: 
     while begin < many:
         end = min(begin + _CHUNK, many)
         begin, used = list_appearances(
-            seen, columns, rule_arrays.start, rule_arrays.items, stack, sizes, begin, end, counts, room
+            visible_codes, columns, rule_arrays.start, rule_arrays.items, stack, sizes, begin, end, counts, room
         )
         rows.append(room[:used] + np.int32(part.start))
     return Appearances(counts, np.concatenate(rows))
@@ -82,12 +82,12 @@ def _join_parts(parts: Sequence[Appearances]) -> Appearances:
     counts = np.sum([part.counts for part in parts], axis=0)
     rows = np.zeros(int(counts[:, 0].sum()), dtype=np.int32)
     hiding = np.cumsum(counts[:, 0]) - counts[:, 0]
-    others = hiding + counts[:, 1]
+    other_starts = hiding + counts[:, 1]
     for part in parts:
-        many, some = part.counts.T
-        _copy_runs(part.rows, part.start[:-1], rows, hiding, some)
-        _copy_runs(part.rows, part.start[:-1] + some, rows, others, many - some)
-        hiding, others = hiding + some, others + many - some
+        many, hiding_counts = part.counts.T
+        _copy_runs(part.rows, part.start[:-1], rows, hiding, hiding_counts)
+        _copy_runs(part.rows, part.start[:-1] + hiding_counts, rows, other_starts, many - hiding_counts)
+        hiding, other_starts = hiding + hiding_counts, other_starts + many - hiding_counts
     return Appearances(counts, rows)
 
 

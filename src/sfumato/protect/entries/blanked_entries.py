@@ -52,14 +52,14 @@ def blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]
 
 def compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[str, Number]:
     """How many entries are private, how many were blanked beside them, and their shares."""
-    filled = int((cells.codes >= 0).sum())
-    private, blanked = int((cells.states == PRIVATE).sum()), len(derived.entries)
-    visible = filled - private
+    filled_count = int((cells.codes >= 0).sum())
+    private, blanked_count = int((cells.states == PRIVATE).sum()), len(derived.entries)
+    visible = filled_count - private
     return {
-        "loss": round((private + blanked) / filled, 12) if filled else 0.0,
+        "loss": round((private + blanked_count) / filled_count, 12) if filled_count else 0.0,
         "private_entries": private,
-        "derived_entries": blanked,
-        "derived_share": round(blanked / visible, 12) if visible else 0.0,
+        "derived_entries": blanked_count,
+        "derived_share": round(blanked_count / visible, 12) if visible else 0.0,
         "suppressed_rows": 0,
     }
 

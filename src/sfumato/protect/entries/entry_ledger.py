@@ -92,16 +92,16 @@ class RuleMining:
     def mine_rules(self, states: Bytes) -> RuleArrays:
         """All rules that are adversarial now, if none of those found before still is."""
         question, last = self.question, self._last
-        touched = before = None
+        touched_mask = shown_states = None
         if last is not None:
-            touched = (last != states).any(axis=1)
+            touched_mask = (last != states).any(axis=1)
             # An antecedent may have appeared before, or appear now: PUBLIC is the smallest of the states.
-            before = np.minimum(last, states)
-        left = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
+            shown_states = np.minimum(last, states)
+        remaining_seconds = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
         rule_arrays = find_adversarial_rules(
             self.cells, states, question.confidence, question.least, question.max_length, question.prior,
-            touched=touched, before=before,
-            budget=SearchBudget(None if left is None else max(left, 0.0), question.memory),
+            touched_mask=touched_mask, earlier_states=shown_states,
+            budget=SearchBudget(None if remaining_seconds is None else max(remaining_seconds, 0.0), question.memory),
         )  # fmt: skip
         self._last = states.copy()
         self.first = rule_arrays if self.first is None else self.first
@@ -164,11 +164,13 @@ class EntryLedger:
         self.codes: Codes = np.zeros((0, self.width), dtype=np.int32)
         self._room = question.room
         self._of_row: tuple[Ints, Codes] = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-        self.rules = LedgerRules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
+        empty_codes, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+        self.rules = LedgerRules(
+            start, empty_codes, empty_codes, empty_codes, start, np.zeros(0, dtype=np.int64), empty_codes
+        )
         records, total = np.zeros((0, 8), dtype=np.int32), np.zeros(1, dtype=np.int64)
         held_states = np.zeros((0, self.width), dtype=np.uint8)
-        self.books = RuleBooks(held_states, np.zeros(0, dtype=np.int64), records, none, none, total)
+        self.books = RuleBooks(held_states, np.zeros(0, dtype=np.int64), records, empty_codes, empty_codes, total)
         self._write(0, 0)
 
     @property
@@ -183,9 +185,9 @@ class EntryLedger:
         states[self.held] = self.books.states
         return states
 
-    def name_entries(self, held: Ints) -> Ints:
+    def name_entries(self, held_entries: Ints) -> Ints:
         """The entries of the table that entries of held rows are."""
-        return np.asarray(self.held[held // self.width] * self.width + held % self.width)
+        return np.asarray(self.held[held_entries // self.width] * self.width + held_entries % self.width)
 
     def place_entries(self, entries: Ints) -> Ints:
         """The entries of held rows that entries of the table are."""
@@ -209,12 +211,12 @@ class EntryLedger:
     def add(self, rule_arrays: RuleArrays) -> Ints:
         """Add rules that are not known yet; returns where the rows that were held are among those held now."""
         most = None if self._room is None else self._room // _BYTES_AN_APPEARANCE - self.size
-        listed = list_antecedent_rows(self.cells, self.base, rule_arrays, most)
+        antecedent_rows = list_antecedent_rows(self.cells, self.base, rule_arrays, most)
         del self.ledger  # its arrays are long, and rebuilt
-        moved = self._hold_rows(listed.rows)
-        row_start, middle = listed.start, listed.start[:-1] + listed.counts[:, 1]
-        rows = self._place_rows(listed.rows)
-        del listed
+        new_places = self._hold_rows(antecedent_rows.rows)
+        row_start, middle = antecedent_rows.start, antecedent_rows.start[:-1] + antecedent_rows.counts[:, 1]
+        rows = self._place_rows(antecedent_rows.rows)
+        del antecedent_rows
         old = self.rules
         self.rules = LedgerRules(
             _append_array(old.start, rule_arrays.start[1:] + old.start[-1]),
@@ -225,10 +227,10 @@ class EntryLedger:
             _append_array(old.middle, middle + old.row_start[-1]),
             _append_array(old.rows, rows),
         )
-        antecedents, known = len(old.start) - 1, len(old.target)
+        antecedents, rule_count = len(old.start) - 1, len(old.target)
         del old
-        self._write(antecedents, known)
-        return moved
+        self._write(antecedents, rule_count)
+        return new_places
 
     def _place_rows(self, rows: Codes) -> Codes:
         """Where rows of the table are among those that are held."""
@@ -242,22 +244,22 @@ class EntryLedger:
 
         flags = np.zeros(len(self.cells.codes), dtype=np.bool_)
         flags[rows], flags[self.held] = True, True
-        held = np.flatnonzero(flags)
-        self._refuse_many_rows(len(held))
-        moved = np.searchsorted(held, self.held)
-        if len(held) == len(self.held):
-            return moved
-        states = self.base[held]
-        states[moved] = self.books.states
-        hiding = np.zeros(len(held), dtype=np.int64)
+        held_rows = np.flatnonzero(flags)
+        self._refuse_many_rows(len(held_rows))
+        new_places = np.searchsorted(held_rows, self.held)
+        if len(held_rows) == len(self.held):
+            return new_places
+        states = self.base[held_rows]
+        states[new_places] = self.books.states
+        hiding = np.zeros(len(held_rows), dtype=np.int64)
         mark_all_hidden_columns(states, hiding)
         self.books = self.books._replace(states=states, hiding=hiding)
-        self.rules = self.rules._replace(rows=moved.astype(np.int32)[self.rules.rows])
-        lengths = np.zeros(len(held), dtype=np.int64)
-        lengths[moved] = np.diff(self._of_row[0])
+        self.rules = self.rules._replace(rows=new_places.astype(np.int32)[self.rules.rows])
+        lengths = np.zeros(len(held_rows), dtype=np.int64)
+        lengths[new_places] = np.diff(self._of_row[0])
         self._of_row = np.concatenate([[0], np.cumsum(lengths)]), self._of_row[1]
-        self.held, self.codes = held, self.cells.codes[held].astype(np.int32)
-        return moved
+        self.held, self.codes = held_rows, self.cells.codes[held_rows].astype(np.int32)
+        return new_places
 
     def _refuse_many_rows(self, count: int) -> None:
         """Stop before so many rows are held if memory does not suffice."""
@@ -267,12 +269,12 @@ class EntryLedger:
                 "confidence, set max_length, or set SFUMATO_MEMORY higher"
             )
 
-    def turn(self, entry: int, to: int) -> None:
+    def turn(self, entry: int, state: int) -> None:
         """Blank a public entry, or show a blanked one; its row must be held."""
         from sfumato.kernels.entries.grades import turn_entry
 
         row = int(np.searchsorted(self.held, entry // self.width))
-        turn_entry(self.ledger, self.books, row, entry % self.width, to, self.limits)
+        turn_entry(self.ledger, self.books, row, entry % self.width, state, self.limits)
 
     def explain_entry(self, why: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
@@ -282,11 +284,11 @@ class EntryLedger:
         """Why each of some entries is blanked: the rules that would be open without it."""
         from sfumato.kernels.entries.grades import find_needed_entries
 
-        why, held = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
+        why, held_entries = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
         for begin in range(0, len(entries), _CHUNK):
             report_progress("explaining blanked entries", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
-            find_needed_entries(self.ledger, self.books, held[part], why[part], self.limits)
+            find_needed_entries(self.ledger, self.books, held_entries[part], why[part], self.limits)
         return tuple(self.explain_entry(code) for code in why)
 
     def spell_rule(self, rule: int) -> str:
@@ -294,8 +296,8 @@ class EntryLedger:
         rules = self.rules
         antecedent = int(rules.antecedent[rule])
         items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
-        shown = " and ".join(self._labels[item] for item in items)
-        return f"{shown or 'anything'} → {self._labels[rules.target[rule]]}"
+        antecedent_text = " and ".join(self._labels[item] for item in items)
+        return f"{antecedent_text or 'anything'} → {self._labels[rules.target[rule]]}"
 
     @cached_property
     def _labels(self) -> list[str]:
@@ -309,12 +311,12 @@ class EntryLedger:
         places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
         return replace(rule_arrays, row_start=start, rows=self.held[self.rules.rows[places]].astype(np.int32))
 
-    def _write(self, antecedents: int, known: int) -> None:
+    def _write(self, antecedents: int, rule_count: int) -> None:
         """Build the arrays that kernels read. The counts of antecedents and rules up to these numbers are kept."""
         from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count_antecedent_rules
 
         rules = self.rules
-        many, added = len(rules.start) - 1, len(rules.target) - known
+        many, added_count = len(rules.start) - 1, len(rules.target) - rule_count
         rule_start = np.searchsorted(rules.antecedent, np.arange(many + 1)).astype(np.int64)
         marks = np.int64(1) << (self.columns & 63).astype(np.int64)
         x_marks = _merge_run_marks(marks[rules.items], rules.start)
@@ -325,12 +327,12 @@ class EntryLedger:
             self.codes, self.columns, rules.start, rules.items, records, rules.row_start, rules.middle,
             rules.rows, *self._of_row,
         )  # fmt: skip
-        fresh = np.zeros((added, 8), dtype=np.int32)
-        fresh[:, PLACE], fresh[:, TARGET] = -1, rules.target[known:]
-        fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[known:]], rules.antecedent[known:]
+        fresh = np.zeros((added_count, 8), dtype=np.int32)
+        fresh[:, PLACE], fresh[:, TARGET] = -1, rules.target[rule_count:]
+        fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[rule_count:]], rules.antecedent[rule_count:]
         self.books = self.books._replace(
             rules=np.concatenate([self.books.rules, fresh]),
-            opened=np.concatenate([self.books.opened, np.zeros(added, dtype=np.int32)]),
+            opened=np.concatenate([self.books.opened, np.zeros(added_count, dtype=np.int32)]),
             open_of=np.concatenate([self.books.open_of, np.zeros(many - antecedents, dtype=np.int32)]),
         )
         for begin in range(antecedents, many, _CHUNK):
@@ -347,20 +349,23 @@ class EntryLedger:
         invert_row_lists(row_start, rows, antecedents, start, more)
         if not antecedents:
             return start[:-1].copy(), more
-        both_start, both = np.zeros(len(start) - 1, dtype=np.int64), np.zeros(len(self.rules.rows), dtype=np.int32)
-        concatenate_row_lists(*self._of_row, start[:-1].copy(), more, both_start, both)
-        return both_start, both
+        both_start, both_antecedents = (
+            np.zeros(len(start) - 1, dtype=np.int64),
+            np.zeros(len(self.rules.rows), dtype=np.int32),
+        )
+        concatenate_row_lists(*self._of_row, start[:-1].copy(), more, both_start, both_antecedents)
+        return both_start, both_antecedents
 
 
-def _append_array(some: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
+def _append_array(array: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """Concatenate arrays; a single one is not copied, since rows can be very many."""
-    return np.concatenate([some, more]) if len(some) else more
+    return np.concatenate([array, more]) if len(array) else more
 
 
 def _merge_run_marks(marks: Ints, start: Ints) -> Ints:
     """All marks of each run combined; an empty run has none."""
-    merged = np.zeros(len(start) - 1, dtype=np.int64)
+    run_marks = np.zeros(len(start) - 1, dtype=np.int64)
     full = np.flatnonzero(np.diff(start))
     if len(full):
-        merged[full] = np.bitwise_or.reduceat(marks, start[full])
-    return merged
+        run_marks[full] = np.bitwise_or.reduceat(marks, start[full])
+    return run_marks

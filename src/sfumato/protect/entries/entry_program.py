@@ -88,18 +88,18 @@ class EntryProgram:
     def solve(self, most: int, seconds: float) -> ProgramSolution:
         """The smallest set of at most `most` entries that closes all rules of the program."""
         model = _EntryModel()
-        lost: dict[tuple[int, int], Terms] = {(rule, side): {} for rule in self.rules for side in range(4)}
-        sizes = dict.fromkeys(lost, 0)
+        loss_terms: dict[tuple[int, int], Terms] = {(rule, side): {} for rule in self.rules for side in range(4)}
+        sizes = dict.fromkeys(loss_terms, 0)
         for parts, rows in self._group_rows().items():
             for rule, side, _ in parts:
                 sizes[rule, side] += len(rows)
             columns = sorted({column for part in parts for column in part[2]})
             if len(columns) <= MOST_COLUMNS:
-                _add_row_ways(model, lost, parts, rows, columns)
+                _add_row_ways(model, loss_terms, parts, rows, columns)
             else:
-                _add_entry_binaries(model, lost, parts, rows, columns)
+                _add_entry_binaries(model, loss_terms, parts, rows, columns)
         for rule in self.rules:
-            self._close(model, [lost[rule, side] for side in range(4)], [sizes[rule, side] for side in range(4)])
+            self._close(model, [loss_terms[rule, side] for side in range(4)], [sizes[rule, side] for side in range(4)])
         model.require_at_least({index: -float(cost) for index, cost in enumerate(model.cost) if cost}, -float(most))
         return _solve_entry_program(model, most, seconds, self.ledger.width)
 
@@ -119,40 +119,42 @@ class EntryProgram:
         ledger, rules = self.ledger, self.ledger.rules
         antecedent, target = int(rules.antecedent[rule]), int(rules.target[rule])
         items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
-        shown = tuple(ledger.columns[items].tolist())
-        predicted = int(ledger.columns[target])
-        held = rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]]
-        for row in ledger.held[held].tolist():
-            code, state = int(ledger.cells.codes[row, predicted]), int(ledger.base[row, predicted])
+        item_columns = tuple(ledger.columns[items].tolist())
+        target_column = int(ledger.columns[target])
+        held_indices = rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]]
+        for row in ledger.held[held_indices].tolist():
+            code, state = int(ledger.cells.codes[row, target_column]), int(ledger.base[row, target_column])
             if code < 0 or state == BLANKED:
                 continue
             if state == PUBLIC:
-                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*shown, predicted)
+                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*item_columns, target_column)
             else:
-                yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, shown
+                yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, item_columns
 
-    def _close(self, model: _EntryModel, lost: list[Terms], sizes: list[int]) -> None:
+    def _close(self, model: _EntryModel, loss_terms: list[Terms], sizes: list[int]) -> None:
         """One of the four ways to close a rule must be taken."""
         top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
-        few, rare, wrong, none = (model.add_variable(0, 1, 1) for _ in range(4))
-        model.require_at_least({few: 1.0, rare: 1.0, wrong: 1.0, none: 1.0}, 1.0)
+        few, rare, wrong, no_hidden = (model.add_variable(0, 1, 1) for _ in range(4))
+        model.require_at_least({few: 1.0, rare: 1.0, wrong: 1.0, no_hidden: 1.0}, 1.0)
         must_go = fit + other - least + 1
-        model.require_at_least(lost[PUBLIC_FIT] | lost[PUBLIC_OTHER] | {few: -float(must_go)}, 0.0)
-        model.require_at_least(lost[HIDDEN_FIT] | lost[HIDDEN_OTHER] | {none: -float(hidden_fit + hidden_other)}, 0.0)
-        for binary, begin, fits, others in (
+        model.require_at_least(loss_terms[PUBLIC_FIT] | loss_terms[PUBLIC_OTHER] | {few: -float(must_go)}, 0.0)
+        model.require_at_least(
+            loss_terms[HIDDEN_FIT] | loss_terms[HIDDEN_OTHER] | {no_hidden: -float(hidden_fit + hidden_other)}, 0.0
+        )
+        for binary, begin, fits, other_count in (
             (rare, PUBLIC_FIT, fit, other),
             (wrong, HIDDEN_FIT, hidden_fit, hidden_other),
         ):
             # bottom · fits < top · all, after the losses; if the binary is 0, any loss is allowed.
-            margin = bottom * fits - top * (fits + others) + 1
-            terms = {index: (bottom - top) * by for index, by in lost[begin].items()}
-            terms |= {index: -top * by for index, by in lost[begin + 1].items()}
-            slack = float(max(margin, 0) + top * others)
+            margin = bottom * fits - top * (fits + other_count) + 1
+            terms = {index: (bottom - top) * coefficient for index, coefficient in loss_terms[begin].items()}
+            terms |= {index: -top * coefficient for index, coefficient in loss_terms[begin + 1].items()}
+            slack = float(max(margin, 0) + top * other_count)
             model.require_at_least(terms | {binary: -slack}, margin - slack)
-        self._tighten(model, lost, sizes)
+        self._tighten(model, loss_terms, sizes)
 
-    def _tighten(self, model: _EntryModel, lost: list[Terms], sizes: list[int]) -> None:
+    def _tighten(self, model: _EntryModel, loss_terms: list[Terms], sizes: list[int]) -> None:
         top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
         must_go = fit + other - least + 1
@@ -160,68 +162,78 @@ class EntryProgram:
         secretly = hidden_fit
         if bottom > top:
             publicly = min(publicly, (bottom * fit - top * (fit + other)) // (bottom - top) + 1)
-            over = bottom * hidden_fit - top * (hidden_fit + hidden_other)
-            secretly = min(secretly, over // (bottom - top) + 1)
+            excess = bottom * hidden_fit - top * (hidden_fit + hidden_other)
+            secretly = min(secretly, excess // (bottom - top) + 1)
         if publicly < 1 or secretly < 1:
             return  # the rule is closed as long as nothing is blanked
-        terms = {index: by / publicly for index, by in lost[PUBLIC_FIT].items()}
-        terms |= {index: by / must_go for index, by in lost[PUBLIC_OTHER].items()}
-        terms |= {index: by / secretly for index, by in lost[HIDDEN_FIT].items()}
+        terms = {index: coefficient / publicly for index, coefficient in loss_terms[PUBLIC_FIT].items()}
+        terms |= {index: coefficient / must_go for index, coefficient in loss_terms[PUBLIC_OTHER].items()}
+        terms |= {index: coefficient / secretly for index, coefficient in loss_terms[HIDDEN_FIT].items()}
         model.require_at_least(terms, 1.0)
 
 
 def _add_row_ways(
-    model: _EntryModel, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
+    model: _EntryModel,
+    loss_terms: dict[tuple[int, int], Terms],
+    parts: tuple[Part, ...],
+    rows: list[int],
+    columns: list[int],
 ) -> None:
     """An integer for each way to blank equivalent rows; of ways with the same effect only the smallest."""
-    seen: set[tuple[int, ...]] = {()}
+    seen_effects: set[tuple[int, ...]] = {()}
     variables: Terms = {}
     for size in range(1, len(columns) + 1):
-        for some in combinations(columns, size):
-            takes = tuple(index for index, part in enumerate(parts) if not set(some).isdisjoint(part[2]))
-            if takes in seen:
+        for subset in combinations(columns, size):
+            takes = tuple(index for index, part in enumerate(parts) if not set(subset).isdisjoint(part[2]))
+            if takes in seen_effects:
                 continue
-            seen.add(takes)
-            variable = model.add_variable(size, len(rows), 1, tuple(rows), some)
+            seen_effects.add(takes)
+            variable = model.add_variable(size, len(rows), 1, tuple(rows), subset)
             variables[variable] = -1.0
             for index in takes:
-                lost[parts[index][:2]][variable] = 1.0
+                loss_terms[parts[index][:2]][variable] = 1.0
     if len(variables) > 1:
         model.require_at_least(variables, -float(len(rows)))
 
 
 def _add_entry_binaries(
-    model: _EntryModel, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
+    model: _EntryModel,
+    loss_terms: dict[tuple[int, int], Terms],
+    parts: tuple[Part, ...],
+    rows: list[int],
+    columns: list[int],
 ) -> None:
     """A binary for each entry of each row; a row is removed if and only if any of a part's entries is blanked."""
     for row in rows:
-        blanked = {column: model.add_variable(1, 1, 1, (row,), (column,)) for column in columns}
+        blank_variables = {column: model.add_variable(1, 1, 1, (row,), (column,)) for column in columns}
         out: dict[tuple[int, ...], int] = {}
-        for rule, side, some in parts:
-            if not some:
+        for rule, side, part_columns in parts:
+            if not part_columns:
                 continue
-            if some not in out:
-                out[some] = model.add_variable(0, 1, 0)
-                model.require_at_least({blanked[column]: 1.0 for column in some} | {out[some]: -1.0}, 0.0)
-                for column in some:
-                    model.require_at_least({out[some]: 1.0, blanked[column]: -1.0}, 0.0)
-            lost[rule, side][out[some]] = 1.0
+            if part_columns not in out:
+                out[part_columns] = model.add_variable(0, 1, 0)
+                model.require_at_least(
+                    {blank_variables[column]: 1.0 for column in part_columns} | {out[part_columns]: -1.0}, 0.0
+                )
+                for column in part_columns:
+                    model.require_at_least({out[part_columns]: 1.0, blank_variables[column]: -1.0}, 0.0)
+            loss_terms[rule, side][out[part_columns]] = 1.0
 
 
 def _solve_entry_program(model: _EntryModel, most: int, seconds: float, width: int) -> ProgramSolution:
     """Run the solver."""
     program = _gather_arrays(model)
-    begun = monotonic()
+    start_time = monotonic()
     # Stopped early, the solver may have no bound at all: the relaxation alone is solved quickly.
-    relaxed = solve_milp(replace(program, integrality=np.zeros_like(program.integrality)), seconds)
-    infeasible = relaxed.status == INFEASIBLE
+    relaxation = solve_milp(replace(program, integrality=np.zeros_like(program.integrality)), seconds)
+    infeasible = relaxation.status == INFEASIBLE
     bound = most + 1.0 if infeasible else 0.0
-    if relaxed.status == OPTIMAL and relaxed.values is not None:
-        bound = float(program.costs @ relaxed.values)
-    left = seconds - (monotonic() - begun)
-    if infeasible or left <= 0:
+    if relaxation.status == OPTIMAL and relaxation.values is not None:
+        bound = float(program.costs @ relaxation.values)
+    remaining_seconds = seconds - (monotonic() - start_time)
+    if infeasible or remaining_seconds <= 0:
         return ProgramSolution(None, bound, proven=infeasible)
-    solution = solve_milp(program, left)
+    solution = solve_milp(program, remaining_seconds)
     if solution.status == INFEASIBLE:
         return ProgramSolution(None, most + 1.0, proven=True)
     entries = None
@@ -246,12 +258,12 @@ def _gather_arrays(model: _EntryModel) -> SolverProgram:
 
 def _list_blanked_entries(model: _EntryModel, values: Ints, width: int) -> Ints:
     """The entries that a solution blanks: rows of a group in order."""
-    taken: dict[tuple[int, ...], int] = {}
+    taken_counts: dict[tuple[int, ...], int] = {}
     entries: list[int] = []
     for variable in np.flatnonzero(values).tolist():
         rows, columns = model.blanks[variable]
-        begin = taken.get(rows, 0) if len(columns) and len(rows) > 1 else 0
-        some = rows[begin : begin + int(values[variable])]
-        taken[rows] = begin + len(some)
-        entries += [row * width + column for row in some for column in columns]
+        begin = taken_counts.get(rows, 0) if len(columns) and len(rows) > 1 else 0
+        blanked_rows = rows[begin : begin + int(values[variable])]
+        taken_counts[rows] = begin + len(blanked_rows)
+        entries += [row * width + column for row in blanked_rows for column in columns]
     return np.unique(np.array(entries, dtype=np.int64))

@@ -28,7 +28,7 @@ _AT_ONCE = 400
 
 def find_exact_entries(mining: RuleMining, seconds: float) -> DerivedEntries:
     """The smallest set whose blanking leaves no rule, or the best found in time with a lower bound."""
-    begun = monotonic()
+    start_time = monotonic()
     search = EntrySearch(mining)
     search.make_safe()
     search.improve(min(1.0, _SHARE * seconds))
@@ -36,24 +36,24 @@ def find_exact_entries(mining: RuleMining, seconds: float) -> DerivedEntries:
     program = EntryProgram(search.ledger)
     search.blank_only(np.zeros(0, dtype=np.int64))
     while mining.complete and search.bound < len(search.best):
-        left = seconds - (monotonic() - begun)
-        if left <= 0 or not program.add(_list_open_rules(search)):
+        remaining_seconds = seconds - (monotonic() - start_time)
+        if remaining_seconds <= 0 or not program.add(_list_open_rules(search)):
             break
         report_progress("smallest derived set", search.bound, len(search.best))
-        solved = program.solve(len(search.best) - 1, left)
-        search.bound = min(max(search.bound, ceil(solved.bound - 1e-6)), len(search.best))
-        if solved.entries is None or search.bound == len(search.best):
+        solution = program.solve(len(search.best) - 1, remaining_seconds)
+        search.bound = min(max(search.bound, ceil(solution.bound - 1e-6)), len(search.best))
+        if solution.entries is None or search.bound == len(search.best):
             break
-        _judge_solution(search, solved.entries, proven=solved.proven)
+        _judge_solution(search, solution.entries, proven=solution.proven)
     return search.derive_entries()
 
 
 def _list_open_rules(search: EntrySearch) -> Ints:
     """Known rules that are open now, those with the fewest rows first, and no more than fit one step."""
     rules, ledger = search.ledger.rules, search.ledger
-    opened = ledger.books.opened[: ledger.open].astype(np.int64)
-    rows = np.diff(rules.row_start)[rules.antecedent[opened]]
-    return opened[np.lexsort((opened, rows))][:_AT_ONCE]
+    open_rules = ledger.books.opened[: ledger.open].astype(np.int64)
+    rows = np.diff(rules.row_start)[rules.antecedent[open_rules]]
+    return open_rules[np.lexsort((open_rules, rows))][:_AT_ONCE]
 
 
 def _judge_solution(search: EntrySearch, entries: Ints, *, proven: bool) -> None:

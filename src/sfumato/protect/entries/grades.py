@@ -58,8 +58,8 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         if not entries:
             mining.first, bound = ledger.add_hiding_rows(rule_arrays), bound_entry_count(ledger)
         weighing = WeighingOptions(batch=batch, slack=SLACK if ledger.size > MANY else 0)
-        blanked, why = blank_heaviest_first(ledger, weighing)
-        entries.append(blanked)
+        blanked_entries, why = blank_heaviest_first(ledger, weighing)
+        entries.append(blanked_entries)
         reasons += [ledger.explain_entry(code) for code in why]
         states = ledger.states
     derived = np.concatenate([np.zeros(0, dtype=np.int64), *entries])
@@ -78,15 +78,17 @@ def run_grades_once(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         return DerivedEntries(np.zeros(0, dtype=np.int64), (), ledger.states, 0, proven=False)
     ledger.add(rule_arrays)
     mining.first = ledger.add_hiding_rows(rule_arrays)
-    blanked, why = blank_heaviest_first(ledger, WeighingOptions(batch=batch))
-    return DerivedEntries(blanked, tuple(ledger.explain_entry(code) for code in why), ledger.states, 0, proven=False)
+    blanked_entries, why = blank_heaviest_first(ledger, WeighingOptions(batch=batch))
+    return DerivedEntries(
+        blanked_entries, tuple(ledger.explain_entry(code) for code in why), ledger.states, 0, proven=False
+    )
 
 
 def mine_leftover_rules(mining: RuleMining, derived: DerivedEntries) -> RuleArrays:
     """The adversarial rules of the table as it would be published."""
-    again = RuleMining(mining.cells, mining.question)
-    rule_arrays = again.mine_rules(derived.states)
-    mining.complete &= again.complete
+    new_mining = RuleMining(mining.cells, mining.question)
+    rule_arrays = new_mining.mine_rules(derived.states)
+    mining.complete &= new_mining.complete
     return rule_arrays
 
 
@@ -109,14 +111,16 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tupl
     for begin in range(0, rules, _RULES):
         report_progress("weighing rules", begin, rules)
         weigh_rules(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)
-    log, why, done = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
+    log, why, blanked_count = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
     while ledger.open:
-        report_progress("blanking entries", done)
-        most = done + max(_CHUNK, weighing.batch)
+        report_progress("blanking entries", blanked_count)
+        most = blanked_count + max(_CHUNK, weighing.batch)
         if len(log) < most + weighing.batch:  # the last pass may blank so many more
             log, why = np.resize(log, 2 * most + weighing.batch), np.resize(why, (2 * most + weighing.batch, 3))
-        done = int(blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, done, most))
-    return ledger.name_entries(log[:done]), why[:done].copy()
+        blanked_count = int(
+            blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, blanked_count, most)
+        )
+    return ledger.name_entries(log[:blanked_count]), why[:blanked_count].copy()
 
 
 def bound_entry_count(ledger: EntryLedger) -> int:

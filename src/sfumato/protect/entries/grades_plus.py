@@ -49,13 +49,13 @@ class EntrySearch:
         self.ledger = EntryLedger(mining.cells, mining.question)
         self.bound = 0
         self.best: Ints | None = None
-        none = np.zeros(0, dtype=np.int64)
+        empty_entries = np.zeros(0, dtype=np.int64)
         self._blanked = KeptEntries(
-            kept=none,
-            list_places=none,
+            kept=empty_entries,
+            list_places=empty_entries,
             tally=np.zeros(4, dtype=np.int64),
-            weight=none,
-            room=none,
+            weight=empty_entries,
+            room=empty_entries,
             seed=np.array([_SEED], dtype=np.uint64),
         )
 
@@ -70,8 +70,8 @@ class EntrySearch:
 
     def learn(self, rule_arrays: RuleArrays) -> None:
         """Add rules to the ledger; it may hold more rows then, and number its entries anew."""
-        width, kept = self.ledger.width, self._held_entries
-        moved = self.ledger.add(rule_arrays)
+        width, kept_entries = self.ledger.width, self._held_entries
+        new_places = self.ledger.add(rule_arrays)
         size = self.ledger.codes.size
         if size == len(self._blanked.list_places):
             return
@@ -81,7 +81,7 @@ class EntrySearch:
             weight=np.zeros(size, dtype=np.int64),
             room=np.zeros(size, dtype=np.int64),
         )
-        self._list_kept(moved[kept // width] * width + kept % width, 0)
+        self._list_kept(new_places[kept_entries // width] * width + kept_entries % width, 0)
 
     def _list_kept(self, entries: Ints, begin: int) -> None:
         """Put entries on the list of blanked ones, from a position on."""
@@ -97,10 +97,10 @@ class EntrySearch:
             self.learn(rule_arrays)
             if first:
                 self.mining.first, self.bound = self.ledger.add_hiding_rows(rule_arrays), bound_entry_count(self.ledger)
-            blanked, _ = blank_heaviest_first(self.ledger, WEIGHING)
-            before = int(self._blanked.tally[0])
-            self._list_kept(self.ledger.place_entries(blanked), before)
-            self.take_back(0 if first else before)
+            blanked_entries, _ = blank_heaviest_first(self.ledger, WEIGHING)
+            old_count = int(self._blanked.tally[0])
+            self._list_kept(self.ledger.place_entries(blanked_entries), old_count)
+            self.take_back(0 if first else old_count)
         if self.best is None or self._blanked.tally[0] < len(self.best):
             self.best = self.entries
 
@@ -115,16 +115,16 @@ class EntrySearch:
 
     def improve(self, seconds: float) -> None:
         """Local search until time runs out, the lower bound is reached, or nothing was gained for long."""
-        end, span, waited = monotonic() + seconds, seconds / _SLICES, 0
+        end, span, idle_moves = monotonic() + seconds, seconds / _SLICES, 0
         while self.best is not None and len(self.best) > self.bound and monotonic() < end:
             smallest = len(self.best)
             patience = _PATIENCE * max(smallest, 50)
-            waited += self._run_moves(min(end, monotonic() + span), patience // 3)
-            mined = monotonic()
+            idle_moves += self._run_moves(min(end, monotonic() + span), patience // 3)
+            mining_start = monotonic()
             self.make_safe()
-            span = max(seconds / _SLICES, 2 * (monotonic() - mined))
-            waited = 0 if len(self.best) < smallest else waited
-            if waited > patience:
+            span = max(seconds / _SLICES, 2 * (monotonic() - mining_start))
+            idle_moves = 0 if len(self.best) < smallest else idle_moves
+            if idle_moves > patience:
                 break
 
     def derive_entries(self) -> DerivedEntries:
@@ -149,12 +149,12 @@ class EntrySearch:
             start = max(end - _CHUNK, begin)
             show_needless_entries(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, start, end)
 
-    def _run_moves(self, until: float, most: int) -> int:
+    def _run_moves(self, deadline: float, most: int) -> int:
         """Make moves until a time, at most a number of them; return how many."""
         from sfumato.kernels.entries.grades_local import improve_by_moves
 
         moves = 0
-        while moves < most and self._blanked.tally[0] and monotonic() < until:
+        while moves < most and self._blanked.tally[0] and monotonic() < deadline:
             report_progress("making the derived set smaller", moves, most)
             improve_by_moves(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, _CHUNK)
             moves += _CHUNK

@@ -33,7 +33,7 @@ Entry = tuple[int, str]
 
 def choose_entries_against_learners(
     frame: pl.DataFrame,
-    hidden: pl.DataFrame,
+    hidden_entries: pl.DataFrame,
     threshold: float,
     chance: np.random.Generator,
     learners: Sequence[str] = LEARNERS,
@@ -41,35 +41,35 @@ def choose_entries_against_learners(
 ) -> list[Entry]:
     """Visible entries to blank besides the hidden ones, as (row, column), in the order of choice.
 
-    `hidden` are the private entries (`row`, `column`, `value` as text), blank in the frame. Raises `ImpossibleRelease`
-    if guessing the most common values alone is right more often than the threshold allows, or if there are too few
-    private entries to show anything.
+    `hidden_entries` are the private entries (`row`, `column`, `value` as text), blank in the frame. Raises
+    `ImpossibleRelease` if guessing the most common values alone is right more often than the threshold allows, or if
+    there are too few private entries to show anything.
     """
     if not 0 < threshold <= 1:
         raise PolicyError("the threshold for learners must be a share above 0 and at most 1")
-    secrets = hidden.drop_nulls("value")
+    secrets = hidden_entries.drop_nulls("value")
     _refuse_visible_secrets(frame, secrets)
     total = secrets.height
     if not total:
         return []
-    allowed = count_allowed_guesses(total, threshold)
-    blanked: list[Entry] = []
+    allowed_count = count_allowed_guesses(total, threshold)
+    blanked_entries: list[Entry] = []
     while True:
-        report_progress("blanking against learners", len(blanked))
+        report_progress("blanking against learners", len(blanked_entries))
         guesses_by_column = predict_hidden(frame, secrets, learners, chance, budget)
         rounds = [_GuessingRound.of(guesses, secrets) for guesses in guesses_by_column]
-        _refuse_hopeless(rounds, total, allowed, threshold)
-        excess = sum(int(guessing_round.right.sum()) for guessing_round in rounds) - allowed
+        _refuse_hopeless(rounds, total, allowed_count, threshold)
+        excess = sum(int(guessing_round.right.sum()) for guessing_round in rounds) - allowed_count
         if excess <= 0:
-            return blanked
-        chosen = _list_misleading_entries(rounds, excess)
-        if not chosen:
+            return blanked_entries
+        chosen_entries = _list_misleading_entries(rounds, excess)
+        if not chosen_entries:
             raise ImpossibleRelease(
                 f"learners guess {excess} private entries more than a threshold of {threshold} allows, although "
                 "nothing is visible any more in their rows; raise the threshold, or make fewer entries private"
             )
-        blanked += chosen
-        frame = blank_frame_entries(frame, chosen)
+        blanked_entries += chosen_entries
+        frame = blank_frame_entries(frame, chosen_entries)
 
 
 def count_allowed_guesses(total: int, threshold: float) -> int:
@@ -109,8 +109,8 @@ class _GuessingRound:
     @classmethod
     def of(cls, guesses: ColumnGuesses, secrets: pl.DataFrame) -> _GuessingRound:
         true = guesses.classes.number(secrets.filter(pl.col("column") == guesses.column)["value"])
-        known = true >= 0
-        return cls(guesses, (guesses.guess == true) & known, int(((true == guesses.prior) & known).sum()))
+        known_mask = true >= 0
+        return cls(guesses, (guesses.guess == true) & known_mask, int(((true == guesses.prior) & known_mask).sum()))
 
     @property
     def open(self) -> Flags:
@@ -134,36 +134,39 @@ def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> l
     can = np.concatenate([guessing_round.open for guessing_round in rounds])
     can_turn = np.concatenate([guessing_round.leans for guessing_round in rounds])
     # Blanking does not change a guess for a row without any entry; such rows are a last resort.
-    wanted = np.flatnonzero(can_turn if can_turn.any() else can)
-    order = wanted[np.argsort(-sure[wanted], kind="stable")][:excess]
-    chosen: dict[Entry, None] = {}
+    candidates = np.flatnonzero(can_turn if can_turn.any() else can)
+    order = candidates[np.argsort(-sure[candidates], kind="stable")][:excess]
+    chosen_entries: dict[Entry, None] = {}
     for index, guessing_round in enumerate(rounds):
         mine = order[owner[order] == index]
-        chosen |= dict.fromkeys(_list_turning_entries(guessing_round.guesses, positions[mine]) if len(mine) else ())
-    return list(chosen)
+        chosen_entries |= dict.fromkeys(
+            _list_turning_entries(guessing_round.guesses, positions[mine]) if len(mine) else ()
+        )
+    return list(chosen_entries)
 
 
-def _list_turning_entries(guesses: ColumnGuesses, which: Ints) -> list[Entry]:
+def _list_turning_entries(guesses: ColumnGuesses, guess_indices: Ints) -> list[Entry]:
     """For some guesses of a column, the entries to blank until the current learner would guess otherwise."""
-    features = guesses.features.take_rows(guesses.rows[which])
-    still = np.arange(len(which))
-    chosen: list[Entry] = []
+    features = guesses.features.take_rows(guesses.rows[guess_indices])
+    still = np.arange(len(guess_indices))
+    chosen_entries: list[Entry] = []
     while len(still):
         report_progress("blanking against learners")
         part = features.take_rows(still)
-        lost = measure_leaning(guesses, which[still], part)
-        column = lost.argmax(axis=1)
-        seen = part.visible[np.arange(len(still)), column]
-        still, column = still[seen], column[seen]
-        chosen += [
-            (int(guesses.rows[which[row]]), features.names[index]) for row, index in zip(still, column, strict=True)
+        column_leanings = measure_leaning(guesses, guess_indices[still], part)
+        column = column_leanings.argmax(axis=1)
+        visible_mask = part.visible[np.arange(len(still)), column]
+        still, column = still[visible_mask], column[visible_mask]
+        chosen_entries += [
+            (int(guesses.rows[guess_indices[row]]), features.names[index])
+            for row, index in zip(still, column, strict=True)
         ]
         features = _blank_features(features, still, column)
         new_guesses = (
             guesses.model.predict_probabilities(features.take_rows(still)).argmax(axis=1) if len(still) else still
         )
-        still = still[new_guesses == guesses.guess[which[still]]]
-    return chosen
+        still = still[new_guesses == guesses.guess[guess_indices[still]]]
+    return chosen_entries
 
 
 def _blank_features(features: LearnerFeatures, rows: Ints, columns: Ints) -> LearnerFeatures:
@@ -183,15 +186,15 @@ def _refuse_visible_secrets(frame: pl.DataFrame, secrets: pl.DataFrame) -> None:
         raise DataError(f"{visible} private entries are visible; blank them before the entries that learners use")
 
 
-def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed: int, threshold: float) -> None:
-    if allowed < 0:
+def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed_count: int, threshold: float) -> None:
+    if allowed_count < 0:
         raise ImpossibleRelease(
             f"{total} private entries are too few to show that learners guess at most {threshold} of them: even "
             "without a "
             f"correct guess the interval ends at {bound_guessed_share(0, total):.4f}; raise the threshold"
         )
     prior = sum(guessing_round.prior for guessing_round in rounds)
-    if prior > allowed:
+    if prior > allowed_count:
         raise ImpossibleRelease(
             f"guessing the most common value of each column is right for {prior} of {total} private entries "
             f"({prior / total:.4f}, interval up to {bound_guessed_share(prior, total):.4f}), which blanking others "

@@ -40,16 +40,16 @@ def read_stored_cells(
     first = np.cumsum([0, *map(len, values)]).astype(np.int32)
     codes = np.full((len(table), len(names)), NOTHING, dtype=np.min_scalar_type(-1 - int(first[-1])))
     maps = [
-        CodeMap(listed, np.arange(low, low + len(listed), dtype=np.int32), NOTHING)
-        for listed, low in zip(values, first[:-1].tolist(), strict=True)
+        CodeMap(column_values, np.arange(low, low + len(column_values), dtype=np.int32), NOTHING)
+        for column_values, low in zip(values, first[:-1].tolist(), strict=True)
     ]
     kind = codes.dtype
 
     def number_batch(batch: pl.DataFrame, _: int) -> pl.DataFrame:
         numbers = {}
         for mapping, name in zip(maps, names, strict=True):
-            listed, places = split_column(batch[name])
-            numbers[name] = mapping.map_cells(listed).to_numpy()[places].astype(kind)
+            batch_values, places = split_column(batch[name])
+            numbers[name] = mapping.map_cells(batch_values).to_numpy()[places].astype(kind)
         return pl.DataFrame(numbers)
 
     begin = 0
@@ -74,54 +74,54 @@ class _EntryMarks:
         """Mark what each specification names; each must name an entry that is published and has a value."""
         for number, entry in enumerate(entries, 1):
             report_progress("finding private entries", number - 1, len(entries))
-            marked = self._mark_listed(entry) if entry.lists_entries else self._mark_chosen(entry)
-            if not marked:
+            marked_count = self._mark_listed(entry) if entry.lists_entries else self._mark_chosen(entry)
+            if not marked_count:
                 refuse_unfitting(entries, number, self.table.source)
 
     def _mark_listed(self, entry: PrivateEntries) -> int:
         rows, columns = entry.list_entries(self.table.source).locate(len(self.table), self.columns)
         column_index = np.array([self._index(name) for name in self.columns], dtype=np.int64)[columns]
-        published = column_index >= 0
-        return self._mark(rows[published], column_index[published])
+        published_mask = column_index >= 0
+        return self._mark(rows[published_mask], column_index[published_mask])
 
     def _mark(self, rows: Ints, columns: Ints) -> int:
         """Mark entries that have a value; returns how many have one."""
-        known = self.cells.codes[rows, columns] != NOTHING
-        self.cells.states[rows[known], columns[known]] = PRIVATE
-        return int(known.sum())
+        known_mask = self.cells.codes[rows, columns] != NOTHING
+        self.cells.states[rows[known_mask], columns[known_mask]] = PRIVATE
+        return int(known_mask.sum())
 
     def _mark_chosen(self, entry: PrivateEntries) -> int:
         """Mark what columns, a condition and a share choose."""
-        chosen = self.cells.names if entry.columns is None else entry.columns
-        refuse_unknown_entry_columns([*chosen, *(entry.where or ())], self.columns, self.table.source)
-        names = [name for name in self.columns if name in chosen]  # in the order of the table
+        chosen_columns = self.cells.names if entry.columns is None else entry.columns
+        refuse_unknown_entry_columns([*chosen_columns, *(entry.where or ())], self.columns, self.table.source)
+        names = [name for name in self.columns if name in chosen_columns]  # in the order of the table
         rows: Flags = np.ones(len(self.table), dtype=np.bool_)
         for name, texts in (entry.where or {}).items():
             rows &= self._flag_values(name, texts)
         if entry.share is not None:
             return self._mark_share(names, rows, entry.share)
-        marked = 0
+        marked_count = 0
         for name in names:
             if (index := self._index(name)) >= 0:
                 private = rows & (self.cells.codes[:, index] != NOTHING)
                 self.cells.states[private, index] = PRIVATE
-                marked += int(private.sum())
-        return marked
+                marked_count += int(private.sum())
+        return marked_count
 
     def _mark_share(self, names: Sequence[str], rows: Flags, share: float) -> int:
         """Draw a share of the chosen entries that have a value, row by row, as `PrivateEntries` does."""
-        known = [rows & self._flag_known(name) for name in names]
-        total = int(sum(flags.sum() for flags in known))
+        known_masks = [rows & self._flag_known(name) for name in names]
+        total = int(sum(flags.sum() for flags in known_masks))
         many = round(share * total)
         draws = np.sort(self.chance.choice(total, many, replace=False)) if many else np.zeros(0, dtype=np.int64)
         places = np.array([self._index(name) for name in names], dtype=np.int64)
-        marked = 0
-        for begin, cells in _list_places(known):
-            here = draws[np.searchsorted(draws, begin) : np.searchsorted(draws, begin + len(cells))]
-            row, number = np.divmod(cells[here - begin], len(names))
-            published = places[number] >= 0
-            marked += self._mark(row[published], places[number[published]])
-        return marked
+        marked_count = 0
+        for begin, cells in _list_places(known_masks):
+            block_draws = draws[np.searchsorted(draws, begin) : np.searchsorted(draws, begin + len(cells))]
+            row, number = np.divmod(cells[block_draws - begin], len(names))
+            published_mask = places[number] >= 0
+            marked_count += self._mark(row[published_mask], places[number[published_mask]])
+        return marked_count
 
     def _index(self, name: str) -> int:
         """The number of a published column; −1 if it is not published."""
@@ -155,19 +155,19 @@ class _EntryMarks:
         return np.concatenate([np.zeros(0, dtype=np.bool_), *self.table.rows.examine_batches(flag_batch, [name])])
 
 
-def _list_places(known: Sequence[Flags]) -> Iterator[tuple[int, Ints]]:
+def _list_places(known_masks: Sequence[Flags]) -> Iterator[tuple[int, Ints]]:
     """Row by row the places, row × columns + column, that are flagged; with how many there were before."""
-    before = 0
-    for begin in range(0, len(known[0]) if known else 0, _ROWS):
-        here = np.column_stack([flags[begin : begin + _ROWS] for flags in known])
-        places = np.flatnonzero(here) + begin * len(known)
-        yield before, places
-        before += len(places)
+    earlier_count = 0
+    for begin in range(0, len(known_masks[0]) if known_masks else 0, _ROWS):
+        block_mask = np.column_stack([flags[begin : begin + _ROWS] for flags in known_masks])
+        places = np.flatnonzero(block_mask) + begin * len(known_masks)
+        yield earlier_count, places
+        earlier_count += len(places)
 
 
 def pack_visible(states: Bytes) -> Bytes:
     """Which entries are shown, a bit each, every row in bytes of its own."""
-    packed = np.zeros((len(states), -(-states.shape[1] // 8)), dtype=np.uint8)
+    packed_bits = np.zeros((len(states), -(-states.shape[1] // 8)), dtype=np.uint8)
     for begin in range(0, len(states), _ROWS):
-        packed[begin : begin + _ROWS] = np.packbits(states[begin : begin + _ROWS] == 0, axis=1)
-    return packed
+        packed_bits[begin : begin + _ROWS] = np.packbits(states[begin : begin + _ROWS] == 0, axis=1)
+    return packed_bits

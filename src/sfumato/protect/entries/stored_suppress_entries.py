@@ -49,11 +49,13 @@ class BlankingPlan(RowwisePlan):
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows without the entries that are not shown."""
-        kept = rows.drop(self.table.outline.identifying, strict=False)
-        shown = np.unpackbits(self.shown[first : first + rows.height], axis=1, count=kept.width).astype(np.bool_)
+        kept_frame = rows.drop(self.table.outline.identifying, strict=False)
+        shown_mask = np.unpackbits(self.shown[first : first + rows.height], axis=1, count=kept_frame.width).astype(
+            np.bool_
+        )
         cells = [
-            self._type_cells(column.zip_with(pl.Series(shown[:, index]), _make_empty(column)))
-            for index, column in enumerate(kept.get_columns())
+            self._type_cells(column.zip_with(pl.Series(shown_mask[:, index]), _make_empty(column)))
+            for index, column in enumerate(kept_frame.get_columns())
         ]
         return pl.DataFrame(cells)
 
@@ -95,12 +97,12 @@ def plan_stored(method: SuppressEntries, table: StoredTable, randomness: Randomn
     cells = read_stored_cells(table, names, method.private, randomness.generator())
     outcome = method.find_entries(cells, room)
     visible = _list_visible_values(cells, outcome.derived.states)
-    holed = [name for name, values in visible.items() if values.missing]
+    blank_columns = [name for name, values in visible.items() if values.missing]
     types = _decide_types(visible)
-    shown = pack_visible(outcome.derived.states)
-    plan = BlankingPlan(table, Release(outline, method, (), {}), shown, types)
-    published = replace(outline.with_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
-    return replace(plan, release=method.describe_release(outline, published, outcome, holed))
+    shown_bits = pack_visible(outcome.derived.states)
+    plan = BlankingPlan(table, Release(outline, method, (), {}), shown_bits, types)
+    published_table = replace(outline.with_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
+    return replace(plan, release=method.describe_release(outline, published_table, outcome, blank_columns))
 
 
 @dataclass(frozen=True)
@@ -115,31 +117,33 @@ def _list_visible_values(cells: TableCells, states: Bytes) -> dict[str, _Visible
     visible_values = {}
     for index, (name, values) in enumerate(zip(cells.names, cells.values, strict=True)):
         codes = cells.codes[:, index]
-        shown = codes[(states[:, index] == PUBLIC) & (codes >= 0)] - cells.first[index]
-        counts = np.bincount(shown, minlength=len(values))
-        visible_values[name] = _VisibleValues(values.filter(pl.Series(counts > 0)).alias(name), len(codes) - len(shown))
+        shown_codes = codes[(states[:, index] == PUBLIC) & (codes >= 0)] - cells.first[index]
+        counts = np.bincount(shown_codes, minlength=len(values))
+        visible_values[name] = _VisibleValues(
+            values.filter(pl.Series(counts > 0)).alias(name), len(codes) - len(shown_codes)
+        )
     return visible_values
 
 
 def _decide_types(visible: Mapping[str, _VisibleValues]) -> dict[str, pl.DataType]:
     """The types by content of the columns with empty cells, where they are not what they were."""
-    typed: dict[str, pl.DataType] = {}
+    column_types: dict[str, pl.DataType] = {}
     for name, column in visible.items():
         if column.missing:
             kind = retype_columns(column.values.to_frame(), [name]).schema[name]
-            typed |= {name: kind} if kind != column.values.dtype else {}
-    return typed
+            column_types |= {name: kind} if kind != column.values.dtype else {}
+    return column_types
 
 
 def _estimate_mining(table: StoredTable, names: Sequence[str]) -> int:
     """The memory that mining needs, in bytes; stops before anything is read if that is more than there is."""
     values = sum(table.rows.count_values(name) for name in names)
-    needed = len(table) * (_BYTES_A_CELL * len(names) + _BYTES_A_ROW) + _BYTES_A_VALUE * values
+    needed_bytes = len(table) * (_BYTES_A_CELL * len(names) + _BYTES_A_ROW) + _BYTES_A_VALUE * values
     budget = find_memory_budget()
-    if needed > _SHARE * budget:
+    if needed_bytes > _SHARE * budget:
         raise DataError(
             f"{table.source}: to search {len(table):,} rows of {len(names)} columns with {values:,} values for rules, "
-            f"{format_size(needed / _SHARE)} of memory are needed, and {format_size(budget)} are to be had; set "
+            f"{format_size(needed_bytes / _SHARE)} of memory are needed, and {format_size(budget)} are to be had; set "
             "SFUMATO_MEMORY higher, call columns that nobody needs identifying, or round columns with very many values"
         )
-    return needed
+    return needed_bytes

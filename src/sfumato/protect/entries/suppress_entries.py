@@ -51,15 +51,15 @@ _ROUNDS = 20
 """The most rounds of closing rules and learners in turn."""
 
 
-def _parse_fraction(given: Any) -> Any:
+def _parse_fraction(confidence: Any) -> Any:
     """An exact confidence: 0.8 is 4/5; a policy may also say "4/5"."""
-    if isinstance(given, str):
+    if isinstance(confidence, str):
         try:
-            given = Fraction(given)
+            confidence = Fraction(confidence)
         except (ValueError, ZeroDivisionError):
             raise ValueError("a confidence is a number above 0 and at most 1, or a fraction such as 4/5") from None
     try:
-        return parse_exact_confidence(given)
+        return parse_exact_confidence(confidence)
     except PolicyError as error:
         raise ValueError(str(error)) from None
 
@@ -177,8 +177,10 @@ class SuppressEntries(Method):
         if self.learner_risk is not None:
             outcome = replace(outcome, derived=self._close_learners(table, outcome, chance))
         frame = type_by_content(blank_states(table.frame, outcome.derived.states))
-        published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
-        release = self.describe_release(data, published, outcome, [name for name in names if frame[name].null_count()])
+        published_table = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
+        release = self.describe_release(
+            data, published_table, outcome, [name for name in names if frame[name].null_count()]
+        )
         assert isinstance(release.details, EntryDetails)
         claims = (*release.claims, *(_claim_midpoints(name, cut) for name, cut in cuts.items()))
         return replace(release, claims=claims, details=list_entries_singly(release.details, outcome))
@@ -187,27 +189,27 @@ class SuppressEntries(Method):
         """Mine rules, and find the entries to be blanked against them; `room` is the memory for rules, in bytes."""
         mining = RuleMining(cells, replace(self._build_question(len(cells.codes)), room=room))
         derived = self._derive_entries(mining)
-        left = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
-        return BlankedEntries(mining, derived, left, list_hidden_values(cells))
+        leftover_rules = mine_leftover_rules(mining, derived) if self.search == "grades_once" else None
+        return BlankedEntries(mining, derived, leftover_rules, list_hidden_values(cells))
 
     def describe_release(
-        self, data: Table, published: Table, outcome: BlankedEntries, holed: Collection[str]
+        self, data: Table, published_table: Table, outcome: BlankedEntries, blank_columns: Collection[str]
     ) -> Release:
         """What is claimed, stated and lost; in some columns the published table has empty cells."""
-        left = {} if outcome.left is None else {"leftover_rules": len(outcome.left)}
+        leftover_losses = {} if outcome.left is None else {"leftover_rules": len(outcome.left)}
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=self._list_claims(data, outcome.mining),
-            losses=compute_blanking_losses(outcome.mining.cells, outcome.derived) | left,
+            losses=compute_blanking_losses(outcome.mining.cells, outcome.derived) | leftover_losses,
             details=collect_entry_details(outcome),
-            changes=self._state_changes(data, published, holed),
+            changes=self._state_changes(data, published_table, blank_columns),
         )
 
-    def _state_changes(self, data: Table, published: Table, holed: Collection[str]) -> tuple[Change, ...]:
+    def _state_changes(self, data: Table, published_table: Table, blank_columns: Collection[str]) -> tuple[Change, ...]:
         """Every column with an empty cell may have been blanked; which empty cells were blanked is not disclosed."""
         cut = tuple(Change(name, ChangeKind.INTERVALS, self.method) for name in self.discretize)
-        return (*cut, *state_changes(self, data, published, dict.fromkeys(holed, ChangeKind.BLANKED)))
+        return (*cut, *state_changes(self, data, published_table, dict.fromkeys(blank_columns, ChangeKind.BLANKED)))
 
     def _build_question(self, rows: int) -> RuleQuestion:
         least = compute_least_count(self.min_support, rows)
@@ -243,20 +245,22 @@ class SuppressEntries(Method):
         from sfumato.protect.entries.learner_defence import choose_entries_against_learners
 
         assert self.learner_risk is not None
-        cells, derived, hidden = outcome.mining.cells, outcome.derived, outcome.hidden
+        cells, derived, hidden_entries = outcome.mining.cells, outcome.derived, outcome.hidden
         for round_ in range(_ROUNDS):
             report_progress("closing learners", round_, _ROUNDS)
             frame = blank_states(table.frame, derived.states)
-            more = choose_entries_against_learners(frame, hidden, self.learner_risk, chance)
+            more = choose_entries_against_learners(frame, hidden_entries, self.learner_risk, chance)
             if not more:
                 return derived
             states = derived.states.copy()
             for row, name in more:
                 states[row, cells.names.index(name)] = BLANKED
             extra = np.flatnonzero((states == BLANKED) & (derived.states != BLANKED)).astype(np.int64)
-            again = self._derive_entries(RuleMining(replace(cells, states=states), self._build_question(len(states))))
-            entries = np.concatenate([derived.entries, extra, again.entries])
-            derived = DerivedEntries(entries, derived.reasons, again.states, derived.bound, proven=False)
+            rule_entries = self._derive_entries(
+                RuleMining(replace(cells, states=states), self._build_question(len(states)))
+            )
+            entries = np.concatenate([derived.entries, extra, rule_entries.entries])
+            derived = DerivedEntries(entries, derived.reasons, rule_entries.states, derived.bound, proven=False)
         raise ImpossibleRelease(
             f"{table.source}: rules and learners could not both be closed after {_ROUNDS} rounds; allow a larger "
             "learner_risk, or make fewer entries private"
@@ -265,7 +269,7 @@ class SuppressEntries(Method):
     def _list_claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
         question = mining.question
         share = question.confidence
-        what = f"a rule of support {question.least} or more and confidence {share} or more"
+        rule = f"a rule of support {question.least} or more and confidence {share} or more"
         rules = Claim(
             property="adversarial_rules",
             threshold=0,
@@ -278,12 +282,12 @@ class SuppressEntries(Method):
                 "prior": int(question.prior),
             },
             needs_original=True,
-            meaning=f"There is not {what} that is right about a share of {share} or more of the private entries it "
+            meaning=f"There is not {rule} that is right about a share of {share} or more of the private entries it "
             "fits. Rules that are right less often may fit private entries, too."
             if mining.complete
-            else f"The search for rules was stopped by its budget: whether {what} predicts a private entry is unknown.",
+            else f"The search for rules was stopped by its budget: whether {rule} predicts a private entry is unknown.",
         )
-        blanked = Claim(
+        blank_claim = Claim(
             property="private_entries_blanked",
             threshold=0,
             bound="exactly",
@@ -291,7 +295,7 @@ class SuppressEntries(Method):
             needs_original=True,
             meaning="No private entry is visible.",
         )
-        ended = Claim(
+        end_claim = Claim(
             property="search_ended",
             threshold=1,
             bound="exactly",
@@ -299,10 +303,17 @@ class SuppressEntries(Method):
             needs_original=True,
             meaning="The search for rules was completed; no budget stopped it.",
         )
-        unended = () if mining.complete else (ended,)
+        budget_claims = () if mining.complete else (end_claim,)
         # The printed algorithm guarantees nothing about rules; whether it left some would be news about the secrets.
-        promised = () if self.search == "grades_once" else (rules,)
-        return (*promised, blanked, *unended, *self._claim_learners(), claim_nobody_named(data), *self._claim_truth())
+        rule_claims = () if self.search == "grades_once" else (rules,)
+        return (
+            *rule_claims,
+            blank_claim,
+            *budget_claims,
+            *self._claim_learners(),
+            claim_nobody_named(data),
+            *self._claim_truth(),
+        )
 
     def _claim_learners(self) -> tuple[Claim, ...]:
         """Measured for these learners, trained anew; nothing is proven about others."""
@@ -323,7 +334,7 @@ class SuppressEntries(Method):
     def _claim_truth(self) -> tuple[Claim, ...]:
         """Nothing published is false; midpoints of intervals are nobody's values, so their columns are left out."""
         cut = tuple(self.discretize)
-        where = f" outside {', '.join(cut)}" if cut else ""
+        scope_text = f" outside {', '.join(cut)}" if cut else ""
         return (
             *(_claim_few_numbers(name, _count_intervals(how)) for name, how in self.discretize.items()),
             Claim(
@@ -333,7 +344,7 @@ class SuppressEntries(Method):
                 measure="changed_cells",
                 arguments={"besides": cut} if cut else {},
                 needs_original=True,
-                meaning=f"Every entry{where} that is not blank is the original one.",
+                meaning=f"Every entry{scope_text} that is not blank is the original one.",
             ),
         )
 

@@ -90,8 +90,8 @@ class AddNoise(Method):
     @property
     def maturity(self) -> str:  # type: ignore[override]
         """`for study` if the literature can remove the noise: independent in several columns, or bounded."""
-        broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
-        return "for study" if broken else "stable"
+        is_removable = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
+        return "for study" if is_removable else "stable"
 
     public_fields: ClassVar[tuple[str, ...]] = (
         "columns",
@@ -149,13 +149,12 @@ class AddNoise(Method):
         if self.exact_range or self.ranges == "from_data":
             return
         ranges = self.ranges or {}
-        if left := [name for name in self._list_names() if name not in ranges]:
+        if rangeless_names := [name for name in self._list_names() if name not in ranges]:
             raise PolicyError(
-                f"{data.source}: no range is given for {quote_names(left)}, and the size of the noise would "
+                f"{data.source}: no range is given for {quote_names(rangeless_names)}, and the size of the noise would "
                 "disclose the width of the data's range, which one person can change. Give a range that may be "
-                "public, as in "
-                f"ranges = {{ {left[0]} = [0, 120] }}, with a point (0.0) if there are decimals. If the data's range "
-                'may be public, set ranges = "from_data"'
+                f"public, as in ranges = {{ {rangeless_names[0]} = [0, 120] }}, with a point (0.0) if there are "
+                'decimals. If the data\'s range may be public, set ranges = "from_data"'
             )
         if self.kind == "correlated" and self.times is None:
             raise PolicyError(
@@ -166,8 +165,8 @@ class AddNoise(Method):
                 "sufficient one, which one person can change"
             )
         for name in self._list_names():
-            given = self.get_range(name)
-            if given and not says_decimals(given) and data.frame[name].dtype.is_float():
+            given_range = self.get_range(name)
+            if given_range and not says_decimals(given_range) and data.frame[name].dtype.is_float():
                 raise PolicyError(
                     f'{data.source}: "{name}" holds decimals, but its range is given in whole numbers; whether '
                     "published numbers have decimals must not depend on the data. Write the ends with a point, as in "
@@ -196,13 +195,13 @@ class AddNoise(Method):
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
 
     def describe_release(
-        self, data: Table, published: Table, noisy: Sequence[DisturbedColumn], cut: Sequence[CutColumn]
+        self, data: Table, published_table: Table, noisy: Sequence[DisturbedColumn], cut: Sequence[CutColumn]
     ) -> Release:
         """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
-        changed: list[DisturbedColumn | CutColumn] = [*noisy, *cut]
+        changed_columns: list[DisturbedColumn | CutColumn] = [*noisy, *cut]
         kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=(
                 *(claim for column in cut for claim in column.list_claims(self.confidence)),
@@ -216,7 +215,7 @@ class AddNoise(Method):
                 ),
                 claim_nobody_named(data),
             ),
-            losses=compute_noise_losses([column.loss for column in changed]),
+            losses=compute_noise_losses([column.loss for column in changed_columns]),
             details=NoiseDetails(
                 public={
                     column.column.name: column.describe(
@@ -225,9 +224,9 @@ class AddNoise(Method):
                     for column in noisy
                 }
                 | {column.column.name: column.describe_public(self.confidence) for column in cut},
-                loss={column.column.name: column.loss for column in changed},
+                loss={column.column.name: column.loss for column in changed_columns},
             ),
-            changes=state_changes(self, data, published, dict.fromkeys(self._list_names(), kind)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(self._list_names(), kind)),
         )
 
     def _list_names(self) -> tuple[str, ...]:
@@ -242,35 +241,39 @@ class AddNoise(Method):
 
     def refuse_unfit_columns(self, table: Table) -> None:
         """Stop if the named columns are not published ones, or a parameter is about others."""
-        requested, known = self._list_names(), table.frame.columns
-        strange = [name for name in requested if name not in known or name in table.identifying]
-        if strange or not requested or len(set(requested)) < len(requested):
+        requested_names, table_columns = self._list_names(), table.frame.columns
+        strange = [name for name in requested_names if name not in table_columns or name in table.identifying]
+        if strange or not requested_names or len(set(requested_names)) < len(requested_names):
             raise PolicyError(
-                f"{table.source}: `columns` names {quote_names(strange or requested) or 'nothing'}; it must "
+                f"{table.source}: `columns` names {quote_names(strange or requested_names) or 'nothing'}; it must "
                 f"name one or more different columns that are published{ask_published(table, strange)}"
             )
-        for word, listed in (("ranges", self.ranges), ("discretize", self.discretize)):
-            unused = [name for name in (listed if isinstance(listed, Mapping) else ()) if name not in requested]
-            if unused:
-                meant = ask_meant(unused, requested)
-                raise PolicyError(f"`{word}` lists {quote_names(unused)}, to which no noise is added{meant}")
+        for word, option in (("ranges", self.ranges), ("discretize", self.discretize)):
+            unused_names = [
+                name for name in (option if isinstance(option, Mapping) else ()) if name not in requested_names
+            ]
+            if unused_names:
+                suggestion = ask_meant(unused_names, requested_names)
+                raise PolicyError(f"`{word}` lists {quote_names(unused_names)}, to which no noise is added{suggestion}")
         if self.confidence < 1e-6:
             raise PolicyError("a confidence below one in a million is meaningless; choose a greater `confidence`")
 
     def get_range(self, name: str) -> tuple[End, End] | None:
         """The range that the custodian gave for a column, if any."""
-        given = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
-        return None if given is None or isinstance(given, str) else given
+        given_range = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
+        return None if given_range is None or isinstance(given_range, str) else given_range
 
     def _add_noise(self, columns: Sequence[NumberColumn], draws: RowDraws) -> list[DisturbedColumn]:
         """Each column on its own."""
-        made = []
+        disturbed_columns = []
         for column in columns:
             if column.name not in self.discretize:
                 noise = self.choose_law(column)
-                published = publish_cells(column, noise, draws)
-                made.append(DisturbedColumn(column, noise, published, ShownNumbers.of(published)))
-        return made
+                published_cells = publish_cells(column, noise, draws)
+                disturbed_columns.append(
+                    DisturbedColumn(column, noise, published_cells, ShownNumbers.of(published_cells))
+                )
+        return disturbed_columns
 
     def choose_law(self, column: NumberColumn) -> Noise:
         """Noise of the scale that the level of one column requires, or intervals."""
@@ -292,37 +295,43 @@ class AddNoise(Method):
         times = self._choose_times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
         noise_values = draw_correlated_noise(times * spread, len(columns[0].known), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
-        asked = [
+        requests = [
             choose_noise(column, "gaussian", choose_width(column, self.privacy), self.confidence) for column in columns
         ]
         # If everything else is given, the grid follows from the parameters: the drawn noise depends on everybody.
-        grids = [request.grid if isinstance(self.times, float) else None for request in asked]
+        grids = [request.grid if isinstance(self.times, float) else None for request in requests]
         noises = [
             require_room(column, Noise(kind="gaussian", scale=scale, step=column.step), grid)
             for column, scale, grid in zip(columns, scales, grids, strict=True)
         ]
-        published = [
+        published_columns = [
             column.move(fill_digits(noise_values[index][column.known], noise.scale, noise.step, chance), noise.grid)
             for index, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
-        least = [request.model_copy(update={"grid": noise.grid}) for request, noise in zip(asked, noises, strict=True)]
-        shape = estimate_shape(published, times, [noise.scale for noise in least])
-        made = []
+        least = [
+            request.model_copy(update={"grid": noise.grid}) for request, noise in zip(requests, noises, strict=True)
+        ]
+        shape = estimate_shape(published_columns, times, [noise.scale for noise in least])
+        disturbed_columns = []
         for index, column in enumerate(columns):
-            shared = {other.name: float(shape[index, to]) for to, other in enumerate(columns)}
+            covariances = {other.name: float(shape[index, other_index]) for other_index, other in enumerate(columns)}
             column_noise = noises[index].model_copy(update={"scale": float(np.sqrt(shape[index, index]))})
-            shown = ShownNumbers.of(published[index])
-            made.append(DisturbedColumn(column, column_noise, published[index], shown, shared, least[index], times))
-        return made
+            shown_numbers = ShownNumbers.of(published_columns[index])
+            disturbed_columns.append(
+                DisturbedColumn(
+                    column, column_noise, published_columns[index], shown_numbers, covariances, least[index], times
+                )
+            )
+        return disturbed_columns
 
-    def _choose_times(self, needed: float, source: str) -> float:
+    def _choose_times(self, needed_times: float, source: str) -> float:
         """The ratio of the noise's covariance to the data's: the given one, if sufficient."""
         if not isinstance(self.times, float):
-            return round_up_to_digits(needed)
-        if self.times < needed * (1 - 1e-9):
+            return round_up_to_digits(needed_times)
+        if self.times < needed_times * (1 - 1e-9):
             raise ImpossibleRelease(
                 f"{source}: times = {self.times:g} is too little noise for privacy = {self.privacy:g} in every column; "
-                f"{round_up_to_digits(needed):g} is enough. Increase times, or lower privacy"
+                f"{round_up_to_digits(needed_times):g} is enough. Increase times, or lower privacy"
             )
         return self.times
 

@@ -76,10 +76,10 @@ class CutColumn:
             return 0.0
         places = self.intervals.find_places(self.values.numbers)
         shares = np.bincount(places, self.values.counts, len(self.intervals.edges) - 1) / self.values.counts.sum()
-        hidden = float(shares @ np.diff(self.intervals.edges) ** 2) / 12
+        hidden_variance = float(shares @ np.diff(self.intervals.edges) ** 2) / 12
         middles = self.intervals.middles
-        seen = float(shares @ (middles - shares @ middles) ** 2)
-        return hidden / (hidden + seen) if hidden else 0.0
+        visible_variance = float(shares @ (middles - shares @ middles) ** 2)
+        return hidden_variance / (hidden_variance + visible_variance) if hidden_variance else 0.0
 
     def measure_level(self, confidence: float) -> float:
         """The level that the narrowest interval gives."""
@@ -101,21 +101,26 @@ class CutColumn:
     def list_claims(self, confidence: float) -> list[Claim]:
         """How imprecise values are, and that each is in its interval."""
         name, level = self.column.name, self.measure_level(confidence)
-        of = {"column": name, "edges": tuple(map(repr, self.intervals.edges)), "whole": int(self.intervals.whole)}
-        given = ", given that the cuts, which were taken from the data, are public" if self.from_data else ""
+        cut_arguments = {
+            "column": name,
+            "edges": tuple(map(repr, self.intervals.edges)),
+            "whole": int(self.intervals.whole),
+        }
+        condition = ", given that the cuts, which were taken from the data, are public" if self.from_data else ""
         return [
             claim_with_originals(
                 "cut_privacy",
                 level * (1 - 1e-9),  # midpoints are rounded
                 "at_least",
-                {**of, "confidence": confidence},
-                f'With {confidence:.4g} confidence, "{name}" is known only to within {level:.4g} of its range{given}.',
+                {**cut_arguments, "confidence": confidence},
+                f'With {confidence:.4g} confidence, "{name}" is known only to within {level:.4g} of its '
+                f"range{condition}.",
             ),
             claim_with_originals(
                 "outside_cuts",
                 0,
                 "exactly",
-                of,
+                cut_arguments,
                 f'Every published "{name}" is the midpoint of the interval between cuts that contains the value.',
             ),
         ]
@@ -139,10 +144,10 @@ def _read_cuts(column: NumberColumn, cuts: Sequence[int | float | date]) -> list
 
 def _choose_quantiles(column: NumberColumn, count: int, values: CountedNumbers) -> list[float]:
     """Cuts between about equally many people, on a coarse grid; fewer where values are so common that cuts coincide."""
-    wanted = cut_counted_numbers(*values, count).edges[1:-1] if len(values.numbers) else ()
+    inner_edges = cut_counted_numbers(*values, count).edges[1:-1] if len(values.numbers) else ()
     whole, least, end = column.whole is not None, _measure_least_width(column), column.high + column.step
     inner: list[float] = []
-    for cut in (round_to_fine_grid(edge, column.low, column.high, whole=whole) for edge in wanted):
+    for cut in (round_to_fine_grid(edge, column.low, column.high, whole=whole) for edge in inner_edges):
         if cut - (inner[-1] if inner else column.low) >= least and end - cut >= least:
             inner.append(cut)
     return inner

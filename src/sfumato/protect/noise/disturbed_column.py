@@ -29,23 +29,23 @@ class ShownNumbers:
     lowest: float = np.inf
 
     @classmethod
-    def of(cls, published: pl.Series) -> ShownNumbers:
+    def of(cls, published_cells: pl.Series) -> ShownNumbers:
         """Look at some published cells."""
-        shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-        if not len(shown):
+        numbers = published_cells.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
+        if not len(numbers):
             return cls()
-        return cls(len(shown), float(shown.mean()), float(shown.var()) * len(shown), float(shown.min()))
+        return cls(len(numbers), float(numbers.mean()), float(numbers.var()) * len(numbers), float(numbers.min()))
 
     def join(self, other: ShownNumbers) -> ShownNumbers:
         """The numbers of two parts."""
         count = self.count + other.count
         if not self.count or not other.count:
             return self if self.count else other
-        apart = other.mean - self.mean
+        mean_difference = other.mean - self.mean
         return ShownNumbers(
             count,
-            self.mean + apart * other.count / count,
-            self.squares + other.squares + apart**2 * self.count * other.count / count,
+            self.mean + mean_difference * other.count / count,
+            self.squares + other.squares + mean_difference**2 * self.count * other.count / count,
             min(self.lowest, other.lowest),
         )
 
@@ -76,8 +76,8 @@ class DisturbedColumn:
         Estimated from the release alone: the exact variance of the originals would disclose something about people.
         """
         # Values are roughly uniform within an interval, so its own variance adds to the visible one.
-        hidden = self.noise.variance if self.noise.kind == "discretize" else 0.0
-        return self.noise.variance / max(self.shown.variance + hidden, self.noise.variance)
+        interval_variance = self.noise.variance if self.noise.kind == "discretize" else 0.0
+        return self.noise.variance / max(self.shown.variance + interval_variance, self.noise.variance)
 
     def describe(self, kind: str, privacy: float, confidence: float, *, exact_range: bool) -> dict[str, Any]:
         """What an analyst must know to reconstruct distributions; the start of the data's own range is not part of

@@ -48,12 +48,12 @@ def list_noise_claims(
         if kind == "discretize":
             claims += _make_interval_claims(column, noise, privacy, level, confidence)
             continue
-        others = tuple(name for name in names if name != column.name)
+        other_names = tuple(name for name in names if name != column.name)
         size: Size = {"scale": noise.scale} if times is None else {"times": times, "together": names}
         claims += [
             _make_level_claim(column, noise, level, confidence, rare),
             *_make_law_claims(column, noise, size, rare),
-            _make_dependence_claim(column, noise, size, others, rare),
+            _make_dependence_claim(column, noise, size, other_names, rare),
         ]
     if times is not None:
         claims.append(_make_shape_claim(noisy, times, rare))
@@ -91,7 +91,7 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
     """The noise is as stated: of the stated kind, centred at 0, and added everywhere."""
     from scipy.special import ndtri
 
-    name, unchanged = column.name, bound_unchanged(column, noise, rare)
+    name, unchanged_limit = column.name, bound_unchanged(column, noise, rare)
     errors, stray = round(-float(ndtri(rare / 2)), 6), _bound_standard_errors(1, rare)
     large = f"of scale {size['scale']:.6g}" if "scale" in size else f"of {size['times']:g} times the data's variance"
     noise_text = f"{noise.kind} noise {large}" + (
@@ -107,10 +107,10 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
         ),
         claim_with_originals(
             "unchanged_cells",
-            unchanged,
+            unchanged_limit,
             "at_most",
             {"column": name},
-            f'Of the {column.count} known values of "{name}", at most {unchanged} are published '
+            f'Of the {column.count} known values of "{name}", at most {unchanged_limit} are published '
             f"unchanged; {_BY_CHANCE}.",
         ),
         claim_with_originals(
@@ -124,12 +124,16 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
 
 
 def _make_dependence_claim(
-    column: NumberColumn, noise: Noise, size: Size, others: tuple[str, ...], rare: float
+    column: NumberColumn, noise: Noise, size: Size, other_names: tuple[str, ...], rare: float
 ) -> Claim:
-    apart = "scale" in size
-    tests = 2 * (2 + len(others) * (4 if apart else 2))
+    is_independent = "scale" in size
+    tests = 2 * (2 + len(other_names) * (4 if is_independent else 2))
     errors, name = _bound_standard_errors(tests, rare), column.name
-    also = ", nor with the values" + (" or the noise" if apart else "") + " of other noisy columns" if others else ""
+    others_text = (
+        ", nor with the values" + (" or the noise" if is_independent else "") + " of other noisy columns"
+        if other_names
+        else ""
+    )
     return claim_with_originals(
         "noise_dependence",
         errors,
@@ -139,12 +143,11 @@ def _make_dependence_claim(
             "kind": noise.kind,
             **size,
             "step": noise.step,
-            "others": others,
-            "apart": int(apart),
+            "others": other_names,
+            "apart": int(is_independent),
         },
-        f'What was added to "{name}", and its size, is not correlated with its values{also}, within {errors:.4g} '
-        "standard "
-        f"errors in each of {tests} comparisons; {_BY_CHANCE}.",
+        f'What was added to "{name}", and its size, is not correlated with its values{others_text}, within '
+        f"{errors:.4g} standard errors in each of {tests} comparisons; {_BY_CHANCE}.",
     )
 
 
@@ -157,7 +160,7 @@ def _bound_standard_errors(tests: int, rare: float) -> float:
 def _make_interval_claims(
     column: NumberColumn, noise: Noise, privacy: float, level: float, confidence: float
 ) -> list[Claim]:
-    of = {"column": column.name, "width": noise.scale}
+    interval_arguments = {"column": column.name, "width": noise.scale}
     less = (
         f" The requested {privacy:.4g} is impossible: the range is known, and with that confidence the whole "
         f"range gives only {level:.4g}."
@@ -167,7 +170,7 @@ def _make_interval_claims(
             "interval_privacy",
             level * (1 - 1e-9),  # midpoints are rounded
             "at_least",
-            {**of, "low": column.low, "high": column.high, "confidence": confidence},
+            {**interval_arguments, "low": column.low, "high": column.high, "confidence": confidence},
             f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of '
             f"{_name_span(column)}." + (less if level < privacy else ""),
         ),
@@ -175,7 +178,7 @@ def _make_interval_claims(
             "outside_interval",
             0,
             "exactly",
-            {**of, "origin": noise.origin, "step": noise.step},
+            {**interval_arguments, "origin": noise.origin, "step": noise.step},
             f'Every published "{column.name}" is the midpoint of the interval that contains the value.',
         ),
     ]

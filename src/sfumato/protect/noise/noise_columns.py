@@ -84,13 +84,13 @@ class NumberColumn:
         """The same column with other cells of it."""
         cells = _convert_to_numbers(column)
         assert cells is not None, "refused before"
-        known = cells.drop_nulls()
-        whole = None if self.whole is None else known.cast(pl.Int64).to_numpy()
+        known_cells = cells.drop_nulls()
+        whole = None if self.whole is None else known_cells.cast(pl.Int64).to_numpy()
         return replace(
             self,
             column=column,
             known=cells.is_not_null().to_numpy(),
-            numbers=known.cast(pl.Float64).to_numpy(),
+            numbers=known_cells.cast(pl.Float64).to_numpy(),
             whole=whole,
         )
 
@@ -151,16 +151,16 @@ class NumberColumn:
     def _build_published(self, values: Floats | Ints) -> pl.Series:
         full = np.zeros(len(self.known), dtype=values.dtype)
         full[self.known] = values
-        made = pl.Series(self.name, full).set(pl.Series(~self.known), None)
+        published_cells = pl.Series(self.name, full).set(pl.Series(~self.known), None)
         kind = self.column.dtype
         if kind == pl.String:  # dates that were not parsed as such
-            return made.cast(pl.Date)
+            return published_cells.cast(pl.Date)
         if kind.is_integer() and self.whole is None:  # its range allows decimals
-            return made
+            return published_cells
         if kind.is_integer():  # a small type cannot hold values beyond its range
-            fits = made.cast(kind, strict=False)
-            return fits if fits.null_count() == made.null_count() else made
-        return made.cast(kind)
+            fits = published_cells.cast(kind, strict=False)
+            return fits if fits.null_count() == published_cells.null_count() else published_cells
+        return published_cells.cast(kind)
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,13 @@ class NumberFacts:
     high: float = -np.inf
 
     @classmethod
-    def of(cls, column: pl.Series, given: Sequence[Any] | None) -> NumberFacts:
+    def of(cls, column: pl.Series, given_range: Sequence[Any] | None) -> NumberFacts:
         """Look at some cells."""
         cells = _convert_to_numbers(column)
         if cells is None:
             return cls(len(column), column.count(), texts=column.count())
         numbers = cells.drop_nulls().cast(pl.Float64).to_numpy()
-        low, high = (-np.inf, np.inf) if given is None else map(parse_end, given)
+        low, high = (-np.inf, np.inf) if given_range is None else map(parse_end, given_range)
         return cls(
             cells=len(column),
             known=column.count(),
@@ -211,36 +211,38 @@ class NumberFacts:
 _COUNTED = ("cells", "known", "texts", "distant", "strange", "outside", "large")
 
 
-def read_number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact: bool = False) -> NumberColumn:
+def read_number_column(
+    table: Table, name: str, given_range: Sequence[Any] | None, *, exact: bool = False
+) -> NumberColumn:
     """Read a column; refuse cells that are not finite numbers or are outside the range.
 
     If no range is given, it is that of the data, widened to a coarse grid unless `exact`. A given range with a point,
     as in 0.0, means that numbers have decimals, whether or not anybody's has.
     """
     column = table.frame[name]
-    return fit_number_column(column, NumberFacts.of(column, given), table.source, given, exact=exact)
+    return fit_number_column(column, NumberFacts.of(column, given_range), table.source, given_range, exact=exact)
 
 
 def fit_number_column(
-    column: pl.Series, facts: NumberFacts, source: str, given: Sequence[Any] | None, *, exact: bool = False
+    column: pl.Series, facts: NumberFacts, source: str, given_range: Sequence[Any] | None, *, exact: bool = False
 ) -> NumberColumn:
     """Some cells of a column, with the range that the facts about all of its cells give."""
     _refuse_other_cells(column, facts, source)
-    low, high = _choose_column_range(column.name, facts, source, given)
+    low, high = _choose_column_range(column.name, facts, source, given_range)
     _refuse_extremes(column.name, facts, source, low, high)
-    whole = _are_whole(column, given)
-    if given is None and not exact:
+    whole = _are_whole(column, given_range)
+    if given_range is None and not exact:
         low, high = (float(end) for end in widen_range(low, high, whole=whole))
-    nothing = np.zeros(0)
-    known: Flags = np.zeros(0, dtype=np.bool_)
+    no_numbers = np.zeros(0)
+    known_mask: Flags = np.zeros(0, dtype=np.bool_)
     empty = np.zeros(0, dtype=np.int64) if whole else None
-    frame = NumberColumn(column.clear(), known, nothing, empty, low, high, given is not None, facts.known)
+    frame = NumberColumn(column.clear(), known_mask, no_numbers, empty, low, high, given_range is not None, facts.known)
     return frame.take(column)
 
 
-def says_decimals(given: Sequence[Any] | None) -> bool:
+def says_decimals(given_range: Sequence[Any] | None) -> bool:
     """Whether a range is written with a decimal point."""
-    return any(isinstance(end, float) for end in given or ())
+    return any(isinstance(end, float) for end in given_range or ())
 
 
 def _convert_to_numbers(column: pl.Series) -> pl.Series | None:
@@ -253,9 +255,9 @@ def _convert_to_numbers(column: pl.Series) -> pl.Series | None:
     return column.str.to_date(_DAY, strict=False).to_physical() if kind == pl.String else None
 
 
-def _are_whole(column: pl.Series, given: Sequence[Any] | None) -> bool:
+def _are_whole(column: pl.Series, given_range: Sequence[Any] | None) -> bool:
     """Whether noise moves cells by whole steps."""
-    return not column.dtype.is_float() and not says_decimals(given)
+    return not column.dtype.is_float() and not says_decimals(given_range)
 
 
 def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> None:
@@ -339,11 +341,11 @@ def compute_column_covariance(columns: Sequence[NumberColumn], source: str) -> F
             f"{source}: only {int(whole.sum())} rows have a value in each of {names}, and correlated noise needs "
             "such rows; name fewer columns, or fill missing values"
         )
-    chosen = np.array([column.numbers[whole[column.known]] for column in columns])
-    flat = [column.name for column, row in zip(columns, chosen, strict=True) if row.min() == row.max()]
+    complete_numbers = np.array([column.numbers[whole[column.known]] for column in columns])
+    flat = [column.name for column, row in zip(columns, complete_numbers, strict=True) if row.min() == row.max()]
     if flat:
         raise ImpossibleRelease(
             f"{source}: all values of {quote_names(flat)} are the same, so noise shaped like "
             'them would be zero; leave the column out, or use kind = "gaussian" and give its range'
         )
-    return np.atleast_2d(np.cov(chosen, bias=True))
+    return np.atleast_2d(np.cov(complete_numbers, bias=True))

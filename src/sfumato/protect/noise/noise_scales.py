@@ -50,10 +50,10 @@ def choose_intervals(column: NumberColumn, width: float, confidence: float) -> N
         scale = max(column.span / count, least)
         noise = Noise(kind="discretize", scale=scale, origin=column.low - (count * scale - column.span) / 2)
         return require_noise_above_rounding(column, noise)
-    enough, numbers = max(2, int(np.ceil(least - 1e-9))), int(column.span) + 1
-    for count in range(max(1, numbers // enough), 0, -1):
-        size = max(-(-numbers // count), enough)
-        if count == 1 or numbers - (count - 1) * size >= enough:
+    least_size, numbers = max(2, int(np.ceil(least - 1e-9))), int(column.span) + 1
+    for count in range(max(1, numbers // least_size), 0, -1):
+        size = max(-(-numbers // count), least_size)
+        if count == 1 or numbers - (count - 1) * size >= least_size:
             break
     # A single interval wider than the range is centred on it.
     origin = column.low - (count * size - numbers) // 2 if count == 1 else column.low
@@ -74,8 +74,10 @@ def compute_interval_middles(column: NumberColumn, noise: Noise) -> Floats | Int
 
 def choose_noise(column: NumberColumn, kind: Literal["uniform", "gaussian"], width: float, confidence: float) -> Noise:
     """Noise under which a value is known only to within `width`; for whole numbers, at least what rounding leaves."""
-    asked = Noise.for_privacy(kind, width, confidence, column.step)
-    return require_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
+    requested_noise = Noise.for_privacy(kind, width, confidence, column.step)
+    return require_room(
+        column, requested_noise.model_copy(update={"scale": max(requested_noise.scale, _LEAST[kind] * column.step)})
+    )
 
 
 def choose_grid(column: NumberColumn, noise: Noise) -> float:
@@ -103,13 +105,13 @@ def require_room(column: NumberColumn, noise: Noise, grid: float | None = None) 
     """The noise with its grid, if it neither moves values where they cannot be stored nor is lost in rounding."""
     reach = _REACH[noise.kind] * noise.scale
     column.refuse_beyond(reach)
-    kept = require_noise_above_rounding(column, noise)
+    checked_noise = require_noise_above_rounding(column, noise)
     if grid is not None and grid < column.measure_grain(reach):
         raise ImpossibleRelease(
             f'"{column.name}": noise shaped like the data is so much larger than its level requires that numbers could '
             "not be stored; name columns that vary equally relative to their ranges"
         )
-    return kept.model_copy(update={"grid": choose_grid(column, kept) if grid is None else grid})
+    return checked_noise.model_copy(update={"grid": choose_grid(column, checked_noise) if grid is None else grid})
 
 
 def require_noise_above_rounding(column: NumberColumn, noise: Noise) -> Noise:
@@ -145,11 +147,11 @@ def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     from scipy.special import bdtrc
 
     count, half = column.count, (noise.step or noise.grid) / 2
-    within = float(noise.cumulate(np.array([half]))[0] - noise.cumulate(np.array([-half]))[0])
+    stay_probability = float(noise.cumulate(np.array([half]))[0] - noise.cumulate(np.array([-half]))[0])
     low, high = -1, count  # more than `low` is likelier than that, more than `high` is not
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if bdtrc(middle, count, within) <= chance else (middle, high)
+        low, high = (low, middle) if bdtrc(middle, count, stay_probability) <= chance else (middle, high)
     return high
 
 
@@ -158,8 +160,8 @@ def draw_correlated_noise(spread: Floats, count: int, chance: np.random.Generato
     # Use correlations: beside a column of large numbers, one of small ones would be lost in rounding.
     deviations = np.sqrt(np.diag(spread))
     sizes, directions = np.linalg.eigh(spread / np.outer(deviations, deviations))
-    shaped = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))
-    return np.asarray(shaped @ chance.standard_normal((len(spread), count)))
+    shape_matrix = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))
+    return np.asarray(shape_matrix @ chance.standard_normal((len(spread), count)))
 
 
 def round_up_to_digits(times: float) -> float:
@@ -168,16 +170,18 @@ def round_up_to_digits(times: float) -> float:
     return float(f"{np.ceil(times / unit - 1e-9) * unit:.2g}")
 
 
-def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
+def estimate_shape(published_columns: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
     """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its
     minimum."""
-    numbers = np.array([column.to_physical().cast(pl.Float64).to_numpy() for column in published])
-    seen = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
-    fine = np.array([0.0 if column.dtype.is_float() else 1 / 12 for column in published])
-    own = np.diag(seen)
-    scales = np.sqrt(np.maximum((own - fine) * times / (1 + times), np.square(least)))
-    together = np.outer(np.sqrt(own), np.sqrt(own))
-    alike = np.divide(seen, together, out=np.eye(len(own)), where=together > 0)
+    numbers = np.array([column.to_physical().cast(pl.Float64).to_numpy() for column in published_columns])
+    published_covariance = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
+    fine = np.array([0.0 if column.dtype.is_float() else 1 / 12 for column in published_columns])
+    variances = np.diag(published_covariance)
+    scales = np.sqrt(np.maximum((variances - fine) * times / (1 + times), np.square(least)))
+    deviation_products = np.outer(np.sqrt(variances), np.sqrt(variances))
+    alike = np.divide(
+        published_covariance, deviation_products, out=np.eye(len(variances)), where=deviation_products > 0
+    )
     np.fill_diagonal(alike, 1.0)
     return np.asarray(alike * np.outer(scales, scales))
 
@@ -209,14 +213,14 @@ def compute_least_level(kind: str, confidence: float, count: int, chance: float 
     """
     from scipy.special import bdtrc
 
-    needed = int(np.ceil(confidence * count - 1e-9)) - 1
-    if count < 2 or needed < 1:
+    needed_count = int(np.ceil(confidence * count - 1e-9)) - 1
+    if count < 2 or needed_count < 1:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(50):
         share = (low + high) / 2
-        within = _compute_chance_within(kind, confidence, share)
-        rare = count * float(bdtrc(needed - 1, count - 1, within)) <= chance
+        near_probability = _compute_chance_within(kind, confidence, share)
+        rare = count * float(bdtrc(needed_count - 1, count - 1, near_probability)) <= chance
         low, high = (share, high) if rare else (low, share)
     return low
 

@@ -82,8 +82,8 @@ class NoisePlan(RowwisePlan):
 
     def __getstate__(self) -> dict[str, Any]:
         """The cuts without the values that they lie between."""
-        nothing = CountedNumbers(np.zeros(0), np.zeros(0, dtype=np.int64))
-        cuts = {name: replace(cut, values=nothing) for name, cut in self.cuts.items()}
+        no_values = CountedNumbers(np.zeros(0), np.zeros(0, dtype=np.int64))
+        cuts = {name: replace(cut, values=no_values) for name, cut in self.cuts.items()}
         return {**super().__getstate__(), "cuts": cuts}
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
@@ -117,14 +117,14 @@ def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) ->
     laws = {name: (column, method.choose_law(column)) for name, column in columns.items() if name not in cuts}
     draws = RowDraws(draw_bytes(randomness))
     plan = NoisePlan(table, Release(outline, method, (), {}), laws, cuts, {}, draws)
-    shown, types = _look_ahead(plan, names)
+    shown_numbers, types = _look_ahead(plan, names)
     plan = replace(plan, types=types)
     noisy = [
-        DisturbedColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown[name])
+        DisturbedColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown_numbers[name])
         for name, (column, noise) in laws.items()
     ]
-    published = outline.with_frame(plan.publish(outline.frame))
-    return replace(plan, release=method.describe_release(outline, published, noisy, list(cuts.values())))
+    published_table = outline.with_frame(plan.publish(outline.frame))
+    return replace(plan, release=method.describe_release(outline, published_table, noisy, list(cuts.values())))
 
 
 def _cut(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
@@ -136,10 +136,10 @@ def _cut(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
             "or take equal widths: leave it out of `discretize`"
         )
     value_counts = table.count_values(column.name)
-    known = value_counts.frame[column.name].is_not_null().to_numpy()
+    known_mask = value_counts.frame[column.name].is_not_null().to_numpy()
     numbers = column.take(value_counts.frame[column.name]).numbers
     order = np.argsort(numbers, kind="stable")
-    return CutColumn.of(column, how, CountedNumbers(numbers[order], value_counts.counts[known][order]))
+    return CutColumn.of(column, how, CountedNumbers(numbers[order], value_counts.counts[known_mask][order]))
 
 
 def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dict[str, StoredColumn]:
@@ -156,14 +156,16 @@ def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dic
     columns = {}
     for name in names:
         empty = table.outline.frame[name]
-        fitted = fit_number_column(empty, facts[name], table.source, method.get_range(name), exact=method.exact_range)
-        columns[name] = StoredColumn(**vars(fitted), table=table, facts=facts[name])
+        number_column = fit_number_column(
+            empty, facts[name], table.source, method.get_range(name), exact=method.exact_range
+        )
+        columns[name] = StoredColumn(**vars(number_column), table=table, facts=facts[name])
     return columns
 
 
 def _look_ahead(plan: NoisePlan, names: list[str]) -> tuple[dict[str, ShownNumbers], dict[str, pl.DataType]]:
     """What will be published of the noisy columns: moments, and a type that holds all of each."""
-    shown = dict.fromkeys(names, ShownNumbers())
+    shown_numbers = dict.fromkeys(names, ShownNumbers())
     outline = plan.table.outline.frame
     types = {name: plan.publish_column(name, outline[name], 0).dtype for name in names}
 
@@ -174,7 +176,7 @@ def _look_ahead(plan: NoisePlan, names: list[str]) -> tuple[dict[str, ShownNumbe
 
     for draws in plan.table.rows.examine_batches(draw_batch, names):
         for name in names:
-            shown[name] = shown[name].join(draws.shown[name])
+            shown_numbers[name] = shown_numbers[name].join(draws.shown[name])
             types[name] = draws.types[name] if draws.types[name] == pl.Int64 else types[name]
         report_progress("drawing noise", draws.first, plan.table.rows.height)
-    return shown, types
+    return shown_numbers, types

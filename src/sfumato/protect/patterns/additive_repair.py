@@ -45,30 +45,30 @@ class RepairTarget:
     absent: int
 
 
-def raise_supports(data: Baskets, least: int, k: int, until: float = inf) -> RaisedPatterns:
+def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> RaisedPatterns:
     """Add baskets until no published support discloses a pattern of fewer than k, as far as can be reasoned in time."""
-    added: list[tuple[Side, int]] = []
+    added_baskets: list[tuple[Side, int]] = []
     rounds = 0
     while True:
         report_progress("raising supports", rounds)
-        more = add_baskets(data, added)
+        more = add_baskets(data, added_baskets)
         itemsets = find_itemsets(more, least)
         patterns = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
         targets = list_targets(more, patterns, k)
         if not targets:
-            jointly = reason_jointly(patterns, k, more, until)
-            targets = [_target_conjunction(more, forced.either[0]) for forced in jointly.forced]
+            jointly = reason_jointly(patterns, k, more, deadline)
+            targets = [_target_conjunction(more, forced_pattern.either[0]) for forced_pattern in jointly.forced]
             if not targets:
-                return RaisedPatterns(patterns, tuple(added), rounds, jointly.complete)
+                return RaisedPatterns(patterns, tuple(added_baskets), rounds, jointly.complete)
         # The vocabulary stays the same: added baskets hold existing items only.
-        added += [(basket, k) for basket in choose_covering_baskets(targets, _collect_frequent_masks(itemsets))]
+        added_baskets += [(basket, k) for basket in choose_covering_baskets(targets, _collect_frequent_masks(itemsets))]
         rounds += 1
 
 
-def add_baskets(data: Baskets, added: Sequence[tuple[Side, int]]) -> Baskets:
+def add_baskets(data: Baskets, added_baskets: Sequence[tuple[Side, int]]) -> Baskets:
     """The baskets and the added ones."""
-    lengths = [len(basket) for basket, copies in added for _ in range(copies)]
-    codes = [code for basket, copies in added for _ in range(copies) for code in basket]
+    lengths = [len(basket) for basket, copies in added_baskets for _ in range(copies)]
+    codes = [code for basket, copies in added_baskets for _ in range(copies) for code in basket]
     offsets = np.concatenate((data.offsets, data.offsets[-1] + np.cumsum(lengths, dtype=np.int64)))
     return Baskets(data.items, offsets, np.concatenate((data.codes, np.array(codes, dtype=np.int32))))
 
@@ -101,19 +101,19 @@ def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Se
 
 
 def _build_target(members: Sequence[int], mask: int) -> RepairTarget:
-    held = [code for index, code in enumerate(members) if mask >> index & 1]
-    return RepairTarget(_pack_mask(held), _pack_mask(members) & ~_pack_mask(held))
+    present_codes = [code for index, code in enumerate(members) if mask >> index & 1]
+    return RepairTarget(_pack_mask(present_codes), _pack_mask(members) & ~_pack_mask(present_codes))
 
 
 def _count_target_baskets(data: Baskets, target: RepairTarget) -> int:
     """Count the baskets that fit a pattern."""
-    there, lacking = _unpack_mask(target.present), _unpack_mask(target.absent)
+    present_codes, lacking = _unpack_mask(target.present), _unpack_mask(target.absent)
     worth = np.zeros(len(data.items), dtype=np.int64)
-    worth[list(there)] = 1
+    worth[list(present_codes)] = 1
     worth[list(lacking)] = -len(data.items) - 1
     rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
     sums = np.bincount(rows, weights=worth[data.codes], minlength=len(data))
-    return int((sums == len(there)).sum())
+    return int((sums == len(present_codes)).sum())
 
 
 def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[Side]:
@@ -123,20 +123,20 @@ def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset
     unpublished support grows.
     """
     waiting = sorted(targets, key=lambda target: (-target.present.bit_count(), target.present, target.absent))
-    chosen = []
+    chosen_baskets = []
     while waiting:
         report_progress("choosing baskets to add", len(targets) - len(waiting), len(targets))
-        present, absent, left = waiting[0].present, waiting[0].absent, []
+        present, absent, remaining_targets = waiting[0].present, waiting[0].absent, []
         for target in waiting[1:]:
-            both = present | target.present
-            fits = not both & (absent | target.absent) and (both == present or both in frequent)
+            joint_mask = present | target.present
+            fits = not joint_mask & (absent | target.absent) and (joint_mask == present or joint_mask in frequent)
             if fits:
-                present, absent = both, absent | target.absent
+                present, absent = joint_mask, absent | target.absent
             else:
-                left.append(target)
-        chosen.append(_unpack_mask(present))
-        waiting = left
-    return chosen
+                remaining_targets.append(target)
+        chosen_baskets.append(_unpack_mask(present))
+        waiting = remaining_targets
+    return chosen_baskets
 
 
 def _collect_frequent_masks(itemsets: Itemsets) -> frozenset[int]:

@@ -100,9 +100,9 @@ class PublishClassifier(Method):
         withheld: list[WithheldSplit] = []
         leaves = list(self._grow(root, classes, splits, withheld))
         rules = [rule for leaf in leaves for rule in classes.count_rules(leaf)]
-        published = Rules.of_counts(rules, len(root.rows))
+        published_rules = Rules.of_counts(rules, len(root.rows))
         return Release(
-            data=published,
+            data=published_rules,
             method=self,
             claims=self._list_claims(),
             losses={"loss": _count_errors(rules) / len(root.rows), "leaves": len({rule.left for rule in rules})},
@@ -118,7 +118,7 @@ class PublishClassifier(Method):
         """
         report_progress("growing a tree", len(leaf.path), self.max_depth)
         best: tuple[TreeLeaf, TreeLeaf] | None = None
-        refused: WithheldSplit | None = None
+        refused_split: WithheldSplit | None = None
         least = refused_least = classes.measure_impurity(leaf.rows) - 1e-9
         for split in splits if len(leaf.path) < self.max_depth else ():
             parts = leaf.divide(split)
@@ -127,9 +127,9 @@ class PublishClassifier(Method):
             if not why and impurity < least:
                 best, least = parts, impurity
             elif why and impurity < refused_least:
-                refused, refused_least = WithheldSplit(leaf.path, len(leaf.rows), split.condition, why), impurity
-        if refused is not None and refused_least < least:
-            withheld.append(refused)
+                refused_split, refused_least = WithheldSplit(leaf.path, len(leaf.rows), split.condition, why), impurity
+        if refused_split is not None and refused_least < least:
+            withheld.append(refused_split)
         if best is None:
             yield leaf
             return
@@ -138,22 +138,22 @@ class PublishClassifier(Method):
 
     def _find_disclosure(self, counts: Ints) -> str:
         """Why the counts of a leaf may not be published; empty if they may."""
-        held = counts[counts > 0]
-        if not len(held):
+        positive_counts = counts[counts > 0]
+        if not len(positive_counts):
             return NOBODY
-        if int(held.min()) < self.k:
+        if int(positive_counts.min()) < self.k:
             return FEW
-        certain = Fraction(int(held.max()), int(held.sum())) > Fraction(repr(self.max_confidence))
+        certain = Fraction(int(positive_counts.max()), int(positive_counts.sum())) > Fraction(repr(self.max_confidence))
         return CERTAIN if certain else ""
 
     def _code_classes(self, data: Table) -> ClassCodes:
         if self.target not in data.frame.columns:
-            meant = ask_meant([self.target], data.frame.columns)
-            raise PolicyError(f'{data.source}: the target "{self.target}" is no column of the table{meant}')
+            suggestion = ask_meant([self.target], data.frame.columns)
+            raise PolicyError(f'{data.source}: the target "{self.target}" is no column of the table{suggestion}')
         if self.target in data.identifying:
             raise PolicyError(f'{data.source}: the target "{self.target}" names people; predict another column')
-        spelled = spell_cells(data.frame[self.target])
-        values = _list_values(spelled, self.target, data.source)
+        cell_texts = spell_cells(data.frame[self.target])
+        values = _list_values(cell_texts, self.target, data.source)
         class_values = values if self.classes is None else [value for value in values if value in self.classes]
         if not values:
             raise DataError(f'{data.source}: no row has a value of "{self.target}", so there is nothing to learn')
@@ -161,7 +161,7 @@ class PublishClassifier(Method):
         if self.classes is not None and absent:
             raise DataError(f'{data.source}: "{self.target}" does not have {absent} of the classes; correct classes')
         number = dict.fromkeys(values, len(class_values)) | {value: code for code, value in enumerate(class_values)}
-        codes = np.array([number.get(value, -1) for value in spelled.to_list()], dtype=np.int64)
+        codes = np.array([number.get(value, -1) for value in cell_texts.to_list()], dtype=np.int64)
         names = [(f"{self.target} = {value}",) for value in class_values]
         rest = tuple(f"not {self.target} = {value}" for value in class_values)
         classes = ClassCodes((*names, rest) if len(class_values) < len(values) else tuple(names), codes)
@@ -191,28 +191,28 @@ class PublishClassifier(Method):
                 for cut in sorted(set(self.cuts.get(name, ()))):
                     yield TreeSplit(f"{name} < {cut:.15g}", numbers < float(f"{cut:.15g}"))
                 continue
-            spelled = spell_cells(column)
-            values = _list_values(spelled, name, data.source)
+            cell_texts = spell_cells(column)
+            values = _list_values(cell_texts, name, data.source)
             for value in values if len(values) <= MOST_VALUES else ():
-                yield TreeSplit(f"{name} = {value}", (spelled == value).fill_null(False).to_numpy())
+                yield TreeSplit(f"{name} = {value}", (cell_texts == value).fill_null(False).to_numpy())
 
     def _choose_columns(self, data: Table) -> list[str]:
         candidates = [name for name in data.frame.columns if name not in data.identifying and name != self.target]
-        chosen = candidates if self.columns is None else list(self.columns)
-        strange = [name for name in (*chosen, *self.cuts) if name not in candidates]
+        chosen_names = candidates if self.columns is None else list(self.columns)
+        strange = [name for name in (*chosen_names, *self.cuts) if name not in candidates]
         if strange:
-            meant = ask_meant(strange, candidates)
+            suggestion = ask_meant(strange, candidates)
             raise PolicyError(
                 f"{data.source}: {quote_names(strange)} cannot predict: no such column, the target, or one that names "
-                f"people{meant}"
+                f"people{suggestion}"
             )
-        unclear = [name for name in (*chosen, self.target) if reads_as_condition(name)]
+        unclear = [name for name in (*chosen_names, self.target) if reads_as_condition(name)]
         if unclear:
             raise PolicyError(f'{data.source}: rename {quote_names(unclear)}: " = ", " < " and "not " mark conditions')
         texts = [name for name in self.cuts if not data.frame[name].dtype.is_numeric()]
         if texts:
             raise PolicyError(f"{data.source}: {quote_names(texts)} holds no numbers, so it has no cuts; remove them")
-        return chosen
+        return chosen_names
 
     def _list_claims(self) -> tuple[Claim, ...]:
         remainders = Claim(
@@ -223,7 +223,7 @@ class PublishClassifier(Method):
             arguments={"k": self.k},
             meaning=f"No leaf leaves 1 to {self.k - 1} people without a rule: none can be found by subtracting.",
         )
-        apart = Claim(
+        disjoint_claim = Claim(
             property="overlapping_rules",
             threshold=0,
             bound="exactly",
@@ -246,7 +246,7 @@ class PublishClassifier(Method):
             meaning="Every published support and confidence is the true one.",
         )
         many = claim_least_support(self.k, "Every leaf, and every class of a leaf, has at least {} people.")
-        return many, remainders, apart, unsure, true
+        return many, remainders, disjoint_claim, unsure, true
 
 
 @dataclass(frozen=True)
@@ -315,13 +315,15 @@ class ClassCodes:
                 yield RuleCount(leaf.path, condition, count, len(leaf.rows))
 
 
-def _list_values(spelled: pl.Series, name: str, source: str) -> list[str]:
+def _list_values(cell_texts: pl.Series, name: str, source: str) -> list[str]:
     """The values of a column in order; those that a file of rules cannot hold are refused."""
-    values: list[str] = sorted(spelled.drop_nulls().unique().to_list())
-    broken = sum("\n" in value or "\r" in value for value in values)
-    if broken or "\n" in name or "\r" in name:
+    values: list[str] = sorted(cell_texts.drop_nulls().unique().to_list())
+    broken_count = sum("\n" in value or "\r" in value for value in values)
+    if broken_count or "\n" in name or "\r" in name:
         many = (
-            "a line end in its name" if not broken else f"line ends in {broken} {'value' if broken == 1 else 'values'}"
+            "a line end in its name"
+            if not broken_count
+            else f"line ends in {broken_count} {'value' if broken_count == 1 else 'values'}"
         )
         raise DataError(f'{source}: "{name}" has {many}; a file of rules has one rule a line, so replace line ends')
     return values

@@ -74,25 +74,29 @@ class PublishPatterns(Method):
         least = self._count_least_support(data)
         report_progress("mining")
         itemsets = find_itemsets(data, least)
-        known = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
-        channels = known.find_small_patterns(self.k, border=False)
+        known_sets = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
+        channels = known_sets.find_small_patterns(self.k, border=False)
         true = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
-        details = PatternDetails(channels=build_channel_frame(known, channels, itemsets.items), min_support=least)
-        published, until = true, monotonic() + self.seconds
+        details = PatternDetails(channels=build_channel_frame(known_sets, channels, itemsets.items), min_support=least)
+        published_patterns, deadline = true, monotonic() + self.seconds
         if self.repair == "additive":
-            done = raise_supports(data, least, self.k, until)
-            published = done.patterns
-            added_baskets = [(tuple(data.items[code] for code in basket), copies) for basket, copies in done.added]
-            details = replace(details, added=tuple(added_baskets), rounds=done.rounds, complete=done.complete)
+            raised_patterns = raise_supports(data, least, self.k, deadline)
+            published_patterns = raised_patterns.patterns
+            added_baskets = [
+                (tuple(data.items[code] for code in basket), copies) for basket, copies in raised_patterns.added
+            ]
+            details = replace(
+                details, added=tuple(added_baskets), rounds=raised_patterns.rounds, complete=raised_patterns.complete
+            )
         elif self.repair == "suppressive":
-            kept = withhold_itemsets(true, self.k, data, until)
-            published = kept.patterns
-            details = replace(details, rounds=kept.rounds, complete=kept.complete)
+            withheld_patterns = withhold_itemsets(true, self.k, data, deadline)
+            published_patterns = withheld_patterns.patterns
+            details = replace(details, rounds=withheld_patterns.rounds, complete=withheld_patterns.complete)
         return Release(
-            data=published,
+            data=published_patterns,
             method=self,
-            claims=self._list_claims(published, least),
-            losses=_compute_pattern_losses(true, published),
+            claims=self._list_claims(published_patterns, least),
+            losses=_compute_pattern_losses(true, published_patterns),
             details=details,
         )
 
@@ -111,8 +115,8 @@ class PublishPatterns(Method):
             )
         return least
 
-    def _list_claims(self, published: Patterns, least: int) -> tuple[Claim, ...]:
-        safe = () if self.repair == "none" else (claim_safe_patterns(published, self.k),)
+    def _list_claims(self, published_patterns: Patterns, least: int) -> tuple[Claim, ...]:
+        safe = () if self.repair == "none" else (claim_safe_patterns(published_patterns, self.k),)
         return (claim_least_support(least), *safe, *self._claim_truth())
 
     def _claim_truth(self) -> tuple[Claim, ...]:
@@ -140,9 +144,9 @@ def claim_least_support(least: int, meaning: str = "Every published itemset is h
     )
 
 
-def claim_safe_patterns(published: Patterns, k: int) -> Claim:
+def claim_safe_patterns(published_patterns: Patterns, k: int) -> Claim:
     """Claim that nothing about few people follows, as far as was surely examined: time depends on the machine."""
-    exact = len(published.items) <= EXACT_ITEMS
+    exact = len(published_patterns.items) <= EXACT_ITEMS
     name = "inferable_patterns" if exact else "derivable_patterns"
     follows = f"No pattern of 1 to {k - 1} people follows from the published supports"
     less = "by inclusion and exclusion, or by bounds on one unknown support at a time"
@@ -151,7 +155,7 @@ def claim_safe_patterns(published: Patterns, k: int) -> Claim:
         threshold=0,
         bound="exactly",
         measure=name,
-        arguments={"k": k, "complete_from": published.complete_from or 0},
+        arguments={"k": k, "complete_from": published_patterns.complete_from or 0},
         meaning=f"{follows}." if exact else f"{follows} {less}. What follows from several together is not claimed.",
     )
 
@@ -168,20 +172,20 @@ def claim_true_supports() -> Claim:
     )
 
 
-def _compute_pattern_losses(true: Patterns, published: Patterns) -> dict[str, Number]:
+def _compute_pattern_losses(true: Patterns, published_patterns: Patterns) -> dict[str, Number]:
     """The analyst's loss: withheld sets count as entirely wrong, raised supports by how much they grew."""
-    before = {tuple(items): support for items, support in true.to_lists()}
-    published_supports = {tuple(items): support for items, support in published.to_lists()}
+    true_supports = {tuple(items): support for items, support in true.to_lists()}
+    published_supports = {tuple(items): support for items, support in published_patterns.to_lists()}
     errors = [
         abs(published_supports[items] - support) / support if items in published_supports else 1.0
-        for items, support in before.items()
+        for items, support in true_supports.items()
     ]
     return {
         "loss": round(sum(errors) / len(errors), 12) if errors else 0.0,
-        "lost_itemsets": sum(items not in published_supports for items in before),
-        "ghost_itemsets": sum(items not in before for items in published_supports),
+        "lost_itemsets": sum(items not in published_supports for items in true_supports),
+        "ghost_itemsets": sum(items not in true_supports for items in published_supports),
         "changed_supports": sum(
-            items in before and before[items] != support for items, support in published_supports.items()
+            items in true_supports and true_supports[items] != support for items, support in published_supports.items()
         ),
-        "added_baskets": published.baskets - true.baskets,
+        "added_baskets": published_patterns.baskets - true.baskets,
     }

@@ -75,30 +75,30 @@ class PublishRules(Method):
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, repair the itemsets, and derive the rules from what they say then."""
         itemsets = PublishPatterns(k=self.k, min_support=self.min_support, repair=self.repair, seconds=self.seconds)
-        mined = itemsets.protect(data)
-        least = mined.details["min_support"]
+        itemset_release = itemsets.protect(data)
+        least = itemset_release.details["min_support"]
         true = PublishPatterns(k=self.k, min_support=self.min_support, repair="none").protect(data).data
-        true_rules, published = self._derive(true), self._derive(mined.data)
-        losses = compare_rules(true_rules, published)
-        mining = mined.details.get_family(PatternDetails) or PatternDetails()
+        true_rules, published_rules = self._derive(true), self._derive(itemset_release.data)
+        losses = compare_rules(true_rules, published_rules)
+        mining = itemset_release.details.get_family(PatternDetails) or PatternDetails()
         details = replace(
             mining,
             rule_channels=None if mining.channels is None else find_rule_channels(mining.channels, true_rules),
-            rule_changes=list_rule_changes(true_rules, published, true, mined.data),
+            rule_changes=list_rule_changes(true_rules, published_rules, true, itemset_release.data),
         )
         return Release(
-            data=published,
+            data=published_rules,
             method=self,
-            claims=self._list_claims(published, least),
-            losses={**losses, "added_baskets": published.baskets - len(data)},
+            claims=self._list_claims(published_rules, least),
+            losses={**losses, "added_baskets": published_rules.baskets - len(data)},
             details=details,
         )
 
     def _derive(self, patterns: Patterns) -> Rules:
         return derive_rules(patterns, self.min_confidence, self.consequent_length)
 
-    def _list_claims(self, published: Rules, least: int) -> tuple[Claim, ...]:
-        safe = () if self.repair == "none" else (claim_safe_patterns(published, self.k),)
+    def _list_claims(self, published_rules: Rules, least: int) -> tuple[Claim, ...]:
+        safe = () if self.repair == "none" else (claim_safe_patterns(published_rules, self.k),)
         true = () if self.repair == "additive" else (claim_true_supports(),)
         return (claim_least_support(least), claim_confident_rules(self.min_confidence), *safe, *true)
 
@@ -128,10 +128,10 @@ def derive_rules(patterns: Patterns, min_confidence: float, consequent_length: i
     return Rules.of_counts(counts, patterns.baskets)
 
 
-def compare_rules(true: Rules, published: Rules) -> dict[str, Number]:
+def compare_rules(true: Rules, published_rules: Rules) -> dict[str, Number]:
     """The analyst's loss: rules that are withheld, that appeared, and whose confidence changed."""
     true_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in true.list_counts()}
-    published_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in published.list_counts()}
+    published_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in published_rules.list_counts()}
     errors = [
         abs(published_shares[rule] - share) if rule in published_shares else Fraction(1)
         for rule, share in true_shares.items()

@@ -24,12 +24,14 @@ RAISED = "supports behind it were raised"
 Sides = tuple[tuple[Item, ...], tuple[Item, ...]]
 
 
-def list_rule_changes(true: Rules, published: Rules, true_sets: Patterns, published_sets: Patterns) -> pl.DataFrame:
+def list_rule_changes(
+    true: Rules, released_rules: Rules, true_sets: Patterns, published_sets: Patterns
+) -> pl.DataFrame:
     """Every rule that is withheld, invented or changed: its sides, what happened, why, its figures before and after.
 
     `true_sets` and `published_sets` are the itemsets that the rules come from.
     """
-    true_rules, published_rules = _key_rules(true), _key_rules(published)
+    true_rules, published_rules = _key_rules(true), _key_rules(released_rules)
     sets_before, sets_after = _list_sets(true_sets), _list_sets(published_sets)
     rows = [
         _describe_change(true_rules.get(sides), published_rules.get(sides), sets_before, sets_after)
@@ -52,16 +54,21 @@ _FIGURES: Mapping[str, Any] = {
 
 def find_rule_channels(channels: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Those inference channels that rules alone disclose: every support of the channel is behind some rule."""
-    known = {frozenset(), *_list_sets(rules)}
-    shown = [
-        _is_known(frozenset(inner), frozenset(outer), known) for inner, outer in channels["inner", "outer"].iter_rows()
+    known_sets = {frozenset(), *_list_sets(rules)}
+    channel_mask = [
+        _is_known(frozenset(inner), frozenset(outer), known_sets)
+        for inner, outer in channels["inner", "outer"].iter_rows()
     ]
-    return channels.filter(pl.Series(shown, dtype=pl.Boolean))
+    return channels.filter(pl.Series(channel_mask, dtype=pl.Boolean))
 
 
-def _is_known(inner: frozenset[Item], outer: frozenset[Item], known: set[frozenset[Item]]) -> bool:
+def _is_known(inner: frozenset[Item], outer: frozenset[Item], known_sets: set[frozenset[Item]]) -> bool:
     rest = sorted(outer - inner, key=str)
-    return all(inner.union(chosen) in known for size in range(len(rest) + 1) for chosen in combinations(rest, size))
+    return all(
+        inner.union(chosen_items) in known_sets
+        for size in range(len(rest) + 1)
+        for chosen_items in combinations(rest, size)
+    )
 
 
 def _key_rules(rules: Rules) -> dict[Sides, RuleCount]:
@@ -86,10 +93,10 @@ def _describe_change(
 ) -> tuple[Any, ...]:
     rule = true_rule or published_rule
     assert rule is not None  # one of the two has it
-    whole, left = frozenset((*rule.left, *rule.right)), frozenset(rule.left)
+    whole, left_items = frozenset((*rule.left, *rule.right)), frozenset(rule.left)
     if published_rule is None:
-        kept = whole in published_sets and left in published_sets
-        change, why = "withheld", LESS_CONFIDENT if kept else WITHHELD_SET
+        has_published_sets = whole in published_sets and left_items in published_sets
+        change, why = "withheld", LESS_CONFIDENT if has_published_sets else WITHHELD_SET
     elif true_rule is None:
         change, why = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
     else:

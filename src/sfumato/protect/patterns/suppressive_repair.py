@@ -37,28 +37,28 @@ class WithheldPatterns:
     """Whether all databases that agree were considered."""
 
 
-def withhold_itemsets(patterns: Patterns, k: int, data: Baskets, until: float = inf) -> WithheldPatterns:
+def withhold_itemsets(patterns: Patterns, k: int, data: Baskets, deadline: float = inf) -> WithheldPatterns:
     """Withhold itemsets until no pattern of fewer than k follows, as far as can be reasoned until a time."""
-    kept = patterns.take(np.arange(len(patterns)))
+    kept_patterns = patterns.take(np.arange(len(patterns)))
     rounds = 0
-    while len(kept):
-        report_progress("withholding itemsets", len(patterns) - len(kept), len(patterns))
-        gone = _choose_rows_to_withhold(kept, k)
-        if not len(gone):
-            jointly = reason_jointly(kept, k, data, until)
+    while len(kept_patterns):
+        report_progress("withholding itemsets", len(patterns) - len(kept_patterns), len(patterns))
+        withheld_rows = _choose_rows_to_withhold(kept_patterns, k)
+        if not len(withheld_rows):
+            jointly = reason_jointly(kept_patterns, k, data, deadline)
             if not jointly.forced:
-                return WithheldPatterns(kept, rounds, jointly.complete)
-            gone = _choose_overlapping_set(kept, jointly.forced[0])
-        kept = _drop_supersets(kept, gone)
+                return WithheldPatterns(kept_patterns, rounds, jointly.complete)
+            withheld_rows = _choose_overlapping_set(kept_patterns, jointly.forced[0])
+        kept_patterns = _drop_supersets(kept_patterns, withheld_rows)
         rounds += 1
-    return WithheldPatterns(kept, rounds, complete=True)
+    return WithheldPatterns(kept_patterns, rounds, complete=True)
 
 
-def _drop_supersets(patterns: Patterns, gone: Ints) -> Patterns:
+def _drop_supersets(patterns: Patterns, withheld_rows: Ints) -> Patterns:
     """The patterns without some sets and all their supersets."""
-    left = patterns.take(np.delete(np.arange(len(patterns)), gone))
-    known = KnownSets.of(left.offsets, left.codes, left.supports, left.baskets)
-    return left.take(known.rows[1:])
+    kept_patterns = patterns.take(np.delete(np.arange(len(patterns)), withheld_rows))
+    known_sets = KnownSets.of(kept_patterns.offsets, kept_patterns.codes, kept_patterns.supports, kept_patterns.baskets)
+    return kept_patterns.take(known_sets.rows[1:])
 
 
 def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
@@ -68,12 +68,12 @@ def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
     reasoning = reason_from_supports(patterns, k, until_found=True)
     records = reasoning.records
     channels = reasoning.known.rows[np.unique(records[records[:, KIND] == EXACT, NODE])]
-    published: Ints = channels[channels < reasoning.published]
-    if len(published):
-        return published
-    bounded = records[records[:, KIND] != DERIVED]
-    if len(bounded):
-        return _choose_cheapest_subsets(patterns, reasoning, bounded)
+    published_rows: Ints = channels[channels < reasoning.published]
+    if len(published_rows):
+        return published_rows
+    bounded_records = records[records[:, KIND] != DERIVED]
+    if len(bounded_records):
+        return _choose_cheapest_subsets(patterns, reasoning, bounded_records)
     return np.zeros(0, dtype=np.int64)
 
 
@@ -87,42 +87,43 @@ def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, re
         for node, item in np.unique(records[:, [NODE, ITEM]], axis=0).tolist()
     ]
     cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in waiting for row in rows}}
-    chosen = []
+    chosen_rows = []
     while waiting:
-        served = Counter(row for rows in waiting for row in rows)
-        best = max(served, key=lambda row: (served[row] / cost[row], -int(patterns.supports[row]), -row))
-        chosen.append(best)
+        row_counts = Counter(row for rows in waiting for row in rows)
+        best = max(row_counts, key=lambda row: (row_counts[row] / cost[row], -int(patterns.supports[row]), -row))
+        chosen_rows.append(best)
         waiting = [rows for rows in waiting if best not in rows]
-    return np.array(chosen, dtype=np.int64)
+    return np.array(chosen_rows, dtype=np.int64)
 
 
 def _list_largest_inside(bits: Words, members: set[int]) -> frozenset[int]:
     """The maximal published subsets of some items."""
     whole = _pack_members(members, bits.shape[1])
-    inside = np.flatnonzero(((bits & ~whole) == 0).all(axis=1))
-    rows = bits[inside]
-    largest = [index for index in range(len(inside)) if _flag_containing(rows, rows[index]).sum() == 1]
-    return frozenset(inside[largest].tolist())
+    subset_rows = np.flatnonzero(((bits & ~whole) == 0).all(axis=1))
+    rows = bits[subset_rows]
+    largest = [index for index in range(len(subset_rows)) if _flag_containing(rows, rows[index]).sum() == 1]
+    return frozenset(subset_rows[largest].tolist())
 
 
-def _choose_overlapping_set(patterns: Patterns, forced: ForcedPattern) -> Ints:
+def _choose_overlapping_set(patterns: Patterns, forced_pattern: ForcedPattern) -> Ints:
     """Of the maximal published sets, the one that overlaps a pattern most."""
     bits = _pack_pattern_bits(patterns)
     item_codes = {item: code for code, item in enumerate(patterns.items)}
-    about = _pack_members(
-        {item_codes[item] for item in (*forced.either[0].present, *forced.either[0].absent)}, bits.shape[1]
+    pattern_bits = _pack_members(
+        {item_codes[item] for item in (*forced_pattern.either[0].present, *forced_pattern.either[0].absent)},
+        bits.shape[1],
     )
-    shared = np.bitwise_count(bits & about).sum(axis=1).astype(np.int64)
+    shared_counts = np.bitwise_count(bits & pattern_bits).sum(axis=1).astype(np.int64)
     largest = [row for row in range(len(patterns)) if _flag_containing(bits, bits[row]).sum() == 1]
-    best = max(largest, key=lambda row: (int(shared[row]), -int(patterns.supports[row]), -row))
+    best = max(largest, key=lambda row: (int(shared_counts[row]), -int(patterns.supports[row]), -row))
     return np.array([best], dtype=np.int64)
 
 
 def _pack_pattern_bits(patterns: Patterns) -> Words:
     rows = np.repeat(np.arange(len(patterns)), np.diff(patterns.offsets))
     bits = np.zeros((len(patterns), (len(patterns.items) + 63) // 64), dtype=np.uint64)
-    ones = np.uint64(1) << (patterns.codes % 64).astype(np.uint64)
-    np.bitwise_or.at(bits, (rows, patterns.codes // 64), ones)
+    code_bits = np.uint64(1) << (patterns.codes % 64).astype(np.uint64)
+    np.bitwise_or.at(bits, (rows, patterns.codes // 64), code_bits)
     return bits
 
 

@@ -72,20 +72,20 @@ class AnonymizeSequences(Method):
         """Grow the frequent part of the prefix tree, move what was cut to the closest paths, and spell them."""
         _refuse_small(data, self.k)
         labels = ElementLabels.of(data)
-        paths = _anonymize(labels.rows, self.k, once=self.literal)
-        kept = np.flatnonzero(paths.published)
-        published = paths.tree.spell_paths(paths.nodes[kept])
-        if not len(published.labels):
+        paths = _anonymize(labels.rows, self.k, is_single_pass=self.literal)
+        kept_rows = np.flatnonzero(paths.published)
+        published_lists = paths.tree.spell_paths(paths.nodes[kept_rows])
+        if not len(published_lists.labels):
             cure = "lower k, or use larger regions or fewer different items"
             raise ImpossibleRelease(f"no element is first in {self.k} sequences, so nothing would be left; {cure}")
-        lost = np.flatnonzero(~paths.published)
-        edits = SequenceEdits.of(labels.rows.select(kept), published)
+        lost_rows = np.flatnonzero(~paths.published)
+        edits = SequenceEdits.of(labels.rows.select(kept_rows), published_lists)
         return Release(
-            data=labels.build_sequences(published),
+            data=labels.build_sequences(published_lists),
             method=self,
             claims=(*(() if self.literal else (claim_crowds(self.k),)), claim_original_support(self.k)),
-            losses=edits.compute_losses(int(np.diff(data.offsets)[lost].sum()), len(lost)),
-            details=SequenceDetails(rows=kept, suppressed=lost, passes=paths.passes, moved=edits.changed),
+            losses=edits.compute_losses(int(np.diff(data.offsets)[lost_rows].sum()), len(lost_rows)),
+            details=SequenceDetails(rows=kept_rows, suppressed=lost_rows, passes=paths.passes, moved=edits.changed),
         )
 
 
@@ -113,7 +113,7 @@ class _PublishedPaths(NamedTuple):
     passes: int
 
 
-def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
+def _anonymize(sequences: LabelLists, k: int, *, is_single_pass: bool) -> _PublishedPaths:
     """BF-P2kA, repeated until at least k sequences contain each.
 
     A pass may move so many sequences away from a path that fewer than k are left. Each pass with something to cut
@@ -121,28 +121,28 @@ def _anonymize(sequences: LabelLists, k: int, *, once: bool) -> _PublishedPaths:
     """
     tree, nodes = grow_prefix_tree(sequences, k)
     cut = tree.depths[nodes] < np.diff(sequences.offsets)
-    published = np.ones(len(nodes), dtype=np.bool_)
+    published_mask = np.ones(len(nodes), dtype=np.bool_)
     passes = 1
     nodes = _reattach(tree, nodes, cut, sequences)
     while True:
-        published &= ~(cut & (nodes == 0))
-        rare = flag_rare_paths(tree, tree.count_supports(np.bincount(nodes[published], minlength=len(tree))), k)
-        cut = rare[nodes] & published
-        if once or not cut.any():
-            return _PublishedPaths(tree, nodes, published, passes)
+        published_mask &= ~(cut & (nodes == 0))
+        rare = flag_rare_paths(tree, tree.count_supports(np.bincount(nodes[published_mask], minlength=len(tree))), k)
+        cut = rare[nodes] & published_mask
+        if is_single_pass or not cut.any():
+            return _PublishedPaths(tree, nodes, published_mask, passes)
         nodes, tree = _prune(tree, ~rare, nodes, cut)
         passes += 1
 
 
-def _prune(tree: PrefixTree, kept: Flags, nodes: Ints, cut: Flags) -> tuple[Ints, PrefixTree]:
+def _prune(tree: PrefixTree, kept_mask: Flags, nodes: Ints, cut: Flags) -> tuple[Ints, PrefixTree]:
     """Remove nodes, and move the sequences that end in them: each is what its path says."""
-    number = np.cumsum(kept) - 1
+    number = np.cumsum(kept_mask) - 1
     ancestors = np.arange(len(tree))
     for level in tree.list_levels()[1:]:
-        ancestors[level] = np.where(kept[level], level, ancestors[tree.parents[level]])
-    smaller = tree.restrict(kept)
-    spelled = tree.spell_paths(np.where(cut, nodes, 0))
-    return _reattach(smaller, number[ancestors[nodes]], cut, spelled), smaller
+        ancestors[level] = np.where(kept_mask[level], level, ancestors[tree.parents[level]])
+    smaller = tree.restrict(kept_mask)
+    cut_paths = tree.spell_paths(np.where(cut, nodes, 0))
+    return _reattach(smaller, number[ancestors[nodes]], cut, cut_paths), smaller
 
 
 def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelLists) -> Ints:
@@ -151,9 +151,9 @@ def _reattach(tree: PrefixTree, nodes: Ints, cut: Flags, sequences: LabelLists) 
 
     supports = tree.count_supports(np.bincount(nodes[~cut], minlength=len(tree)))
     rows = np.flatnonzero(cut)
-    asked = sequences.select(rows)
-    distinct = find_distinct_rows(asked.labels, asked.offsets)
-    closest = find_closest(tree, supports, asked.select(distinct.firsts), nodes[rows[distinct.firsts]])
-    moved = nodes.copy()
-    moved[rows] = closest[distinct.numbers]
-    return moved
+    cut_sequences = sequences.select(rows)
+    distinct = find_distinct_rows(cut_sequences.labels, cut_sequences.offsets)
+    closest = find_closest(tree, supports, cut_sequences.select(distinct.firsts), nodes[rows[distinct.firsts]])
+    new_nodes = nodes.copy()
+    new_nodes[rows] = closest[distinct.numbers]
+    return new_nodes

@@ -45,20 +45,20 @@ def find_closest(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: Ints
             f"sequences begin with the same {tree.depths.max():,} elements, and at most {MOST_LEVELS:,} can be "
             "compared; split them, for example by day"
         )
-    asked = _order_by_labels(tree, supports, cut, starts)
+    queries = _order_by_labels(tree, supports, cut, starts)
     whole = _order_by_height(tree, supports)
     closest = np.zeros(len(starts), dtype=np.int64)
     chunks = range(0, len(starts), CHUNK)
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        runs = [pool.submit(_search_chunk, whole, asked, first, closest) for first in chunks]
+        runs = [pool.submit(_search_chunk, whole, queries, first, closest) for first in chunks]
         try:
-            for done, run in enumerate(as_completed(runs)):
+            for done_count, run in enumerate(as_completed(runs)):
                 run.result()
-                report_progress("looking for the closest paths", done, len(chunks))
+                report_progress("looking for the closest paths", done_count, len(chunks))
         finally:
             pool.shutdown(cancel_futures=True)
     nodes = np.empty_like(closest)
-    nodes[asked.order] = closest
+    nodes[queries.order] = closest
     return nodes
 
 
@@ -85,9 +85,11 @@ def _order_by_labels(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: 
     marks = mark_rows(cut.labels, cut.offsets, bits)
     words = (np.diff(cut.offsets) + 63) // 64
     order = np.lexsort((marks, words))
-    ordered, nodes = cut.select(order), starts[order]
+    sorted_lists, nodes = cut.select(order), starts[order]
     passing = np.where(nodes > 0, supports[nodes], 0)
-    sequences = CutSequences(ordered.labels, ordered.offsets, words[order], nodes, tree.depths[nodes], passing)
+    sequences = CutSequences(
+        sorted_lists.labels, sorted_lists.offsets, words[order], nodes, tree.depths[nodes], passing
+    )
     return _AskedSequences(order, sequences, bits, marks[order])
 
 
@@ -100,9 +102,9 @@ def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
     for level in tree.list_levels()[1:]:
         children = level[np.lexsort((-heights[level], tree.parents[level]))]
         parents = tree.parents[children]
-        before = np.cumsum(sizes[children]) - sizes[children]
+        preceding_sizes = np.cumsum(sizes[children]) - sizes[children]
         is_eldest = np.diff(parents, prepend=-1) != 0
-        places[children] = places[parents] + 1 + before - before[is_eldest][np.cumsum(is_eldest) - 1]
+        places[children] = places[parents] + 1 + preceding_sizes - preceding_sizes[is_eldest][np.cumsum(is_eldest) - 1]
     nodes = np.argsort(places)
     ends = np.arange(len(tree)) + sizes[nodes]
     depths, passing = (several[nodes].astype(np.int32) for several in (tree.depths, supports))
@@ -118,17 +120,17 @@ def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
     )
 
 
-def _search_chunk(whole: SearchTree, asked: _AskedSequences, first: int, closest: Ints) -> None:
+def _search_chunk(whole: SearchTree, queries: _AskedSequences, first: int, closest: Ints) -> None:
     """Find the paths of some sequences, in trees without labels that none of their neighbours has."""
     from sfumato.kernels.sequences.closest_path import find_closest_paths
 
     last = min(first + CHUNK, len(closest))
-    scratch = _make_scratch(whole, asked, first, last)
-    counts = np.bincount(whole.labels[1:], minlength=len(asked.bits))
-    longer = first + 1 + np.flatnonzero(np.diff(asked.sequences.words[first:last]))
+    scratch = _make_scratch(whole, queries, first, last)
+    counts = np.bincount(whole.labels[1:], minlength=len(queries.bits))
+    longer = first + 1 + np.flatnonzero(np.diff(queries.sequences.words[first:last]))
     for begin, end in itertools.pairwise([first, *longer.tolist(), last]):
-        for search in _join_searches(_plan_searches(_TreeSearch(whole, counts, begin, end), asked)):
-            find_closest_paths(search.tree, asked.sequences, scratch, search.first, search.last, closest)
+        for search in _join_searches(_plan_searches(_TreeSearch(whole, counts, begin, end), queries)):
+            find_closest_paths(search.tree, queries.sequences, scratch, search.first, search.last, closest)
 
 
 class _TreeSearch(NamedTuple):
@@ -141,11 +143,11 @@ class _TreeSearch(NamedTuple):
     last: int
 
 
-def _plan_searches(search: _TreeSearch, asked: _AskedSequences) -> Iterator[_TreeSearch]:
+def _plan_searches(search: _TreeSearch, queries: _AskedSequences) -> Iterator[_TreeSearch]:
     """Leave out what no sequence has if that is worthwhile; then do so for either half, by the next label."""
     first, last = search.first, search.last
-    marks, count = asked.marks[first:last], last - first
-    members = (asked.bits & np.bitwise_or.reduce(marks)) != 0
+    marks, count = queries.marks[first:last], last - first
+    members = (queries.bits & np.bitwise_or.reduce(marks)) != 0
     if count * int(search.counts[~members].sum()) > WORTHWHILE * len(search.tree.labels):
         search = _merge_tree(search, members)
     if count <= WORTHWHILE or marks[0] == marks[-1]:  # whatever else went, it would not be worthwhile
@@ -153,20 +155,20 @@ def _plan_searches(search: _TreeSearch, asked: _AskedSequences) -> Iterator[_Tre
         return
     unlike = int(marks[0] ^ marks[-1]).bit_length() - 1  # the highest bit that only some have
     middle = first + int(np.searchsorted(marks, marks[-1] >> np.uint64(unlike) << np.uint64(unlike)))
-    yield from _plan_searches(search._replace(last=middle), asked)
-    yield from _plan_searches(search._replace(first=middle), asked)
+    yield from _plan_searches(search._replace(last=middle), queries)
+    yield from _plan_searches(search._replace(first=middle), queries)
 
 
 def _join_searches(searches: Iterator[_TreeSearch]) -> Iterator[_TreeSearch]:
     """Neighbours in the same tree are searched for together."""
-    held = next(searches)
+    pending_search = next(searches)
     for search in searches:
-        if search.tree is held.tree:
-            held = held._replace(last=search.last)
+        if search.tree is pending_search.tree:
+            pending_search = pending_search._replace(last=search.last)
         else:
-            yield held
-            held = search
-    yield held
+            yield pending_search
+            pending_search = search
+    yield pending_search
 
 
 def _merge_tree(search: _TreeSearch, members: Flags) -> _TreeSearch:
@@ -174,26 +176,26 @@ def _merge_tree(search: _TreeSearch, members: Flags) -> _TreeSearch:
     from sfumato.kernels.sequences.path_trees import NodeGroups, SearchTree, merge_tree
 
     most = int(search.counts[members].sum()) + 1
-    merged = SearchTree(*(np.zeros(most, dtype=np.int32) for _ in SearchTree._fields))
+    merged_tree = SearchTree(*(np.zeros(most, dtype=np.int32) for _ in SearchTree._fields))
     groups: NodeGroups = NodeGroups(*(np.empty(len(search.tree.labels), dtype=np.int32) for _ in NodeGroups._fields))
-    count = merge_tree(search.tree, members, groups, merged)
-    tree = SearchTree(*(several[:count] for several in merged))
+    count = merge_tree(search.tree, members, groups, merged_tree)
+    tree = SearchTree(*(several[:count] for several in merged_tree))
     return search._replace(tree=tree, counts=np.bincount(tree.labels[1:], minlength=len(members)))
 
 
-def _make_scratch(tree: SearchTree, asked: _AskedSequences, first: int, last: int) -> PathSearch:
+def _make_scratch(tree: SearchTree, queries: _AskedSequences, first: int, last: int) -> PathSearch:
     from sfumato.kernels.sequences.closest_path import PathSearch
 
-    labels, depth = len(asked.bits), int(tree.levels.max()) + 2
-    words = int(asked.sequences.words[first:last].max())
-    together = min(TOGETHER, max(ROOM // (max(labels, depth) * words), 1))
+    labels, depth = len(queries.bits), int(tree.levels.max()) + 2
+    words = int(queries.sequences.words[first:last].max())
+    batch_size = min(TOGETHER, max(ROOM // (max(labels, depth) * words), 1))
     return PathSearch(
-        masks=np.zeros(labels * together * words, dtype=np.uint64),
-        lengths=np.zeros(together, dtype=np.uint64),
-        ratings=np.zeros(together, dtype=np.uint64),
-        best=np.zeros(together, dtype=np.int64),
-        rows=np.empty(depth * together * words, dtype=np.uint64),
-        listed=np.empty(depth * together, dtype=np.int32),
+        masks=np.zeros(labels * batch_size * words, dtype=np.uint64),
+        lengths=np.zeros(batch_size, dtype=np.uint64),
+        ratings=np.zeros(batch_size, dtype=np.uint64),
+        best=np.zeros(batch_size, dtype=np.int64),
+        rows=np.empty(depth * batch_size * words, dtype=np.uint64),
+        listed=np.empty(depth * batch_size, dtype=np.int32),
         firsts=np.zeros(words, dtype=np.uint64),
         begins=np.zeros(depth, dtype=np.int64),
         stops=np.zeros(depth, dtype=np.int64),

@@ -48,15 +48,17 @@ def improve_marks(draft: SequenceDraft, greedy: SequenceDraft, thresholds: Ints,
     if not best:
         return ExactMarks(0, 0)
     excess = draft.supports - thresholds
-    wanted = np.flatnonzero(excess > 0)
-    groups = _group_rows(draft, greedy, OptionList(draft, wanted, begin + _LOOKING * seconds))
-    needs = {index: int(excess[index]) for index in wanted.tolist()}
+    wanted_indices = np.flatnonzero(excess > 0)
+    groups = _group_rows(draft, greedy, OptionList(draft, wanted_indices, begin + _LOOKING * seconds))
+    needs = {index: int(excess[index]) for index in wanted_indices.tolist()}
     report_progress("choosing what to hide where")
     choice = _solve(groups, needs, begin + seconds - monotonic(), bounds=False)
     # Costs that are certain are their own bounds.
-    relaxed = choice if _is_certain(groups) else _solve(groups, needs, begin + seconds - monotonic(), bounds=True)
+    relaxed_choice = (
+        choice if _is_certain(groups) else _solve(groups, needs, begin + seconds - monotonic(), bounds=True)
+    )
     # Each sequence that hides a pattern has a mark.
-    bound = max(*needs.values(), 0 if relaxed is None else relaxed.bound)
+    bound = max(*needs.values(), 0 if relaxed_choice is None else relaxed_choice.bound)
     marks = None if choice is None else _list_marks(groups, choice)
     if marks is None or len(marks) >= best:
         draft.alive[:] = greedy.alive
@@ -81,27 +83,27 @@ class _Group(NamedTuple):
         return [(option.patterns, option.cost) for option in self.options]
 
 
-def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, known: OptionList) -> list[_Group]:
+def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList) -> list[_Group]:
     """The sequences that hold a pattern that is too frequent, by what can be done in them."""
     groups: dict[Hashable, _Group] = {}
-    rows = np.flatnonzero(draft.before[known.wanted].any(axis=0))
-    for done, row in enumerate(rows.tolist()):
-        if done % 64 == 0:
-            report_progress("looking for the fewest marks", done, len(rows))
-        row_options = known.find_options(row) or _take_greedy(draft, greedy, known, row)
+    rows = np.flatnonzero(draft.before[option_list.wanted].any(axis=0))
+    for done_count, row in enumerate(rows.tolist()):
+        if done_count % 64 == 0:
+            report_progress("looking for the fewest marks", done_count, len(rows))
+        row_options = option_list.find_options(row) or _take_greedy(draft, greedy, option_list, row)
         group = groups.setdefault(row_options.signature, _Group(row_options.options, row_options.bounds, []))
-        group.members.append((row_options.options, known.list_places(row)))
+        group.members.append((row_options.options, option_list.list_places(row)))
     return list(groups.values())
 
 
-def _take_greedy(draft: SequenceDraft, greedy: SequenceDraft, known: OptionList, row: int) -> RowOptions:
+def _take_greedy(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList, row: int) -> RowOptions:
     """What the heuristic did in a sequence that there is no time to look at."""
-    wanted = known.wanted
-    hidden = wanted[draft.before[wanted, row] & (greedy.totals[wanted, row] == 0)]
-    places = np.flatnonzero(~greedy.alive[known.list_places(row)])
-    option = HidingOption(tuple(hidden.tolist()), tuple(places.tolist()))
-    everything = tuple(wanted[draft.before[wanted, row]].tolist())
-    return RowOptions((option,) if hidden.size else (), (HidingBound(everything, 1),))
+    wanted_indices = option_list.wanted
+    hidden_indices = wanted_indices[draft.before[wanted_indices, row] & (greedy.totals[wanted_indices, row] == 0)]
+    places = np.flatnonzero(~greedy.alive[option_list.list_places(row)])
+    option = HidingOption(tuple(hidden_indices.tolist()), tuple(places.tolist()))
+    row_patterns = tuple(wanted_indices[draft.before[wanted_indices, row]].tolist())
+    return RowOptions((option,) if hidden_indices.size else (), (HidingBound(row_patterns, 1),))
 
 
 def _is_certain(groups: Sequence[_Group]) -> bool:
@@ -111,7 +113,7 @@ def _is_certain(groups: Sequence[_Group]) -> bool:
 
 def _solve(groups: Sequence[_Group], needs: dict[int, int], seconds: float, *, bounds: bool) -> ProgramAnswer | None:
     """How many sequences of each group take each option, so that enough of them hide each pattern."""
-    sets = [(group, chosen) for group in groups for chosen in group.list_sets(bounds=bounds)]
+    sets = [(group, priced_set) for group in groups for priced_set in group.list_sets(bounds=bounds)]
     program = IntegerProgram.of(np.array([len(group.members) for group, _ in sets], dtype=np.float64))
     first = 0
     for group in groups:

@@ -102,13 +102,13 @@ class HideSequences(Method):
 
     @field_validator("patterns", mode="before")
     @classmethod
-    def _spell_out(cls, given: Any) -> Any:
+    def _spell_out(cls, raw_patterns: Any) -> Any:
         """An element of one item may be given as the item."""
-        if isinstance(given, Sequences):
-            given = given.to_lists()
-        if not isinstance(given, list | tuple):
-            return given
-        return tuple(_spell_pattern(pattern) for pattern in given)
+        if isinstance(raw_patterns, Sequences):
+            raw_patterns = raw_patterns.to_lists()
+        if not isinstance(raw_patterns, list | tuple):
+            return raw_patterns
+        return tuple(_spell_pattern(pattern) for pattern in raw_patterns)
 
     @model_validator(mode="after")
     def _check(self) -> HideSequences:
@@ -164,22 +164,22 @@ class HideSequences(Method):
         draft = self._start_draft(data, patterns)
         chance = randomness or Randomness.secure()
         quality = self._mark(draft, patterns, thresholds, chance)
-        marked = ~draft.alive
-        published = self._publish(draft, patterns, thresholds, chance)
-        marked |= ~draft.alive  # some more may have gone
+        marked_mask = ~draft.alive
+        published_sequences = self._publish(draft, patterns, thresholds, chance)
+        marked_mask |= ~draft.alive  # some more may have gone
         return Release(
-            data=published,
+            data=published_sequences,
             method=self,
             claims=(
                 claim_patterns_hidden(self.max_gap, self.window),
                 self._claim_no_ghosts(len(data)),
                 claim_all_sequences(data),
             ),
-            losses=_count_losses(draft, marked),
+            losses=_count_losses(draft, marked_mask),
             details=SequenceDetails(
                 rows=np.arange(len(data), dtype=np.int64),
                 sensitive=tuple(zip(patterns, thresholds.tolist(), strict=True)),
-                marks=draft.list_marks(marked),
+                marks=draft.list_marks(marked_mask),
                 **quality,
             ),
         )
@@ -205,9 +205,9 @@ class HideSequences(Method):
         if self.min_support is None:
             return delete_marked(draft.data, draft.alive)
         replace_marked(draft, compute_least_count(self.min_support, len(draft.data)), randomness.generator())
-        replaced = delete_marked(draft.data, draft.alive, draft.elements.codes)
+        replaced_sequences = delete_marked(draft.data, draft.alive, draft.elements.codes)
         # What could not be replaced is deleted, and with limits on gaps that can create matches.
-        last = SequenceDraft(replaced, patterns, self.max_gap, self.window)
+        last = SequenceDraft(replaced_sequences, patterns, self.max_gap, self.window)
         hide_in_two_stages(last, thresholds, "HH", randomness.generator())
         draft.alive[draft.list_published()[~last.alive]] = False
         return delete_marked(draft.data, draft.alive, draft.elements.codes)
@@ -229,12 +229,12 @@ class HideSequences(Method):
         return improve_marks(draft, greedy, thresholds, self.seconds).as_details()
 
     def _count_thresholds(self, patterns: int, rows: int) -> Ints:
-        given = self.threshold if isinstance(self.threshold, tuple) else (self.threshold,) * patterns
-        if len(given) != patterns:
+        thresholds = self.threshold if isinstance(self.threshold, tuple) else (self.threshold,) * patterns
+        if len(thresholds) != patterns:
             raise DataError(
-                f"{len(given)} thresholds for {_count_patterns(patterns)}: give one for all, or one for each"
+                f"{len(thresholds)} thresholds for {_count_patterns(patterns)}: give one for all, or one for each"
             )
-        counts = [t if isinstance(t, int) else floor(Fraction(repr(t)) * rows) for t in given]
+        counts = [t if isinstance(t, int) else floor(Fraction(repr(t)) * rows) for t in thresholds]
         return np.array(counts, dtype=np.int64)
 
 
@@ -246,16 +246,16 @@ def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> Non
     """Stop at a misspelt item: its pattern would stay, under a claim that it is hidden."""
     if not patterns:
         raise PolicyError("there is nothing to hide: the file lists no pattern")
-    known = set(map(str, data.items))
-    strange = [{str(item) for element in pattern for item in element} - known for pattern in patterns]
+    known_items = set(map(str, data.items))
+    strange = [{str(item) for element in pattern for item in element} - known_items for pattern in patterns]
     numbers = [number for number, items in enumerate(strange, 1) if items]
     if numbers:
         count = len(set().union(*strange))
         amount = "an item" if count == 1 else f"{count} items"
-        where = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
+        number_text = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
         raise PolicyError(
-            f"the patterns name {amount} that no sequence holds, in pattern {where} of {len(patterns)}; check the "
-            "spelling, or remove what does not occur: it needs no hiding"
+            f"the patterns name {amount} that no sequence holds, in pattern {number_text} of {len(patterns)}; check "
+            "the spelling, or remove what does not occur: it needs no hiding"
         )
 
 
@@ -277,24 +277,29 @@ def _spell_pattern(pattern: Any) -> Any:
     return tuple((element,) if isinstance(element, str | int) else element for element in pattern)
 
 
-def _count_losses(draft: SequenceDraft, marked: Flags) -> dict[str, Number]:
+def _count_losses(draft: SequenceDraft, marked_mask: Flags) -> dict[str, Number]:
     """What an analyst loses: a marked item is gone, and so is its element for whoever compares elements."""
     losses = _compare_sequences(draft.data, delete_marked(draft.data, draft.alive, draft.elements.codes))
     return {
         "loss": losses["loss"],
-        "changes": int(marked.sum()),
+        "changes": int(marked_mask.sum()),
         "changed_sequences": losses["changed_sequences"],
     }
 
 
-def _compare_sequences(original: Sequences, published: Sequences) -> dict[str, Number]:
+def _compare_sequences(original: Sequences, published_sequences: Sequences) -> dict[str, Number]:
     """What was deleted and inserted, element by element; the first have every item of the second."""
     if len(original.codes) == len(original.element_offsets) - 1:  # one item each, and so in what is left
         code_of = {item: code for code, item in enumerate(original.items)}
-        codes = np.array([code_of[item] for item in published.items], dtype=np.int32)[published.codes]
-        rows = LabelLists(original.codes.copy(), original.offsets.copy()), LabelLists(codes, published.offsets.copy())
+        codes = np.array([code_of[item] for item in published_sequences.items], dtype=np.int32)[
+            published_sequences.codes
+        ]
+        rows = (
+            LabelLists(original.codes.copy(), original.offsets.copy()),
+            LabelLists(codes, published_sequences.offsets.copy()),
+        )
         return SequenceEdits.of(*rows).compute_losses()
-    labels = ElementLabels.of(_join_sequences([original, published])).rows
+    labels = ElementLabels.of(_join_sequences([original, published_sequences])).rows
     numbers = np.arange(len(original))
     return SequenceEdits.of(labels.select(numbers), labels.select(numbers + numbers.size)).compute_losses()
 

@@ -31,9 +31,9 @@ def hide_in_two_stages(draft: SequenceDraft, thresholds: Ints, strategy: str, ge
     rows = order_rows(draft, thresholds, generator, at_random=strategy[1] == "R")
     choose = _choose_heaviest if strategy[0] == "H" else _make_random_choice(generator)
     lengths = np.diff(draft.data.offsets)
-    for done, row in enumerate(rows.tolist()):
-        if done % 256 == 0 or lengths[row] >= _LONG:
-            report_progress("hiding patterns", done, len(rows))
+    for done_count, row in enumerate(rows.tolist()):
+        if done_count % 256 == 0 or lengths[row] >= _LONG:
+            report_progress("hiding patterns", done_count, len(rows))
         excess = draft.supports > thresholds
         if not excess.any():
             return
@@ -44,22 +44,22 @@ def hide_in_two_stages(draft: SequenceDraft, thresholds: Ints, strategy: str, ge
 
 def order_rows(draft: SequenceDraft, thresholds: Ints, generator: np.random.Generator, *, at_random: bool) -> Ints:
     """The sequences with something to hide: those with the fewest matches first, or in random order."""
-    wanted = draft.supports > thresholds
-    matches = draft.totals[wanted].sum(axis=0)
+    excess_mask = draft.supports > thresholds
+    matches = draft.totals[excess_mask].sum(axis=0)
     rows = np.flatnonzero(matches > 0)
     return generator.permutation(rows) if at_random else rows[np.argsort(matches[rows], kind="stable")]
 
 
 def clean_row(draft: SequenceDraft, row: int, targets: Sequence[int], choose: Choose) -> None:
     """Mark items of a sequence until no target matches, and nothing that did not match before."""
-    held = draft.totals[:, row] > 0
+    held_mask = draft.totals[:, row] > 0
     weights = RowWeights(draft, row, draft.list_forbidden(row, targets))
     while weights.values.any():
         weights.mark(choose(weights.values))
     rows = np.array([row])
     for index in range(len(draft.patterns)):
         draft.totals[index, row] = draft.count(index, rows)[0] if draft.totals[index, row] else 0.0
-    draft.supports += (draft.totals[:, row] > 0).astype(np.int64) - held
+    draft.supports += (draft.totals[:, row] > 0).astype(np.int64) - held_mask
 
 
 def _choose_heaviest(weights: Floats) -> int:

@@ -13,12 +13,12 @@ from sfumato.sequences import Sequences
 def delete_marked(data: Sequences, alive: Flags, codes: Codes | None = None) -> Sequences:
     """The sequences without their marked items, with other codes if given; an element that lost all items is gone."""
     kept_before = np.concatenate(([0], np.cumsum(alive)))
-    left = (data.codes if codes is None else codes)[alive]
+    kept_codes = (data.codes if codes is None else codes)[alive]
     if len(data.codes) == len(data.element_offsets) - 1:  # an element is gone with its item
-        every = np.arange(len(left) + 1, dtype=np.int64)
-        return Sequences(data.items, kept_before[data.offsets], every, left, None, data.flat)
+        every = np.arange(len(kept_codes) + 1, dtype=np.int64)
+        return Sequences(data.items, kept_before[data.offsets], every, kept_codes, None, data.flat)
     offsets = kept_before[data.element_offsets]
-    return Sequences(data.items, data.offsets, offsets, left, None, data.flat)
+    return Sequences(data.items, data.offsets, offsets, kept_codes, None, data.flat)
 
 
 def show_marks(data: Sequences, alive: Flags) -> Sequences:

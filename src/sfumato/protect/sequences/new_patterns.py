@@ -27,13 +27,15 @@ _NEVER = -1
 _ALWAYS = 1 << 62
 
 
-def find_new_patterns(original: Sequences, published: Sequences, least: int) -> set[tuple[int, ...]]:
+def find_new_patterns(original: Sequences, published_sequences: Sequences, least: int) -> set[tuple[int, ...]]:
     """Patterns, as codes of the originals, in `least` published sequences and in fewer originals, of single items each.
 
     Raises `PolicyError` if they cannot be found in reasonable time.
     """
-    kept = _list_frequent_items(published, least, original)
-    original_places, published_places = (_NextPlaces.of(data, original, kept) for data in (original, published))
+    frequent_codes = _list_frequent_items(published_sequences, least, original)
+    original_places, published_places = (
+        _NextPlaces.of(data, original, frequent_codes) for data in (original, published_sequences)
+    )
     latest = _find_latest_starts(original_places, published_places)
     new: set[tuple[int, ...]] = set()
     stack, visits, number = [_Node((), _Matches.begin(published_places), _Matches.begin(original_places))], 0, 0
@@ -48,7 +50,7 @@ def find_new_patterns(original: Sequences, published: Sequences, least: int) -> 
         for child in _extend(node, items, published_places, original_places, least):
             stack.append(child)
             if child.original.rows.size < least:
-                new.add(tuple(kept[list(child.items)].tolist()))
+                new.add(tuple(frequent_codes[list(child.items)].tolist()))
     return new
 
 
@@ -56,8 +58,8 @@ def refuse_long_search(original: Sequences, least: int) -> None:
     """Raise `PolicyError` for sequences in which new patterns could not be found anyway."""
     if len(original.codes) > len(original.element_offsets) - 1:
         raise PolicyError("the sequences have elements of several items")
-    kept = _list_frequent_items(original, least, original)
-    _refuse_large_table(len(kept), int(np.isin(original.codes, kept).sum()))
+    frequent_codes = _list_frequent_items(original, least, original)
+    _refuse_large_table(len(frequent_codes), int(np.isin(original.codes, frequent_codes).sum()))
 
 
 class _NextPlaces(NamedTuple):
@@ -69,17 +71,17 @@ class _NextPlaces(NamedTuple):
     """For each item and place, the next place of the item; the number of tokens if there is none."""
 
     @classmethod
-    def of(cls, data: Sequences, original: Sequences, kept: Ints) -> _NextPlaces:
+    def of(cls, data: Sequences, original: Sequences, frequent_codes: Ints) -> _NextPlaces:
         """Number the items that are kept."""
-        number_of = {original.items[code]: number for number, code in enumerate(kept.tolist())}
+        number_of = {original.items[code]: number for number, code in enumerate(frequent_codes.tolist())}
         numbers = np.array([number_of.get(item, _NEVER) for item in data.items], dtype=np.int32)
         tokens = numbers[data.codes] if len(numbers) else np.zeros(0, dtype=np.int32)
         stays = tokens != _NEVER
         offsets = np.concatenate(([0], np.cumsum(stays)))[data.offsets]
         tokens = tokens[stays]
-        _refuse_large_table(len(kept), len(tokens))
-        following = np.empty((len(kept), len(tokens) + 1), dtype=np.int32)
-        for number in range(len(kept)):
+        _refuse_large_table(len(frequent_codes), len(tokens))
+        following = np.empty((len(frequent_codes), len(tokens) + 1), dtype=np.int32)
+        for number in range(len(frequent_codes)):
             places = np.flatnonzero(tokens == number)
             ends = np.append(places, len(tokens))
             following[number] = np.repeat(ends, np.diff(np.concatenate(([-1], ends))))
@@ -111,14 +113,18 @@ def _refuse_large_table(items: int, tokens: int) -> None:
         raise PolicyError("the sequences have too many items")
 
 
-def _list_frequent_items(published: Sequences, least: int, original: Sequences) -> Ints:
+def _list_frequent_items(published_sequences: Sequences, least: int, original: Sequences) -> Ints:
     """The codes, in the originals, of items that enough published sequences hold."""
-    owners = np.repeat(np.arange(len(published)), np.diff(published.element_offsets[published.offsets]))
-    width = max(len(published.items), 1)
-    counts = np.bincount(np.unique(owners * width + published.codes) % width, minlength=width)
+    owners = np.repeat(
+        np.arange(len(published_sequences)), np.diff(published_sequences.element_offsets[published_sequences.offsets])
+    )
+    width = max(len(published_sequences.items), 1)
+    counts = np.bincount(np.unique(owners * width + published_sequences.codes) % width, minlength=width)
     code_of = {item: code for code, item in enumerate(original.items)}
-    held = [code_of[item] for item, count in zip(published.items, counts, strict=False) if count >= least]
-    return np.array(sorted(held), dtype=np.int64)
+    frequent_codes = [
+        code_of[item] for item, count in zip(published_sequences.items, counts, strict=False) if count >= least
+    ]
+    return np.array(sorted(frequent_codes), dtype=np.int64)
 
 
 def _find_latest_starts(original_places: _NextPlaces, published_places: _NextPlaces) -> Ints:
@@ -147,13 +153,13 @@ def _list_new_items(node: _Node, published_places: _NextPlaces, latest: Ints) ->
     """Items that follow in a published sequence which may still contain something that its original does not."""
     rows, starts = node.published
     limits = latest[starts + rows]
-    changed = np.flatnonzero(limits != _ALWAYS)
-    rows, starts = rows[changed], starts[changed]
+    changed_indices = np.flatnonzero(limits != _ALWAYS)
+    rows, starts = rows[changed_indices], starts[changed_indices]
     old = np.searchsorted(node.original.rows, rows)
-    held = old < node.original.rows.size
-    held[held] = node.original.rows[old[held]] == rows[held]
-    is_new = ~held
-    is_new[held] = limits[changed][held] < node.original.starts[old[held]]
+    held_mask = old < node.original.rows.size
+    held_mask[held_mask] = node.original.rows[old[held_mask]] == rows[held_mask]
+    is_new = ~held_mask
+    is_new[held_mask] = limits[changed_indices][held_mask] < node.original.starts[old[held_mask]]
     ends = published_places.offsets[rows[is_new] + 1]
     return np.flatnonzero((published_places.following[:, starts[is_new]] < ends).any(axis=1))
 

@@ -45,16 +45,18 @@ class PrefixTree:
 
     def count_supports(self, ending: Ints) -> Ints:
         """How many sequences pass each node, if `ending` of them end in each."""
-        before = np.concatenate(([0], np.cumsum(ending)))
-        return np.asarray(before[self.ends] - before[:-1])
+        cumulative_counts = np.concatenate(([0], np.cumsum(ending)))
+        return np.asarray(cumulative_counts[self.ends] - cumulative_counts[:-1])
 
-    def restrict(self, kept: Flags) -> PrefixTree:
+    def restrict(self, kept_mask: Flags) -> PrefixTree:
         """The tree without the other nodes; a kept node has a kept parent."""
-        number = np.cumsum(kept) - 1
-        parents = np.where(self.parents >= 0, number[self.parents], -1)[kept]
+        number = np.cumsum(kept_mask) - 1
+        parents = np.where(self.parents >= 0, number[self.parents], -1)[kept_mask]
         # The nodes below a node are numbered on from it, so their number says where they end.
-        before = np.concatenate(([0], np.cumsum(kept)))
-        return PrefixTree(parents, self.labels[kept], self.depths[kept], before[self.ends][kept])
+        cumulative_counts = np.concatenate(([0], np.cumsum(kept_mask)))
+        return PrefixTree(
+            parents, self.labels[kept_mask], self.depths[kept_mask], cumulative_counts[self.ends][kept_mask]
+        )
 
     def spell_paths(self, nodes: Ints) -> LabelLists:
         """The labels from the root to each of some nodes."""
@@ -122,12 +124,12 @@ def _number_in_preorder(levels: list[Ints], last: Ints) -> GrownTree:
         np.add.at(sizes, parents[start:stop], sizes[start:stop])
     preorder = np.zeros(len(parents), dtype=np.int64)
     for start, stop in zip(starts[1:], bounds[1:], strict=True):
-        above = parents[start:stop]
-        before = np.cumsum(sizes[start:stop]) - sizes[start:stop]  # siblings are neighbours, by label
-        first = np.concatenate(([True], above[1:] != above[:-1]))
+        level_parents = parents[start:stop]
+        preceding_sizes = np.cumsum(sizes[start:stop]) - sizes[start:stop]  # siblings are neighbours, by label
+        first = np.concatenate(([True], level_parents[1:] != level_parents[:-1]))
         eldest = np.maximum.accumulate(np.where(first, np.arange(stop - start), 0))
-        preorder[start:stop] = preorder[above] + 1 + before - before[eldest]
+        preorder[start:stop] = preorder[level_parents] + 1 + preceding_sizes - preceding_sizes[eldest]
     order = np.argsort(preorder)
-    moved = np.where(parents >= 0, preorder[parents], -1)[order]
-    tree = PrefixTree(moved, labels[order].astype(np.int32), depths[order], np.arange(len(order)) + sizes[order])
+    new_parents = np.where(parents >= 0, preorder[parents], -1)[order]
+    tree = PrefixTree(new_parents, labels[order].astype(np.int32), depths[order], np.arange(len(order)) + sizes[order])
     return GrownTree(tree, preorder[last])

@@ -19,16 +19,16 @@ def flag_rare_paths(tree: PrefixTree, supports: Ints, k: int) -> Flags:
 
     low = np.flatnonzero(supports < k)
     low = low[low > 0]
-    below = np.uint64(1) << (tree.labels % 64).astype(np.uint64)
+    label_bits = np.uint64(1) << (tree.labels % 64).astype(np.uint64)
     for level in tree.list_levels()[:1:-1]:
-        np.bitwise_or.at(below, tree.parents[level], below[level])
-    paths = PathTree(tree.labels, tree.depths, tree.ends, tree.measure_heights(), supports, below)
-    spelled = tree.spell_paths(low)
+        np.bitwise_or.at(label_bits, tree.parents[level], label_bits[level])
+    paths = PathTree(tree.labels, tree.depths, tree.ends, tree.measure_heights(), supports, label_bits)
+    path_lists = tree.spell_paths(low)
     counts = np.zeros(len(low), dtype=np.int64)
     for first in range(0, len(low), _CHUNK):
         report_progress("counting what contains rare paths", first, len(low))
         last = min(first + _CHUNK, len(low))
-        count_containing_paths(paths, spelled.labels, spelled.offsets, first, last, k, counts)
+        count_containing_paths(paths, path_lists.labels, path_lists.offsets, first, last, k, counts)
     rare = np.zeros(len(tree), dtype=np.bool_)
     rare[low[counts < k]] = True
     return rare

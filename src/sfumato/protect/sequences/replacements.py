@@ -40,57 +40,57 @@ def replace_marked(draft: SequenceDraft, least: int, generator: np.random.Genera
         with _explain_refusal(draft.data, least):
             refuse_long_search(draft.data, least)
     shares = np.bincount(draft.data.codes, minlength=len(draft.data.items)) / max(len(draft.data.codes), 1)
-    for done, position in enumerate(places.tolist()):
-        if done % 256 == 0:
-            report_progress("replacing items", done, len(places))
+    for done_count, position in enumerate(places.tolist()):
+        if done_count % 256 == 0:
+            report_progress("replacing items", done_count, len(places))
         _replace_place(draft, position, shares, generator)
-    replaced = np.zeros(len(draft.alive), dtype=np.bool_)
-    replaced[places] = draft.alive[places]
-    _take_ghosts_back(draft, replaced, original_patterns, least)
+    replaced_mask = np.zeros(len(draft.alive), dtype=np.bool_)
+    replaced_mask[places] = draft.alive[places]
+    _take_ghosts_back(draft, replaced_mask, original_patterns, least)
 
 
 def _replace_place(draft: SequenceDraft, position: int, shares: Floats, generator: np.random.Generator) -> None:
     """Try a few items in the place of a marked one."""
     row, codes = int(draft.owners[position]), draft.elements.codes
-    banned = draft.list_absent(row)
+    banned_patterns = draft.list_absent(row)
     element = draft.find_element(position)
     old = int(draft.data.codes[position])
     for code in generator.choice(len(shares), size=_TRIES, p=shares).tolist():
         if code == old or code in codes[element]:
             continue
         codes[position], draft.alive[position] = code, True
-        if not weigh_near(draft, position, banned).any():
+        if not weigh_near(draft, position, banned_patterns).any():
             return
         draft.alive[position] = False
     codes[position] = old
 
 
 def _take_ghosts_back(
-    draft: SequenceDraft, replaced: Flags, original_patterns: set[Pattern] | None, least: int
+    draft: SequenceDraft, replaced_mask: Flags, original_patterns: set[Pattern] | None, least: int
 ) -> None:
     """Delete replacements that make a pattern frequent which was not frequent before."""
-    while (replaced & draft.alive).any():
-        published = delete_marked(draft.data, draft.alive, draft.elements.codes)
-        ghosts = _find_ghosts(draft.data, published, original_patterns, least)
+    while (replaced_mask & draft.alive).any():
+        published_sequences = delete_marked(draft.data, draft.alive, draft.elements.codes)
+        ghosts = _find_ghosts(draft.data, published_sequences, original_patterns, least)
         if not ghosts:
             return
         report_progress("taking replacements back", len(ghosts))
-        without = delete_marked(draft.data, draft.alive & ~replaced)
+        bare_sequences = delete_marked(draft.data, draft.alive & ~replaced_mask)
         for pattern in sorted(ghosts, key=str):
-            rows = np.flatnonzero(flag_rows(published, pattern) & ~flag_rows(without, pattern))
-            draft.alive[replaced & np.isin(draft.owners, rows)] = False
+            rows = np.flatnonzero(flag_rows(published_sequences, pattern) & ~flag_rows(bare_sequences, pattern))
+            draft.alive[replaced_mask & np.isin(draft.owners, rows)] = False
 
 
 def _find_ghosts(
-    data: Sequences, published: Sequences, original_patterns: set[Pattern] | None, least: int
+    data: Sequences, published_sequences: Sequences, original_patterns: set[Pattern] | None, least: int
 ) -> set[Pattern]:
     """The patterns frequent in the published sequences only; `original_patterns` are the others, unless too many."""
-    published_patterns = None if original_patterns is None else _list_frequent(published, least)
+    published_patterns = None if original_patterns is None else _list_frequent(published_sequences, least)
     if original_patterns is not None and published_patterns is not None:
         return published_patterns - original_patterns
     with _explain_refusal(data, least):
         refuse_long_search(data, least)
-        new = find_new_patterns(data, published, least)
+        new = find_new_patterns(data, published_sequences, least)
     return {tuple((data.items[code],) for code in pattern) for pattern in new}
 
 
@@ -120,11 +120,11 @@ def _list_frequent(sequences: Sequences, least: int) -> set[Pattern] | None:
 
 def _advise_on_support(sequences: Sequences, least: int) -> str:
     """What to change if too many patterns are frequent: a support at which few enough are, if there is one."""
-    rows, tried = len(sequences), least
-    while tried < rows:
-        tried = min(2 * tried, rows)
-        report_progress("looking for a larger min_support", tried, rows)
+    rows, tried_support = len(sequences), least
+    while tried_support < rows:
+        tried_support = min(2 * tried_support, rows)
+        report_progress("looking for a larger min_support", tried_support, rows)
         with suppress(PolicyError):
-            find_subsequences(sequences, tried, at_most=MOST_PATTERNS)
-            return f'set min_support to {tried} or more, or choose the mark "delete" or "Δ"'
+            find_subsequences(sequences, tried_support, at_most=MOST_PATTERNS)
+            return f'set min_support to {tried_support} or more, or choose the mark "delete" or "Δ"'
     return 'as many are in all sequences, so that no min_support is large enough: choose the mark "delete" or "Δ"'

@@ -61,10 +61,10 @@ class RowOptions(NamedTuple):
 class OptionList:
     """The options of sequences, each kind of sequence looked at once."""
 
-    def __init__(self, draft: SequenceDraft, wanted: Ints, until: float) -> None:
-        """`wanted`: the patterns that are too frequent. After `until` nothing more is looked at."""
-        self.draft, self.wanted, self.until = draft, wanted, until
-        codes = [draft.patterns[index].codes for index in wanted.tolist()]
+    def __init__(self, draft: SequenceDraft, wanted_indices: Ints, deadline: float) -> None:
+        """`wanted_indices`: the patterns that are too frequent. After `deadline` nothing more is looked at."""
+        self.draft, self.wanted, self.until = draft, wanted_indices, deadline
+        codes = [draft.patterns[index].codes for index in wanted_indices.tolist()]
         self._matters = np.isin(draft.data.codes, np.concatenate(codes))
         self._known: dict[Hashable, RowOptions] = {}
 
@@ -91,26 +91,30 @@ class OptionList:
         return self._known[key]
 
     def _search(self, row: int, places: Ints) -> RowOptions | None:
-        held = [index for index in self.wanted.tolist() if self.draft.before[index, row]]
+        held_patterns = [index for index in self.wanted.tolist() if self.draft.before[index, row]]
         number = {position: index for index, position in enumerate(places.tolist())}
         totals = self.draft.totals[:, row].copy()
         try:
             search = _RowSearch(self.draft, row, self.until)
-            known = search.hide_sets(tuple(held), len(held) if len(held) <= _MOST_PATTERNS else 1)
+            hitting_sets = search.hide_sets(
+                tuple(held_patterns), len(held_patterns) if len(held_patterns) <= _MOST_PATTERNS else 1
+            )
         except _OutOfTime:
             self.draft.alive[places] = True
             self.draft.totals[:, row] = totals
             return None
         options = tuple(
-            HidingOption(chosen, tuple(number[position] for position in hitting_set.places))
-            for chosen, hitting_set in known.items()
+            HidingOption(pattern_set, tuple(number[position] for position in hitting_set.places))
+            for pattern_set, hitting_set in hitting_sets.items()
         )
-        bounds = [HidingBound(chosen, hitting_set.least) for chosen, hitting_set in known.items()]
-        if len(held) > _MOST_PATTERNS:
+        bounds = [HidingBound(pattern_set, hitting_set.least) for pattern_set, hitting_set in hitting_sets.items()]
+        if len(held_patterns) > _MOST_PATTERNS:
             # A set costs no less than the dearest of its patterns alone.
-            alone = [bound for bound in bounds if len(bound.patterns) == 1]
-            steps = sorted({bound.least for bound in alone})
-            bounds = [HidingBound(tuple(b.patterns[0] for b in alone if b.least <= step), step) for step in steps]
+            single_bounds = [bound for bound in bounds if len(bound.patterns) == 1]
+            steps = sorted({bound.least for bound in single_bounds})
+            bounds = [
+                HidingBound(tuple(b.patterns[0] for b in single_bounds if b.least <= step), step) for step in steps
+            ]
         return RowOptions(_drop_dominated_options(options), _drop_dominated_bounds(bounds))
 
 
@@ -126,21 +130,21 @@ class _OutOfTime(Exception):
 class _RowSearch:
     """Looks for the fewest items that hit all matches of some patterns in one sequence."""
 
-    def __init__(self, draft: SequenceDraft, row: int, until: float) -> None:
-        self.draft, self.row, self._left, self._until = draft, row, 0, until
+    def __init__(self, draft: SequenceDraft, row: int, deadline: float) -> None:
+        self.draft, self.row, self._left, self._until = draft, row, 0, deadline
 
     def hide_sets(self, patterns: PatternSet, largest: int) -> dict[PatternSet, _HittingSet]:
         """All patterns together, and the sets of up to so many of them that cost less."""
         whole = self._hide(patterns, 0)
-        known, least = {patterns: whole}, {patterns: whole.least}
+        hitting_sets, least = {patterns: whole}, {patterns: whole.least}
         for size in range(1, min(largest, len(patterns) - 1) + 1):
-            for chosen in combinations(patterns, size):
-                floor = max((least[part] for part in combinations(chosen, size - 1) if part), default=0)
-                least[chosen] = floor
+            for pattern_set in combinations(patterns, size):
+                floor = max((least[part] for part in combinations(pattern_set, size - 1) if part), default=0)
+                least[pattern_set] = floor
                 if floor < len(whole.places):  # else whoever hides these hides all
-                    known[chosen] = self._hide(chosen, floor)
-                    least[chosen] = known[chosen].least
-        return known
+                    hitting_sets[pattern_set] = self._hide(pattern_set, floor)
+                    least[pattern_set] = hitting_sets[pattern_set].least
+        return hitting_sets
 
     def _hide(self, patterns: PatternSet, floor: int) -> _HittingSet:
         """The fewest items that were found, and a bound."""
@@ -182,14 +186,14 @@ class _RowSearch:
     def _mark_heaviest(self, patterns: PatternSet) -> list[int]:
         """The items that the heuristic marks."""
         begin, totals = self.draft.begin_of(self.row), self.draft.totals[:, self.row].copy()
-        marked: list[int] = []
+        marked_places: list[int] = []
         while (weights := self.draft.weigh(self.row, patterns)).any():
             self._check_time()
-            marked.append(begin + int(weights.argmax()))
-            self.draft.alive[marked[-1]] = False
-        self.draft.alive[marked] = True
+            marked_places.append(begin + int(weights.argmax()))
+            self.draft.alive[marked_places[-1]] = False
+        self.draft.alive[marked_places] = True
         self.draft.totals[:, self.row] = totals
-        return marked
+        return marked_places
 
     def _find_hitting_items(self, patterns: PatternSet, budget: int) -> list[int] | None:
         """Items that hit every match, at most so many; None if there are none, or if that took too long."""

@@ -60,10 +60,12 @@ class SequenceDraft:
         self.may_create = not in_place and self.is_limited
         """Whether deleting an item can create matches, because what was too far apart moves together."""
         self.owners = np.repeat(np.arange(len(data)), np.diff(data.element_offsets[data.offsets]))
-        coded = [CodedPattern.of(pattern, data) for pattern in patterns]
-        self.patterns: list[Any] = [None if c is None else HiddenPattern(c.offsets, c.codes, gap, span) for c in coded]
+        coded_patterns = [CodedPattern.of(pattern, data) for pattern in patterns]
+        self.patterns: list[Any] = [
+            None if c is None else HiddenPattern(c.offsets, c.codes, gap, span) for c in coded_patterns
+        ]
         is_list = not self.is_limited and len(data.codes) == len(data.element_offsets) - 1
-        self._is_plain = [is_list and c is not None and len(c.codes) == len(c.offsets) - 1 for c in coded]
+        self._is_plain = [is_list and c is not None and len(c.codes) == len(c.offsets) - 1 for c in coded_patterns]
         """Whether each pattern and the sequences are single items without limits."""
         self.totals = np.zeros((len(patterns), len(data)))
         """How many matches each pattern (rows) has in each sequence (columns)."""
@@ -93,14 +95,14 @@ class SequenceDraft:
             if first:
                 report_progress("counting matches", first, len(rows))
             part = slice(first, first + _ROWS_AT_ONCE)
-            chosen = rows[part].astype(np.int64)
-            count_matches(self.elements, self._offsets, self.patterns[index], chosen, totals[part])
+            part_rows = rows[part].astype(np.int64)
+            count_matches(self.elements, self._offsets, self.patterns[index], part_rows, totals[part])
         return totals
 
     def list_forbidden(self, row: int, targets: Sequence[int]) -> list[int]:
         """Patterns that must not match in a sequence: the targets, and those that deleting might create."""
-        created = np.flatnonzero(~self.before[:, row]).tolist() if self.may_create else []
-        return [index for index in (*targets, *created) if self.patterns[index] is not None]
+        creatable_indices = np.flatnonzero(~self.before[:, row]).tolist() if self.may_create else []
+        return [index for index in (*targets, *creatable_indices) if self.patterns[index] is not None]
 
     def weigh(self, row: int, indices: Sequence[int]) -> Floats:
         """For each item of a sequence, how many matches of some patterns need it."""
@@ -135,9 +137,9 @@ class SequenceDraft:
             return None
         places: list[int] = []
         for number, element in enumerate(match.tolist()):
-            wanted = pattern.codes[pattern.offsets[number] : pattern.offsets[number + 1]]
-            held = np.arange(self.data.element_offsets[element], self.data.element_offsets[element + 1])
-            places += held[np.isin(self.data.codes[held], wanted)].tolist()
+            pattern_codes = pattern.codes[pattern.offsets[number] : pattern.offsets[number + 1]]
+            element_places = np.arange(self.data.element_offsets[element], self.data.element_offsets[element + 1])
+            places += element_places[np.isin(self.data.codes[element_places], pattern_codes)].tolist()
         return np.array(sorted(set(places)), dtype=np.int64)
 
     def list_absent(self, row: int) -> list[int]:
@@ -159,9 +161,9 @@ class SequenceDraft:
         elements = np.searchsorted(self.data.element_offsets, places, side="right")
         return places[np.lexsort((self.elements.codes[places], elements))]
 
-    def list_marks(self, marked: Flags) -> list[tuple[int, int, Item]]:
+    def list_marks(self, marked_mask: Flags) -> list[tuple[int, int, Item]]:
         """Every marked item: its sequence, the position of its element, and the item."""
-        places = np.flatnonzero(marked)
+        places = np.flatnonzero(marked_mask)
         elements = np.searchsorted(self.data.element_offsets, places, side="right") - 1
         rows = self.owners[places]
         positions = elements - self.data.offsets[rows]

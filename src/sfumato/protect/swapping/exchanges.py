@@ -30,34 +30,37 @@ def list_exchanges(old: Ints, new: Ints, categories: int) -> ColumnExchanges:
     rows = np.flatnonzero(old != new)
     edge = old[rows] * categories + new[rows]
     rows = rows[np.argsort(edge, kind="stable")]
-    left = np.bincount(edge, minlength=categories * categories).reshape(categories, categories)
-    begin = (np.cumsum(left) - left.ravel()).reshape(categories, categories)
+    remaining_counts = np.bincount(edge, minlength=categories * categories).reshape(categories, categories)
+    begin = (np.cumsum(remaining_counts) - remaining_counts.ravel()).reshape(categories, categories)
     pairs: list[Ints] = []
-    while circle := _find_circle(left):
+    while circle := _find_circle(remaining_counts):
         steps = list(zip(circle, circle[1:] + circle[:1], strict=True))
-        many = min(int(left[step]) for step in steps)
+        many = min(int(remaining_counts[step]) for step in steps)
         parts = []
         for step in steps:
             parts.append(rows[begin[step] : begin[step] + many])
             begin[step] += many
-            left[step] -= many
+            remaining_counts[step] -= many
         pairs += [np.column_stack(two) for two in pairwise(parts)]
-    rest = [rows[begin[step] : begin[step] + left[step]] for step in zip(*np.nonzero(left), strict=True)]
-    nothing = np.zeros(0, dtype=np.int64)
+    rest = [
+        rows[begin[step] : begin[step] + remaining_counts[step]]
+        for step in zip(*np.nonzero(remaining_counts), strict=True)
+    ]
+    no_rows = np.zeros(0, dtype=np.int64)
     return ColumnExchanges(
-        np.concatenate([nothing.reshape(0, 2), *pairs]).astype(np.int64),
-        np.sort(np.concatenate([nothing, *rest])).astype(np.int64),
+        np.concatenate([no_rows.reshape(0, 2), *pairs]).astype(np.int64),
+        np.sort(np.concatenate([no_rows, *rest])).astype(np.int64),
     )
 
 
-def _find_circle(left: Ints) -> list[int]:
+def _find_circle(remaining_counts: Ints) -> list[int]:
     """Categories that form a cycle, of length two if possible; empty if there is none."""
-    both = np.argwhere(np.minimum(left, left.T) > 0)
-    if len(both):
-        return [int(category) for category in both[0]]
-    alive = np.ones(len(left), dtype=np.bool_)
+    mutual_pairs = np.argwhere(np.minimum(remaining_counts, remaining_counts.T) > 0)
+    if len(mutual_pairs):
+        return [int(category) for category in mutual_pairs[0]]
+    alive = np.ones(len(remaining_counts), dtype=np.bool_)
     while True:  # a category without outgoing edges is in no cycle
-        ends = alive & ~(left[:, alive] > 0).any(axis=1)
+        ends = alive & ~(remaining_counts[:, alive] > 0).any(axis=1)
         if not ends.any():
             break
         alive &= ~ends
@@ -65,5 +68,5 @@ def _find_circle(left: Ints) -> list[int]:
         return []
     path: list[int] = [int(np.flatnonzero(alive)[0])]
     while path[-1] not in path[:-1]:
-        path.append(int(np.flatnonzero((left[path[-1]] > 0) & alive)[0]))
+        path.append(int(np.flatnonzero((remaining_counts[path[-1]] > 0) & alive)[0]))
     return path[path.index(path[-1]) : -1]

@@ -43,10 +43,10 @@ class IdentifiableRecords:
         sizes = np.diff(np.append(begins, len(order)))
         sorted_codes = codes[order]
         low, high = np.minimum.reduceat(sorted_codes, begins), np.maximum.reduceat(sorted_codes, begins)
-        known = (low == high) & (low < categories)
-        members = order[np.repeat(known & (sizes > 1), sizes)]
-        starts = np.concatenate([[0], np.cumsum(sizes[known & (sizes > 1)])])
-        unique = np.sort(order[begins[known & (sizes == 1)]])
+        agreement_mask = (low == high) & (low < categories)
+        members = order[np.repeat(agreement_mask & (sizes > 1), sizes)]
+        starts = np.concatenate([[0], np.cumsum(sizes[agreement_mask & (sizes > 1)])])
+        unique = np.sort(order[begins[agreement_mask & (sizes == 1)]])
         return cls(unique.astype(np.int64), members.astype(np.int64), starts.astype(np.int64), frame.height)
 
     @property

@@ -34,26 +34,26 @@ def number_values(column: pl.Series) -> tuple[Ints, int]:
 
 def compute_posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int, rows: Ints) -> Ints:
     """P(y = k | x) of some rows, for every category, in units; no row may have a missing category."""
-    known = codes < categories
-    totals = np.bincount(codes[known], minlength=categories).astype(np.float64)
+    known_mask = codes < categories
+    totals = np.bincount(codes[known_mask], minlength=categories).astype(np.float64)
     with np.errstate(divide="ignore"):  # combinations that never occur have probability 0
         prior = np.log(totals / totals.sum())
-        tables = [_compute_log_conditionals(column, width, codes, known, totals) for column, width in columns]
+        tables = [_compute_log_conditionals(column, width, codes, known_mask, totals) for column, width in columns]
     log_chances = np.empty((len(rows), categories), dtype=np.int64)
     for begin in range(0, len(rows), _CHUNK):
         report_progress("estimating posteriors", begin, len(rows))
-        here = rows[begin : begin + _CHUNK]
-        logs = np.broadcast_to(prior, (len(here), categories)).copy()
+        chunk_rows = rows[begin : begin + _CHUNK]
+        logs = np.broadcast_to(prior, (len(chunk_rows), categories)).copy()
         for (column, _), table in zip(columns, tables, strict=True):
-            logs += table[column[here]]
+            logs += table[column[chunk_rows]]
         chances = np.exp(logs - logs.max(axis=1, keepdims=True))
         log_chances[begin : begin + _CHUNK] = np.rint(chances / chances.sum(axis=1, keepdims=True) * UNIT)
     return log_chances
 
 
-def _compute_log_conditionals(column: Ints, width: int, codes: Ints, known: Flags, totals: Floats) -> Floats:
+def _compute_log_conditionals(column: Ints, width: int, codes: Ints, known_mask: Flags, totals: Floats) -> Floats:
     """The logarithms of p(x | y), one row per value of x."""
     categories = len(totals)
-    counts = np.bincount(column[known] * categories + codes[known], minlength=width * categories)
+    counts = np.bincount(column[known_mask] * categories + codes[known_mask], minlength=width * categories)
     logs: Floats = np.log(counts.reshape(width, categories) / totals)
     return logs

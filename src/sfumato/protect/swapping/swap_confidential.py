@@ -99,8 +99,8 @@ class SwapConfidential(Method):
     def footprint(self, data: Table) -> Footprint:
         """The swapped columns, and the pattern by which records are found."""
         names = self._list_columns(data)
-        swapped = trace_columns(names, self._choose_pattern(data, names))
-        return replace(swapped, reads=swapped.needs, drops_rows=may_drop_rows(data))
+        column_footprint = trace_columns(names, self._choose_pattern(data, names))
+        return replace(column_footprint, reads=column_footprint.needs, drops_rows=may_drop_rows(data))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the identifiable records, estimate posteriors, and swap; one confidential column after another."""
@@ -109,20 +109,26 @@ class SwapConfidential(Method):
         pattern = self._choose_pattern(data, names)
         table, rows = _select_usable_rows(data, pattern)
         report_progress("encoding the table")
-        known = [number_values(table.frame[name]) for name in pattern]
-        done = [self._swap_column(table, name, pattern, known, chance) for name in names]
-        frame = table.frame.drop(table.identifying).with_columns(swapped.column for swapped in done)
-        published = table.with_frame(frame)
+        pattern_columns = [number_values(table.frame[name]) for name in pattern]
+        swapped_columns = [self._swap_column(table, name, pattern, pattern_columns, chance) for name in names]
+        frame = table.frame.drop(table.identifying).with_columns(
+            swapped_column.column for swapped_column in swapped_columns
+        )
+        published_table = table.with_frame(frame)
         return Release(
-            data=published,
+            data=published_table,
             method=self,
             claims=(
-                *(claim for swapped in done for claim in self._list_claims(swapped, pattern, names)),
+                *(
+                    claim
+                    for swapped_column in swapped_columns
+                    for claim in self._list_claims(swapped_column, pattern, names)
+                ),
                 claim_nobody_named(table),
             ),
-            losses=_compute_swap_losses(done, known) | {"dropped_rows": len(data) - len(table)},
-            details=_collect_swap_details(done, rows),
-            changes=state_changes(self, table, published, dict.fromkeys(names, ChangeKind.SWAPPED)),
+            losses=_compute_swap_losses(swapped_columns, pattern_columns) | {"dropped_rows": len(data) - len(table)},
+            details=_collect_swap_details(swapped_columns, rows),
+            changes=state_changes(self, table, published_table, dict.fromkeys(names, ChangeKind.SWAPPED)),
         )
 
     def _list_columns(self, table: Table) -> tuple[str, ...]:
@@ -137,24 +143,26 @@ class SwapConfidential(Method):
 
     def _choose_pattern(self, table: Table, names: Sequence[str]) -> tuple[str, ...]:
         if self.pattern is None:
-            wanted = tuple(name for name in table.quasi_identifying if name not in names)
+            pattern_names = tuple(name for name in table.quasi_identifying if name not in names)
         else:
-            wanted = tuple(dict.fromkeys(self.pattern))
-        strange = [name for name in wanted if name not in table.frame.columns or name in (*table.identifying, *names)]
-        if strange or not wanted:
+            pattern_names = tuple(dict.fromkeys(self.pattern))
+        strange = [
+            name for name in pattern_names if name not in table.frame.columns or name in (*table.identifying, *names)
+        ]
+        if strange or not pattern_names:
             raise PolicyError(
                 f"{table.source}: {quote_names(strange) or 'nothing'} is not a pattern by which a record could be "
                 "found; name published columns that are not confidential, or make some quasi_identifying"
                 f"{ask_published(table, strange)}"
             )
-        return wanted
+        return pattern_names
 
     def _swap_column(
         self,
         table: Table,
         name: str,
         pattern: Sequence[str],
-        known: Sequence[tuple[Ints, int]],
+        pattern_columns: Sequence[tuple[Ints, int]],
         chance: np.random.Generator,
     ) -> _SwappedColumn:
         """One confidential column: U and V, phase I, phase II."""
@@ -168,7 +176,7 @@ class SwapConfidential(Method):
                 f'{table.source}: "{name}" has {len(values):,} different values, too many for {len(standing):,} '
                 "records; group the values first"
             )
-        chances = compute_posteriors(known, codes, len(values), standing)
+        chances = compute_posteriors(pattern_columns, codes, len(values), standing)
         records = SwapRecords.of(
             identifiable, codes, chances, changes, self._count_changes_per_group(identifiable.sizes)
         )
@@ -182,10 +190,10 @@ class SwapConfidential(Method):
             return find_best_answer(records, shift, self.seconds, chance)
         if not records.moving:
             return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
-        until = monotonic() + self.seconds
+        deadline = monotonic() + self.seconds
         if self.search == "paper":
-            answer = run_phase_two(records, draw_phase_one_answer(records, chance), until).answer
-            bound = find_prices(records, int(np.abs(answer.shift(records)).sum()), until)[1].bound
+            answer = run_phase_two(records, draw_phase_one_answer(records, chance), deadline).answer
+            bound = find_prices(records, int(np.abs(answer.shift(records)).sum()), deadline)[1].bound
         else:  # nothing is searched, so a bound is not worth linear programs, which are large if values are many
             answer = (
                 draw_random_answer(records, chance)
@@ -197,8 +205,8 @@ class SwapConfidential(Method):
 
     def _count_changes_per_group(self, sizes: Ints) -> Ints:
         """How many members of each group are changed."""
-        wanted = np.rint(self.group_share * sizes) if isinstance(self.group_share, float) else self.group_share
-        return np.asarray(np.clip(wanted, 1, sizes - 1), dtype=np.int64)
+        change_counts = np.rint(self.group_share * sizes) if isinstance(self.group_share, float) else self.group_share
+        return np.asarray(np.clip(change_counts, 1, sizes - 1), dtype=np.int64)
 
     def _refuse_reversible(
         self, table: Table, name: str, categories: int, changes: int, identifiable: IdentifiableRecords
@@ -216,27 +224,29 @@ class SwapConfidential(Method):
                 "nothing to swap with; everybody has the value, so do not publish it"
             )
 
-    def _list_claims(self, swapped: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
-        column, of = f'"{swapped.name}"', {"column": swapped.name, "pattern": tuple(pattern)}
+    def _list_claims(
+        self, swapped_column: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]
+    ) -> tuple[Claim, ...]:
+        column, claim_arguments = f'"{swapped_column.name}"', {"column": swapped_column.name, "pattern": tuple(pattern)}
         # Counts that cannot stay are not claimed: their shift is a loss, which stays with the custodian.
         marginal = _make_swap_claim(
-            "marginal_shift", {"column": swapped.name}, f"Every value of {column} occurs as often as before."
+            "marginal_shift", {"column": swapped_column.name}, f"Every value of {column} occurs as often as before."
         )
         return (
             _make_swap_claim(
                 "uniques_off_share",
-                {**of, "share": self.share},
+                {**claim_arguments, "share": self.share},
                 f"Of the uniquely identifiable records, a share of {self.share:g} has another {column}.",
             ),
             _make_swap_claim(
                 "groups_unbroken",
-                {**of, "group_share": self.group_share},
+                {**claim_arguments, "group_share": self.group_share},
                 f"No group of collectively identifiable records agrees in {column} any more.",
             ),
-            *(() if swapped.shift else (marginal,)),
+            *(() if swapped_column.shift else (marginal,)),
             _make_swap_claim(
                 "changed_elsewhere",
-                {**of, "confidential": tuple(names)},
+                {**claim_arguments, "confidential": tuple(names)},
                 f"Nothing but identifiable records' {column} was changed.",
             ),
         )
@@ -275,12 +285,12 @@ class _SwappedColumn:
 
     def list_details(self) -> dict[str, Any]:
         """The decisions; rows are numbered as in the release."""
-        made = list_exchanges(self.old, self.new, len(self.values))
+        exchanges = list_exchanges(self.old, self.new, len(self.values))
         return {
             "identifiable": self.identifiable.count_by_status(),
             "changed": self.changed,
-            "swaps": made.swaps,
-            "replaced": made.replaced,
+            "swaps": exchanges.swaps,
+            "replaced": exchanges.replaced,
             "objective": self.optimum.objective / UNIT,
             "bound": self.optimum.bound / UNIT,
             "gap": (self.optimum.objective - self.optimum.bound) / UNIT,
@@ -294,18 +304,18 @@ def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, In
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     rows = np.arange(len(table), dtype=np.int64)
-    holed = table.frame.select(pl.any_horizontal(pl.col(list(pattern)).is_null())).to_series().to_numpy()
-    if not holed.any() or table.missing is Missing.OWN_VALUE:
+    missing_mask = table.frame.select(pl.any_horizontal(pl.col(list(pattern)).is_null())).to_series().to_numpy()
+    if not missing_mask.any() or table.missing is Missing.OWN_VALUE:
         return table, rows
     if table.missing is not Missing.DROP:
         raise PolicyError(
-            f"{table.source}: {int(holed.sum())} rows have a missing cell in the pattern, and swapping does not "
+            f"{table.source}: {int(missing_mask.sum())} rows have a missing cell in the pattern, and swapping does not "
             "support "
             f"missing = {table.missing.value}; use own_value or drop"
         )
-    if holed.all():
+    if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
+    return table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
 
 
 def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
@@ -318,43 +328,61 @@ def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
     return values, places.fill_null(len(values)).to_numpy().astype(np.int64)
 
 
-def _compute_swap_losses(done: Sequence[_SwappedColumn], known: Sequence[tuple[Ints, int]]) -> dict[str, Number]:
-    cells = sum(len(swapped.old) for swapped in done)
-    values = sum(int((swapped.old < len(swapped.values)).sum()) for swapped in done)  # a missing cell has none
-    changed = sum(len(swapped.changed) for swapped in done)
-    distances = [measure_joint_distance(known, swapped.old, swapped.new, len(swapped.values) + 1) for swapped in done]
+def _compute_swap_losses(
+    swapped_columns: Sequence[_SwappedColumn], pattern_columns: Sequence[tuple[Ints, int]]
+) -> dict[str, Number]:
+    cells = sum(len(swapped_column.old) for swapped_column in swapped_columns)
+    values = sum(
+        int((swapped_column.old < len(swapped_column.values)).sum()) for swapped_column in swapped_columns
+    )  # a missing cell has none
+    changed_count = sum(len(swapped_column.changed) for swapped_column in swapped_columns)
+    distances = [
+        measure_joint_distance(pattern_columns, swapped_column.old, swapped_column.new, len(swapped_column.values) + 1)
+        for swapped_column in swapped_columns
+    ]
     return {
-        "loss": round(changed / values, 12) if values else 0.0,
-        "changed_cells": changed,
+        "loss": round(changed_count / values, 12) if values else 0.0,
+        "changed_cells": changed_count,
         "joint_total_variation": round(sum(distances) / len(distances), 12),
-        "marginal_shift": sum(swapped.shift for swapped in done),
-        "marginal_total_variation": round(sum(swapped.shift for swapped in done) / 2 / cells, 12),
-        "objective": sum(swapped.optimum.objective for swapped in done) / UNIT,
+        "marginal_shift": sum(swapped_column.shift for swapped_column in swapped_columns),
+        "marginal_total_variation": round(
+            sum(swapped_column.shift for swapped_column in swapped_columns) / 2 / cells, 12
+        ),
+        "objective": sum(swapped_column.optimum.objective for swapped_column in swapped_columns) / UNIT,
         "suppressed_rows": 0,
     }
 
 
-def _collect_swap_details(done: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
+def _collect_swap_details(swapped_columns: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
     """In total, and column by column."""
-    by_column = {swapped.name: swapped.list_details() for swapped in done}
+    by_column = {swapped_column.name: swapped_column.list_details() for swapped_column in swapped_columns}
     every = list(by_column.values())
-    pairs = [(swapped, other) for index, swapped in enumerate(done) for other in done[index + 1 :]]
+    pairs = [
+        (swapped_column, other)
+        for index, swapped_column in enumerate(swapped_columns)
+        for other in swapped_columns[index + 1 :]
+    ]
     return SwapDetails(
         rows=rows,
         swaps=np.concatenate([details["swaps"] for details in every]),
         changed=np.unique(np.concatenate([details["changed"] for details in every])),
-        objective=sum(swapped.optimum.objective for swapped in done) / UNIT,
-        bound=sum(swapped.optimum.bound for swapped in done) / UNIT,
-        gap=sum(swapped.optimum.objective - swapped.optimum.bound for swapped in done) / UNIT,
+        objective=sum(swapped_column.optimum.objective for swapped_column in swapped_columns) / UNIT,
+        bound=sum(swapped_column.optimum.bound for swapped_column in swapped_columns) / UNIT,
+        gap=sum(swapped_column.optimum.objective - swapped_column.optimum.bound for swapped_column in swapped_columns)
+        / UNIT,
         proven=all(details["proven"] for details in every),
-        identifiable={name: swapped["identifiable"] for name, swapped in by_column.items()},
+        identifiable={name: swapped_column["identifiable"] for name, swapped_column in by_column.items()},
         by_column=by_column,
         correlations=[
             {
-                "columns": (swapped.name, other.name),
-                "before": measure_association(swapped.old, other.old, len(swapped.values), len(other.values)),
-                "after": measure_association(swapped.new, other.new, len(swapped.values), len(other.values)),
+                "columns": (swapped_column.name, other.name),
+                "before": measure_association(
+                    swapped_column.old, other.old, len(swapped_column.values), len(other.values)
+                ),
+                "after": measure_association(
+                    swapped_column.new, other.new, len(swapped_column.values), len(other.values)
+                ),
             }
-            for swapped, other in pairs
+            for swapped_column, other in pairs
         ],
     )

@@ -16,9 +16,9 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 def draft_answer(records: SwapRecords, shift: int, chance: np.random.Generator) -> SwapAnswer:
     """A solution that meets every sum, if the shift is at least the smallest one."""
-    changed = ~records.free
-    changed[_choose_free_records(records, shift, chance)] = True
-    movers, stayers = np.flatnonzero(changed), np.flatnonzero(~changed)
+    changed_mask = ~records.free
+    changed_mask[_choose_free_records(records, shift, chance)] = True
+    movers, stayers = np.flatnonzero(changed_mask), np.flatnonzero(~changed_mask)
     movers = np.repeat(movers, records.weight[movers])
     movers = movers[np.argsort(records.own[movers], kind="stable")]
     category = np.concatenate([_assign_categories(records, movers), records.own[stayers]])
@@ -27,13 +27,13 @@ def draft_answer(records: SwapRecords, shift: int, chance: np.random.Generator) 
 
 def _assign_categories(records: SwapRecords, movers: Ints) -> Ints:
     """Another category for each of the records that change, which are sorted by their own."""
-    own = records.own[movers]
-    largest = int(np.bincount(own, minlength=records.categories).argmax())
-    inside = own == largest
-    if 2 * int(inside.sum()) <= len(own):
-        return np.roll(own, int(inside.sum()))
-    category = np.full(len(own), largest, dtype=np.int64)
-    category[inside] = _choose_other_values(records, movers[inside], own[~inside])
+    own_categories = records.own[movers]
+    largest = int(np.bincount(own_categories, minlength=records.categories).argmax())
+    largest_mask = own_categories == largest
+    if 2 * int(largest_mask.sum()) <= len(own_categories):
+        return np.roll(own_categories, int(largest_mask.sum()))
+    category = np.full(len(own_categories), largest, dtype=np.int64)
+    category[largest_mask] = _choose_other_values(records, movers[largest_mask], own_categories[~largest_mask])
     return category
 
 
@@ -41,24 +41,24 @@ def _choose_free_records(records: SwapRecords, shift: int, chance: np.random.Gen
     """The free records whose cheapest change costs least, within what each category may give away."""
     most = (records.moving + shift // 2) // 2 - records.forced
     free = chance.permutation(np.flatnonzero(records.free))
-    everyone = np.arange(len(free))
-    others = records.chances[free].copy()
-    kept = others[everyone, records.own[free]]
-    others[everyone, records.own[free]] = -1
-    free = free[np.argsort(kept - others.max(axis=1), kind="stable")]
+    row_indices = np.arange(len(free))
+    other_chances = records.chances[free].copy()
+    own_chances = other_chances[row_indices, records.own[free]]
+    other_chances[row_indices, records.own[free]] = -1
+    free = free[np.argsort(own_chances - other_chances.max(axis=1), kind="stable")]
     # The rank of each record among those of its category.
     by_category = np.argsort(records.own[free], kind="stable")
-    own = records.own[free][by_category]
+    own_categories = records.own[free][by_category]
     rank = np.empty(len(free), dtype=np.int64)
-    rank[by_category] = np.arange(len(free)) - np.searchsorted(own, own)
-    chosen: Ints = free[rank < most[records.own[free]]][: records.changes]
-    return chosen
+    rank[by_category] = np.arange(len(free)) - np.searchsorted(own_categories, own_categories)
+    chosen_records: Ints = free[rank < most[records.own[free]]][: records.changes]
+    return chosen_records
 
 
-def _choose_other_values(records: SwapRecords, givers: Ints, offered: Ints) -> Ints:
+def _choose_other_values(records: SwapRecords, givers: Ints, offered_categories: Ints) -> Ints:
     """What the largest category's records take: all that the others offer, and the rest their best alternative."""
     chances = records.chances[givers].copy()
     chances[:, records.own[givers[0]]] = -1
-    taken: Ints = chances.argmax(axis=1).astype(np.int64)
-    taken[: len(offered)] = offered
-    return taken
+    taken_categories: Ints = chances.argmax(axis=1).astype(np.int64)
+    taken_categories[: len(offered_categories)] = offered_categories
+    return taken_categories

@@ -33,42 +33,44 @@ def solve_phase_one(available: Ints, changes: int, costs: Floats | None = None) 
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     categories = len(available)
-    moved, kept = np.nonzero(~np.eye(categories, dtype=np.bool_))
-    width = len(moved)
+    sources, targets = np.nonzero(~np.eye(categories, dtype=np.bool_))
+    width = len(sources)
     # Columns: n_kh, then s⁻ and s⁺ of every category.
-    out, into = np.zeros((categories, width)), np.zeros((categories, width))
-    out[moved, np.arange(width)] = 1
-    into[kept, np.arange(width)] = 1
-    slack, nothing = np.eye(categories), np.zeros((categories, categories))
+    out, inflow = np.zeros((categories, width)), np.zeros((categories, width))
+    out[sources, np.arange(width)] = 1
+    inflow[targets, np.arange(width)] = 1
+    slack, zero_block = np.eye(categories), np.zeros((categories, categories))
     every = np.concatenate([np.ones(width), np.zeros(2 * categories)])
-    rows = np.vstack([every, np.hstack([out - into, slack, -slack]), np.hstack([out, nothing, nothing]), 1 - every])
+    rows = np.vstack(
+        [every, np.hstack([out - inflow, slack, -slack]), np.hstack([out, zero_block, zero_block]), 1 - every]
+    )
     shift = find_least_shift(available, changes, np.zeros(categories, dtype=np.int64))
     low = np.concatenate([[changes], np.zeros(2 * categories), [0]])
     high = np.concatenate([[changes], np.zeros(categories), available, [shift]])
-    done = milp(
-        1 - every if costs is None else np.concatenate([costs[moved, kept], np.zeros(2 * categories)]),
+    solution = milp(
+        1 - every if costs is None else np.concatenate([costs[sources, targets], np.zeros(2 * categories)]),
         integrality=np.ones(len(every), dtype=np.int64),
         bounds=Bounds(0, np.inf),
         constraints=[LinearConstraint(rows, low, high)],
         options={"mip_rel_gap": 0.0},
     )
-    assert done.x is not None, "problem (1) always has a solution"
-    whole = np.rint(done.x).astype(np.int64)
+    assert solution.x is not None, "problem (1) always has a solution"
+    whole = np.rint(solution.x).astype(np.int64)
     moves = np.zeros((categories, categories), dtype=np.int64)
-    moves[moved, kept] = whole[:width]
+    moves[sources, targets] = whole[:width]
     return CategoryFlows(moves, int(np.abs(moves.sum(axis=0) - moves.sum(axis=1)).sum()))
 
 
-def find_least_shift(available: Ints, changes: int, forced: Ints) -> int:
+def find_least_shift(available: Ints, changes: int, forced_counts: Ints) -> int:
     """The smallest shift of U and V together: `changes` of the available records, and all of the forced ones.
 
     A category can give away at most half of all changes if it must get back as many. With e more than that, counts
     shift by e there and by e elsewhere: the smallest e that allows all changes.
     """
-    total = changes + int(forced.sum())
+    total = changes + int(forced_counts.sum())
 
     def fits(excess: int) -> bool:
-        room = (total + excess) // 2 - forced
+        room = (total + excess) // 2 - forced_counts
         return bool((room >= 0).all()) and int(np.minimum(available, room).sum()) >= changes
 
     low, high = 0, total

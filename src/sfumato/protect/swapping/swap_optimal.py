@@ -62,45 +62,51 @@ def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: n
     if records.categories == 2:
         answer = find_cheapest_split(records, shift, chance)
         return SwapOptimum(answer, answer.compute_cost(records), answer.compute_cost(records))
-    until = monotonic() + seconds
-    prices, decided = find_prices(records, shift, until - seconds / 2)
+    deadline = monotonic() + seconds
+    prices, decisions = find_prices(records, shift, deadline - seconds / 2)
     best: SwapOptimum | None = None
-    ranked = np.sort(decided.second)
-    width = _choose_core_width(ranked, _FEW)
-    while (left := until - monotonic()) > 0:
-        report_progress("deciding swaps", int(np.searchsorted(ranked, width)), len(ranked))
-        core = UndecidedCore.of(records, decided, width)
-        core_decisions, exact = _solve_core(core, records, prices, shift, left)
+    sorted_regrets = np.sort(decisions.second)
+    width = _choose_core_width(sorted_regrets, _FEW)
+    while (seconds_left := deadline - monotonic()) > 0:
+        report_progress("deciding swaps", int(np.searchsorted(sorted_regrets, width)), len(sorted_regrets))
+        core = UndecidedCore.of(records, decisions, width)
+        core_decisions, exact = _solve_core(core, records, prices, shift, seconds_left)
         if core_decisions is not None:
-            answer = _spread_core_decisions(core, records, decided, core_decisions, chance)
-            best = _keep_better(best, answer, records, decided.bound)
-        best = best or _draft_optimum(records, shift, decided.bound, chance, until - seconds / 4)
-        if core_decisions is not None and exact and width >= best.objective - decided.bound - 1:
+            answer = _spread_core_decisions(core, records, decisions, core_decisions, chance)
+            best = _keep_better(best, answer, records, decisions.bound)
+        best = best or _draft_optimum(records, shift, decisions.bound, chance, deadline - seconds / 4)
+        if core_decisions is not None and exact and width >= best.objective - decisions.bound - 1:
             return SwapOptimum(best.answer, best.objective, best.objective)
         if width >= WHOLE:
             break
-        inside = int(np.searchsorted(ranked, width, side="right"))
-        grown = _choose_core_width(ranked, _GROWTH * max(inside, _FEW))
-        width = min(grown, max(best.objective - decided.bound - 1, width + 1))
-    return best or _draft_optimum(records, shift, decided.bound, chance, until)
+        core_count = int(np.searchsorted(sorted_regrets, width, side="right"))
+        grown_width = _choose_core_width(sorted_regrets, _GROWTH * max(core_count, _FEW))
+        width = min(grown_width, max(best.objective - decisions.bound - 1, width + 1))
+    return best or _draft_optimum(records, shift, decisions.bound, chance, deadline)
 
 
-def _choose_core_width(ranked: Ints, records: int) -> int:
+def _choose_core_width(sorted_regrets: Ints, records: int) -> int:
     """The width of a core with this many records."""
-    return WHOLE if records >= len(ranked) else min(int(ranked[records]), WHOLE)
+    return WHOLE if records >= len(sorted_regrets) else min(int(sorted_regrets[records]), WHOLE)
 
 
 def _draft_optimum(
-    records: SwapRecords, shift: int, bound: int, chance: np.random.Generator, until: float
+    records: SwapRecords, shift: int, bound: int, chance: np.random.Generator, deadline: float
 ) -> SwapOptimum:
     """A solution that does not depend on a solver: any that meets the sums, improved by pairwise swaps."""
-    answer = run_phase_two(records, draft_answer(records, shift, chance), until).answer
+    answer = run_phase_two(records, draft_answer(records, shift, chance), deadline).answer
     return _keep_better(None, answer, records, bound)
 
 
-def _keep_better(known: SwapOptimum | None, answer: SwapAnswer, records: SwapRecords, bound: int) -> SwapOptimum:
+def _keep_better(
+    known_optimum: SwapOptimum | None, answer: SwapAnswer, records: SwapRecords, bound: int
+) -> SwapOptimum:
     cost = answer.compute_cost(records)
-    return known if known is not None and known.objective <= cost else SwapOptimum(answer, cost, min(bound, cost))
+    return (
+        known_optimum
+        if known_optimum is not None and known_optimum.objective <= cost
+        else SwapOptimum(answer, cost, min(bound, cost))
+    )
 
 
 def _solve_core(
@@ -118,13 +124,13 @@ def _solve_core(
     targets = np.concatenate([-core.shift, [records.changes - core.changed], core.size])
     ends = np.searchsorted(rows, np.arange(len(targets) + 1))
     for line, target in enumerate(targets.tolist()):
-        here, signs = columns[ends[line] : ends[line + 1]], entries[ends[line] : ends[line + 1]]
+        line_columns, signs = columns[ends[line] : ends[line + 1]], entries[ends[line] : ends[line + 1]]
         if line < categories:
-            here = np.concatenate([here, [options + line, options + categories + line]])
+            line_columns = np.concatenate([line_columns, [options + line, options + categories + line]])
             signs = np.concatenate([signs, [-1.0, 1.0]])
-        if len(here):
-            program.require_at_least(here, signs, target)
-            program.require_at_most(here, signs, target)
+        if len(line_columns):
+            program.require_at_least(line_columns, signs, target)
+            program.require_at_most(line_columns, signs, target)
         elif target:
             return None, True
     program.require_at_least(options + np.arange(2 * categories), np.ones(2 * categories), shift)
@@ -138,17 +144,21 @@ def _solve_core(
 
 
 def _spread_core_decisions(
-    core: UndecidedCore, records: SwapRecords, decided: PricedDecisions, taken: Ints, chance: np.random.Generator
+    core: UndecidedCore,
+    records: SwapRecords,
+    decisions: PricedDecisions,
+    core_decisions: Ints,
+    chance: np.random.Generator,
 ) -> SwapAnswer:
     """The solution for all records: the core as decided, at random among equal ones; all others their best."""
-    inside = np.zeros(len(records.own), dtype=np.bool_)
-    inside[core.members] = True
-    others = np.flatnonzero(~inside)
+    core_mask = np.zeros(len(records.own), dtype=np.bool_)
+    core_mask[core.members] = True
+    other_records = np.flatnonzero(~core_mask)
     lots = chance.permutation(len(core.members))
     copies = np.repeat(core.members[lots], records.weight[core.members[lots]])
     kinds = np.repeat(core.kind[lots], records.weight[core.members[lots]])
     copies = copies[np.argsort(kinds, kind="stable")]
-    rest = np.repeat(others, records.weight[others])
+    rest = np.repeat(other_records, records.weight[other_records])
     record = np.concatenate([copies, rest])
-    category = np.concatenate([np.repeat(core.takes, taken), decided.best[rest]])
+    category = np.concatenate([np.repeat(core.takes, core_decisions), decisions.best[rest]])
     return SwapAnswer(record.astype(np.int64), category.astype(np.int64))

@@ -65,34 +65,34 @@ def draw_phase_one_answer(records: SwapRecords, chance: np.random.Generator) -> 
         (True, records.changes, records.available),
         (False, int(records.forced.sum()), records.forced),
     ):
-        here = records.free[copies] == free
-        moves = solve_phase_one(available, changes, _average_costs(records, copies[here])).moves
-        for own in range(records.categories):
-            alike = np.flatnonzero(here & (records.own[copies] == own))
-            moved = chance.permutation(alike)[: int(moves[own].sum())]
-            category[moved] = np.repeat(np.arange(records.categories), moves[own])
+        copy_mask = records.free[copies] == free
+        moves = solve_phase_one(available, changes, _average_costs(records, copies[copy_mask])).moves
+        for own_category in range(records.categories):
+            alike = np.flatnonzero(copy_mask & (records.own[copies] == own_category))
+            moved_copies = chance.permutation(alike)[: int(moves[own_category].sum())]
+            category[moved_copies] = np.repeat(np.arange(records.categories), moves[own_category])
     return SwapAnswer(copies.astype(np.int64), category.astype(np.int64))
 
 
 def _average_costs(records: SwapRecords, copies: Ints) -> Floats:
     """d(k, h) of the mean record of every category k."""
-    chances, own = records.chances[copies] / UNIT, records.own[copies]
-    held = np.zeros((records.categories, records.categories))
-    np.add.at(held, own, chances)
-    means = held / np.maximum(np.bincount(own, minlength=records.categories), 1)[:, None]
+    chances, own_categories = records.chances[copies] / UNIT, records.own[copies]
+    chance_sums = np.zeros((records.categories, records.categories))
+    np.add.at(chance_sums, own_categories, chances)
+    means = chance_sums / np.maximum(np.bincount(own_categories, minlength=records.categories), 1)[:, None]
     return np.asarray(means.diagonal()[:, None] - means)
 
 
-def run_phase_two(records: SwapRecords, start: SwapAnswer, until: float = inf) -> SwapOutcome:
+def run_phase_two(records: SwapRecords, start: SwapAnswer, deadline: float = inf) -> SwapOutcome:
     """Swap as in Table 2, from a start that has an entry for every record, until a time of the clock at the latest."""
     current, rounds = start.category.copy(), 0
     swaps: list[RecordSwap] = []
-    while monotonic() < until:
+    while monotonic() < deadline:
         report_progress("swapping as published", len(swaps))
-        done = _run_round(records, start.record, current, until)
-        if not done:
+        round_swaps = _run_round(records, start.record, current, deadline)
+        if not round_swaps:
             break
-        swaps += done
+        swaps += round_swaps
         rounds += 1
     return SwapOutcome(SwapAnswer(start.record, current), tuple(swaps), rounds)
 
@@ -111,25 +111,25 @@ def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
     return len({first.true, first.current, other.true, other.current}) == 4
 
 
-def _run_round(records: SwapRecords, record: Ints, current: Ints, until: float) -> list[RecordSwap]:
+def _run_round(records: SwapRecords, record: Ints, current: Ints, deadline: float) -> list[RecordSwap]:
     """Step 3 of Table 2; changes `current`."""
-    chances, own, free = records.chances[record], records.own[record], records.free[record]
-    classes = _group_by_swap_class(own, current, free, records.categories)
+    chances, own_categories, free = records.chances[record], records.own[record], records.free[record]
+    classes = _group_by_swap_class(own_categories, current, free, records.categories)
     queues: dict[tuple[_SwapClass, int], tuple[list[int], list[int]]] = {}
 
-    def queue(of: _SwapClass, to: int) -> tuple[list[int], list[int]]:
+    def queue(swap_class: _SwapClass, target_category: int) -> tuple[list[int], list[int]]:
         """The members of a class in the order of their costs to take a category, and these costs."""
-        if (of, to) not in queues:
-            members = classes[of]
-            costs = chances[members, of.current] - chances[members, to]
+        if (swap_class, target_category) not in queues:
+            members = classes[swap_class]
+            costs = chances[members, swap_class.current] - chances[members, target_category]
             order = np.argsort(costs, kind="stable")
-            queues[of, to] = members[order].tolist(), costs[order].tolist()
-        return queues[of, to]
+            queues[swap_class, target_category] = members[order].tolist(), costs[order].tolist()
+        return queues[swap_class, target_category]
 
     names = sorted(classes)
     lines: list[Line] = []
     for index, first in enumerate(names):
-        if monotonic() > until:
+        if monotonic() > deadline:
             break
         partners = [other for other in names[index + 1 :] if is_admissible(first, other)]
         lines += [(*queue(first, other.current), *queue(other, first.current)) for other in partners]
@@ -143,30 +143,30 @@ Line = tuple[list[int], list[int], list[int], list[int]]
 
 def _swap_cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line], current: Ints) -> list[RecordSwap]:
     """Repeatedly swap the cheapest pair of records that are both untouched while the cost is negative."""
-    touched: set[int] = set()
-    done: list[RecordSwap] = []
+    touched_records: set[int] = set()
+    round_swaps: list[RecordSwap] = []
     while heap and heap[0][0] < 0:
-        cost, number, here, there = heap[0]
-        ones, ones_costs, others, others_costs = lines[number]
-        while here < len(ones) and ones[here] in touched:
-            here += 1
-        while there < len(others) and others[there] in touched:
-            there += 1
-        if here == len(ones) or there == len(others):
+        cost, number, first_index, other_index = heap[0]
+        first_records, ones_costs, other_records, others_costs = lines[number]
+        while first_index < len(first_records) and first_records[first_index] in touched_records:
+            first_index += 1
+        while other_index < len(other_records) and other_records[other_index] in touched_records:
+            other_index += 1
+        if first_index == len(first_records) or other_index == len(other_records):
             heappop(heap)
             continue
-        now = ones_costs[here] + others_costs[there]
-        if now == cost:
-            first, other = ones[here], others[there]
+        current_cost = ones_costs[first_index] + others_costs[other_index]
+        if current_cost == cost:
+            first, other = first_records[first_index], other_records[other_index]
             current[first], current[other] = current[other], current[first]
-            touched |= {first, other}
-            done.append(RecordSwap(first, other, cost))
-        heapreplace(heap, (now, number, here, there))
-    return done
+            touched_records |= {first, other}
+            round_swaps.append(RecordSwap(first, other, cost))
+        heapreplace(heap, (current_cost, number, first_index, other_index))
+    return round_swaps
 
 
-def _group_by_swap_class(own: Ints, current: Ints, free: Flags, categories: int) -> dict[_SwapClass, Ints]:
-    key = (free * categories + own) * categories + current
+def _group_by_swap_class(own_categories: Ints, current: Ints, free: Flags, categories: int) -> dict[_SwapClass, Ints]:
+    key = (free * categories + own_categories) * categories + current
     order = np.argsort(key, kind="stable")
     distinct_keys, begins = np.unique(key[order], return_index=True)
     parts = np.split(order, begins[1:])

@@ -70,12 +70,12 @@ class PricedDecisions:
 
 def decide_at_prices(records: SwapRecords, prices: SwapPrices, shift: int) -> PricedDecisions:
     """Let every record choose; counts of categories may shift by `shift` in total."""
-    everyone = np.arange(len(records.own))
+    record_indices = np.arange(len(records.own))
     cost = prices.category - records.chances
-    cost += (-cost[everyone, records.own] + prices.change * records.free)[:, None]
-    cost[everyone, records.own] = np.where(records.free, 0, NEVER)
+    cost += (-cost[record_indices, records.own] + prices.change * records.free)[:, None]
+    cost[record_indices, records.own] = np.where(records.free, 0, NEVER)
     best = cost.argmin(axis=1)
-    least = cost[everyone, best]
+    least = cost[record_indices, best]
     cost -= least[:, None]
     second = np.partition(cost, 1, axis=1)[:, 1]
     spread = int(prices.category.max() - prices.category.min())
@@ -109,11 +109,11 @@ class UndecidedCore:
     """The largest regret of an option."""
 
     @classmethod
-    def of(cls, records: SwapRecords, decided: PricedDecisions, width: int) -> UndecidedCore:
+    def of(cls, records: SwapRecords, decisions: PricedDecisions, width: int) -> UndecidedCore:
         """All options with a regret up to the width."""
-        inside = decided.second <= width
-        members = np.flatnonzero(inside)
-        regret = decided.regret[members]
+        core_mask = decisions.second <= width
+        members = np.flatnonzero(core_mask)
+        regret = decisions.regret[members]
         labels = np.column_stack(
             [records.own[members], records.free[members], np.where(regret <= width, regret, NEVER)]
         )
@@ -123,11 +123,11 @@ class UndecidedCore:
         np.add.at(size, kind, records.weight[members])
         options = kinds[:, 2:]
         of_kind, takes = np.nonzero(options < NEVER)
-        others = ~inside
-        best, own, weight = decided.best[others], records.own[others], records.weight[others]
+        other_mask = ~core_mask
+        best, own_categories, weight = decisions.best[other_mask], records.own[other_mask], records.weight[other_mask]
         shift = np.zeros(records.categories, dtype=np.int64)
         np.add.at(shift, best, weight)
-        np.subtract.at(shift, own, weight)
+        np.subtract.at(shift, own_categories, weight)
         return cls(
             members,
             kind,
@@ -138,7 +138,7 @@ class UndecidedCore:
             takes.astype(np.int64),
             options[of_kind, takes],
             shift,
-            int((records.free[others] & (best != own)).sum()),
+            int((records.free[other_mask] & (best != own_categories)).sum()),
             width,
         )
 
@@ -159,59 +159,61 @@ def bound_without_prices(records: SwapRecords, shift: int) -> int:
     return decide_at_prices(records, free, shift).bound
 
 
-def find_prices(records: SwapRecords, shift: int, until: float) -> tuple[SwapPrices, PricedDecisions]:
+def find_prices(records: SwapRecords, shift: int, deadline: float) -> tuple[SwapPrices, PricedDecisions]:
     """The prices with the highest bound found until a time of the clock, and what records choose at them.
 
     First in a small sample, then in larger ones: each starts with nearly correct prices. Any prices give a bound.
     """
     prices = SwapPrices(np.zeros(records.categories, dtype=np.int64), 0)
-    everybody = len(records.own)
+    record_count = len(records.own)
     # The order of records affects the running time, not the result: not the randomness of the release.
-    order = np.random.default_rng(0).permutation(everybody)
+    order = np.random.default_rng(0).permutation(record_count)
     free = int(records.free.sum())
-    sampled = _SAMPLE
-    while sampled < everybody and monotonic() < until:
-        which = np.sort(order[:sampled])
-        share = int(records.free[which].sum()) / max(free, 1)
-        part = records.take(which, round(records.changes * share))
+    sample_size = _SAMPLE
+    while sample_size < record_count and monotonic() < deadline:
+        record_indices = np.sort(order[:sample_size])
+        share = int(records.free[record_indices].sum()) / max(free, 1)
+        part = records.take(record_indices, round(records.changes * share))
         # An infeasible sample would drive prices to infinity, so its counts may shift as needed.
-        allowed = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
-        prices = _improve_prices(part, allowed, prices, until)[0]
-        sampled *= _GROWTH
-    return _improve_prices(records, shift, prices, until)
+        allowed_shift = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
+        prices = _improve_prices(part, allowed_shift, prices, deadline)[0]
+        sample_size *= _GROWTH
+    return _improve_prices(records, shift, prices, deadline)
 
 
 def _improve_prices(
-    records: SwapRecords, shift: int, prices: SwapPrices, until: float
+    records: SwapRecords, shift: int, prices: SwapPrices, deadline: float
 ) -> tuple[SwapPrices, PricedDecisions]:
     """Improve prices until the core's linear program matches the bound, or the time is over."""
-    decided = decide_at_prices(records, prices, shift)
-    wanted = _SAMPLE
+    decisions = decide_at_prices(records, prices, shift)
+    core_size = _SAMPLE
     for step in range(_ROUNDS):
         report_progress("pricing swaps", step)
-        core = UndecidedCore.of(records, decided, _choose_width_for_core(decided.second, wanted))
-        moved = _solve_relaxed_core(core, records, prices, shift, until - monotonic())
-        if moved is None:
+        core = UndecidedCore.of(records, decisions, _choose_width_for_core(decisions.second, core_size))
+        price_move = _solve_relaxed_core(core, records, prices, shift, deadline - monotonic())
+        if price_move is None:
             break
-        other = prices.move(moved.category, moved.change)
-        judged = decide_at_prices(records, other, shift)
-        gained = judged.bound - decided.bound
-        if gained > 0:
-            prices, decided = other, judged
-        if moved.feasible and moved.left - max(gained, 0) <= _choose_width_for_core(decided.second, _FEW):
+        other = prices.move(price_move.category, price_move.change)
+        new_decisions = decide_at_prices(records, other, shift)
+        bound_gain = new_decisions.bound - decisions.bound
+        if bound_gain > 0:
+            prices, decisions = other, new_decisions
+        if price_move.feasible and price_move.left - max(bound_gain, 0) <= _choose_width_for_core(
+            decisions.second, _FEW
+        ):
             break
-        if gained <= 0:
-            if wanted >= min(len(records.own), _MOST):
+        if bound_gain <= 0:
+            if core_size >= min(len(records.own), _MOST):
                 break
-            wanted *= 2
-    return prices, decided
+            core_size *= 2
+    return prices, decisions
 
 
-def _choose_width_for_core(second: Ints, wanted: int) -> int:
+def _choose_width_for_core(second: Ints, core_size: int) -> int:
     """The width of a core of about this many records."""
-    if wanted >= len(second):
+    if core_size >= len(second):
         return WHOLE
-    return min(int(np.partition(second, wanted)[wanted]), WHOLE)
+    return min(int(np.partition(second, core_size)[core_size]), WHOLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +247,7 @@ def _solve_relaxed_core(
     regrets = prices.price_shifts()
     upper = np.full(options + 4 * categories + 2, np.inf)
     upper[options : options + 2 * categories][regrets > core.width] = 0
-    done = linprog(
+    solution = linprog(
         np.concatenate([core.regret / scale, regrets / scale, np.full(2 * categories + 2, reach)]),
         A_eq=_build_sum_matrix(core, categories),
         b_eq=np.concatenate([-core.shift, [records.changes - core.changed], core.size, [shift]]).astype(np.float64),
@@ -253,12 +255,12 @@ def _solve_relaxed_core(
         method="highs",
         options={"time_limit": seconds},
     )
-    if done.status == _TIME_IS_OVER:
+    if solution.status == _TIME_IS_OVER:
         return None
-    assert done.x is not None, "with slack every sum can be met"
-    duals = -np.asarray(done.eqlin.marginals) * scale
-    help_used = float(done.x[-2 * categories - 2 :].sum())
-    return _PriceMove(duals[:categories], float(duals[categories]), float(done.fun) * scale, help_used < 1e-7)
+    assert solution.x is not None, "with slack every sum can be met"
+    duals = -np.asarray(solution.eqlin.marginals) * scale
+    help_used = float(solution.x[-2 * categories - 2 :].sum())
+    return _PriceMove(duals[:categories], float(duals[categories]), float(solution.fun) * scale, help_used < 1e-7)
 
 
 def _build_sum_matrix(core: UndecidedCore, categories: int) -> Any:
@@ -268,14 +270,14 @@ def _build_sum_matrix(core: UndecidedCore, categories: int) -> Any:
 
     rows, columns, entries = list_sum_entries(core, categories)
     options, kinds = len(core.takes), len(core.size)
-    balance, helped = np.arange(categories), np.arange(categories + 1)
+    balance, help_lines = np.arange(categories), np.arange(categories + 1)
     shifts = options + np.arange(2 * categories)
     helps = options + 2 * categories + np.arange(2 * categories + 2)
     last = categories + 1 + kinds
-    rows = np.concatenate([rows, balance, balance, helped, helped, np.full(2 * categories, last)])
+    rows = np.concatenate([rows, balance, balance, help_lines, help_lines, np.full(2 * categories, last)])
     columns = np.concatenate([columns, shifts, helps, shifts])
-    up, down = np.repeat([-1.0, 1.0], categories), np.repeat([1.0, -1.0], categories + 1)
-    entries = np.concatenate([entries, up, down, np.ones(2 * categories)])
+    shift_entries, help_entries = np.repeat([-1.0, 1.0], categories), np.repeat([1.0, -1.0], categories + 1)
+    entries = np.concatenate([entries, shift_entries, help_entries, np.ones(2 * categories)])
     return coo_array((entries, (rows, columns)), shape=(last + 1, int(helps[-1]) + 1)).tocsr()
 
 

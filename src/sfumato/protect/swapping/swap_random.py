@@ -20,14 +20,14 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 def draw_random_answer(records: SwapRecords, chance: np.random.Generator) -> SwapAnswer:
     """Change records of U drawn at random, and what must be changed of V; each of the two is balanced by itself."""
     copies = np.repeat(np.arange(len(records.own)), records.weight).astype(np.int64)
-    own = records.own[copies]
-    category = own.copy()
-    counts = np.bincount(own, minlength=records.categories)
+    own_categories = records.own[copies]
+    category = own_categories.copy()
+    counts = np.bincount(own_categories, minlength=records.categories)
     free = np.flatnonzero(records.free[copies])
-    chosen = free[_draw_movers(own[free], records.available, records.changes, chance)]
-    for moved in (chosen, np.flatnonzero(~records.free[copies])):
-        if len(moved):
-            category[moved] = _deal_out(own[moved], counts, chance)
+    chosen_copies = free[_draw_movers(own_categories[free], records.available, records.changes, chance)]
+    for moved_copies in (chosen_copies, np.flatnonzero(~records.free[copies])):
+        if len(moved_copies):
+            category[moved_copies] = _deal_out(own_categories[moved_copies], counts, chance)
     return SwapAnswer(copies, category.astype(np.int64))
 
 
@@ -37,60 +37,67 @@ def draw_proportional_answer(records: SwapRecords, counts: Ints, chance: np.rand
     It is another one than the own, with the share that it has in the whole column: so counts stay only about the same.
     """
     copies = np.repeat(np.arange(len(records.own)), records.weight).astype(np.int64)
-    own = records.own[copies]
-    category = own.copy()
+    own_categories = records.own[copies]
+    category = own_categories.copy()
     free = records.free[copies]
-    moved = np.concatenate([chance.choice(np.flatnonzero(free), records.changes, replace=False), np.flatnonzero(~free)])
-    for value in np.unique(own[moved]):
-        some = moved[own[moved] == value]
-        others = np.where(np.arange(records.categories) == value, 0, counts)
-        category[some] = chance.choice(records.categories, len(some), p=others / others.sum())
+    moved_copies = np.concatenate(
+        [chance.choice(np.flatnonzero(free), records.changes, replace=False), np.flatnonzero(~free)]
+    )
+    for value in np.unique(own_categories[moved_copies]):
+        value_copies = moved_copies[own_categories[moved_copies] == value]
+        other_counts = np.where(np.arange(records.categories) == value, 0, counts)
+        category[value_copies] = chance.choice(
+            records.categories, len(value_copies), p=other_counts / other_counts.sum()
+        )
     return SwapAnswer(copies, category.astype(np.int64))
 
 
-def _draw_movers(own: Ints, available: Ints, changes: int, chance: np.random.Generator) -> Ints:
+def _draw_movers(own_categories: Ints, available: Ints, changes: int, chance: np.random.Generator) -> Ints:
     """So many records at random; of one category at most as many as the smallest shift of the counts allows."""
     shift = find_least_shift(available, changes, np.zeros(len(available), dtype=np.int64))
-    order = chance.permutation(len(own))
-    by_category = np.argsort(own[order], kind="stable")
-    ranked = own[order][by_category]
-    rank = np.empty(len(own), dtype=np.int64)
-    rank[by_category] = np.arange(len(own)) - np.searchsorted(ranked, ranked)
+    order = chance.permutation(len(own_categories))
+    by_category = np.argsort(own_categories[order], kind="stable")
+    sorted_categories = own_categories[order][by_category]
+    rank = np.empty(len(own_categories), dtype=np.int64)
+    rank[by_category] = np.arange(len(own_categories)) - np.searchsorted(sorted_categories, sorted_categories)
     movers: Ints = order[rank < (changes + shift // 2) // 2][:changes]
     return movers
 
 
-def _deal_out(own: Ints, counts: Ints, chance: np.random.Generator) -> Ints:
+def _deal_out(own_categories: Ints, counts: Ints, chance: np.random.Generator) -> Ints:
     """Another category for every record: those of all of them in random order, if none is held by more than half."""
-    largest = int(np.bincount(own).argmax())
-    inside = own == largest
-    if 2 * int(inside.sum()) > len(own):
-        return _trade_with_largest(own, largest, counts, chance)
-    dealt: Ints = chance.permutation(own)
-    stuck = chance.permutation(np.flatnonzero(dealt == own))
-    stuck = stuck[np.argsort(own[stuck], kind="stable")]
+    largest = int(np.bincount(own_categories).argmax())
+    largest_mask = own_categories == largest
+    if 2 * int(largest_mask.sum()) > len(own_categories):
+        return _trade_with_largest(own_categories, largest, counts, chance)
+    dealt: Ints = chance.permutation(own_categories)
+    stuck = chance.permutation(np.flatnonzero(dealt == own_categories))
+    stuck = stuck[np.argsort(own_categories[stuck], kind="stable")]
     if not len(stuck):
         return dealt
-    common = int(np.bincount(own[stuck]).argmax())
-    alike, others = stuck[own[stuck] == common], stuck[own[stuck] != common]
-    if len(alike) <= len(others):  # they can exchange among themselves
-        dealt[stuck] = np.roll(own[stuck], len(alike))
+    common = int(np.bincount(own_categories[stuck]).argmax())
+    alike, other_stuck = stuck[own_categories[stuck] == common], stuck[own_categories[stuck] != common]
+    if len(alike) <= len(other_stuck):  # they can exchange among themselves
+        dealt[stuck] = np.roll(own_categories[stuck], len(alike))
         return dealt
     # The rest of one category exchanges with records that neither have it nor were dealt it; there are enough.
-    strangers = chance.permutation(np.flatnonzero((own != common) & (dealt != common)))
-    strangers = strangers[~np.isin(strangers, others)][: len(alike) - len(others)]
-    partners = np.concatenate([others, strangers])
+    strangers = chance.permutation(np.flatnonzero((own_categories != common) & (dealt != common)))
+    strangers = strangers[~np.isin(strangers, other_stuck)][: len(alike) - len(other_stuck)]
+    partners = np.concatenate([other_stuck, strangers])
     dealt[alike], dealt[partners] = dealt[partners], common
     return dealt
 
 
-def _trade_with_largest(own: Ints, largest: int, counts: Ints, chance: np.random.Generator) -> Ints:
+def _trade_with_largest(own_categories: Ints, largest: int, counts: Ints, chance: np.random.Generator) -> Ints:
     """The largest category trades with all others; its remaining records get values as common as they are."""
-    dealt = np.full(len(own), largest, dtype=np.int64)
-    inside, outside = chance.permutation(np.flatnonzero(own == largest)), np.flatnonzero(own != largest)
-    dealt[inside[: len(outside)]] = own[outside]
-    others = np.flatnonzero(np.arange(len(counts)) != largest)
-    weights = np.maximum(counts[others], 1)
-    left = inside[len(outside) :]
-    dealt[left] = chance.choice(others, len(left), p=weights / weights.sum())
+    dealt = np.full(len(own_categories), largest, dtype=np.int64)
+    largest_indices, other_indices = (
+        chance.permutation(np.flatnonzero(own_categories == largest)),
+        np.flatnonzero(own_categories != largest),
+    )
+    dealt[largest_indices[: len(other_indices)]] = own_categories[other_indices]
+    other_categories = np.flatnonzero(np.arange(len(counts)) != largest)
+    weights = np.maximum(counts[other_categories], 1)
+    remaining_indices = largest_indices[len(other_indices) :]
+    dealt[remaining_indices] = chance.choice(other_categories, len(remaining_indices), p=weights / weights.sum())
     return dealt

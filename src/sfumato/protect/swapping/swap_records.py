@@ -61,9 +61,15 @@ class SwapRecords:
         """The total number of changed records."""
         return self.changes + int(self.weight[~self.free].sum())
 
-    def take(self, which: Ints, changes: int) -> SwapRecords:
+    def take(self, record_indices: Ints, changes: int) -> SwapRecords:
         """A subset of the records."""
-        return SwapRecords(self.chances[which], self.own[which], self.weight[which], self.free[which], changes)
+        return SwapRecords(
+            self.chances[record_indices],
+            self.own[record_indices],
+            self.weight[record_indices],
+            self.free[record_indices],
+            changes,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +86,15 @@ class SwapAnswer:
 
     def compute_cost(self, records: SwapRecords) -> int:
         """Σ d(t, r), in units."""
-        lost = records.chances[self.record, records.own[self.record]] - records.chances[self.record, self.category]
-        return sum_exactly(lost, np.ones(len(lost), dtype=np.int64))
+        lost_chances = (
+            records.chances[self.record, records.own[self.record]] - records.chances[self.record, self.category]
+        )
+        return sum_exactly(lost_chances, np.ones(len(lost_chances), dtype=np.int64))
 
     def shift(self, records: SwapRecords) -> Ints:
         """The change in the count of every category."""
-        gained = np.bincount(self.category, minlength=records.categories)
-        return (gained - np.bincount(records.own[self.record], minlength=records.categories)).astype(np.int64)
+        new_counts = np.bincount(self.category, minlength=records.categories)
+        return (new_counts - np.bincount(records.own[self.record], minlength=records.categories)).astype(np.int64)
 
 
 def sum_exactly(amounts: Ints, weights: Ints) -> int:
@@ -104,16 +112,16 @@ def apply_answer(
 ) -> Ints:
     """The confidential column after a solution; the changed members of a group of V are drawn at random."""
     fresh = codes.copy()
-    moved = answer.category != records.own[answer.record]
-    record, category = answer.record[moved], answer.category[moved]
-    alone = record < len(identifiable.unique)
-    fresh[identifiable.unique[record[alone]]] = category[alone]
-    group, category = record[~alone] - len(identifiable.unique), category[~alone]
+    moved_mask = answer.category != records.own[answer.record]
+    record, category = answer.record[moved_mask], answer.category[moved_mask]
+    unique_mask = record < len(identifiable.unique)
+    fresh[identifiable.unique[record[unique_mask]]] = category[unique_mask]
+    group, category = record[~unique_mask] - len(identifiable.unique), category[~unique_mask]
     order = np.argsort(group, kind="stable")
     group, category = group[order], category[order]
     rank_in_group = np.arange(len(group)) - np.searchsorted(group, group)
     # Shuffle members within groups: sort by group, then by a random number.
     of_member = np.repeat(np.arange(identifiable.groups), identifiable.sizes)
-    shuffled = identifiable.members[np.lexsort((chance.random(len(of_member)), of_member))]
-    fresh[shuffled[identifiable.starts[group] + rank_in_group]] = category
+    shuffled_members = identifiable.members[np.lexsort((chance.random(len(of_member)), of_member))]
+    fresh[shuffled_members[identifiable.starts[group] + rank_in_group]] = category
     return fresh

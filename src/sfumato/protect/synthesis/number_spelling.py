@@ -102,7 +102,7 @@ class NumberSpelling:
             *(second // 10**position for position in range(1, self.digits + 1)),
         ]
 
-    def settle_moments(self, column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
+    def settle_moments(self, column: pl.Series, learnt_people: Ints, fewest: int) -> pl.Series:
         """Timestamps in the coarsest unit that all but fewer than `fewest` of the people learnt from keep to.
 
         Otherwise one person's minutes would appear in everybody's. The few are moved towards the middle, so that none
@@ -110,14 +110,14 @@ class NumberSpelling:
         """
         fine = replace(self, step=1)
         numbers = fine.read(column)
-        known = numbers[learnt].drop_nulls()
-        step = next((unit for unit in self._list_steps() if int((known % unit != 0).sum()) < fewest), 1)
-        if not len(known) or step == 1:
+        known_numbers = numbers[learnt_people].drop_nulls()
+        step = next((unit for unit in self._list_steps() if int((known_numbers % unit != 0).sum()) < fewest), 1)
+        if not len(known_numbers) or step == 1:
             return column
-        middle = int(known.sort()[len(known) // 2])
-        down = numbers - numbers % step
-        up = down + step * (numbers % step != 0).cast(pl.Int64)
-        return fine.write(up.zip_with(up <= middle, down)).alias(column.name)
+        middle = int(known_numbers.sort()[len(known_numbers) // 2])
+        lower_numbers = numbers - numbers % step
+        upper_numbers = lower_numbers + step * (numbers % step != 0).cast(pl.Int64)
+        return fine.write(upper_numbers.zip_with(upper_numbers <= middle, lower_numbers)).alias(column.name)
 
 
 def _list_fitting_spellings(text: str) -> Iterator[NumberSpelling]:

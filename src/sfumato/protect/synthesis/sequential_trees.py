@@ -92,29 +92,35 @@ class ColumnModel:
 
     @classmethod
     def fit(
-        cls, column: SynthesisColumn, before: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
+        cls, column: SynthesisColumn, earlier_columns: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
     ) -> ColumnModel:
         """Grow the trees of a column on the earlier ones."""
-        everybody, known = np.arange(len(column.codes), dtype=np.int64), column.known
-        if 0 < len(known) < growth.min_leaf:
+        all_people, known_people = np.arange(len(column.codes), dtype=np.int64), column.known
+        if 0 < len(known_people) < growth.min_leaf:
             raise ImpossibleRelease(
-                f'{source}: only {len(known)} people that are learnt from have a value of "{column.name}", and none '
-                f"may be drawn from fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column out"
+                f'{source}: only {len(known_people)} people that are learnt from have a value of "{column.name}", and '
+                f"none may be drawn from fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column "
+                "out"
             )
-        if len(known) and growth.smooth and column.kind == "number":
+        if len(known_people) and growth.smooth and column.kind == "number":
             _refuse_few_numbers(column, growth.min_leaf, source)
         missing = None
-        if 0 < len(known) < len(everybody):
-            missing = grow_leaves(everybody, (column.codes >= 0).astype(np.int64), 2, before, growth)
-        if not len(known):
+        if 0 < len(known_people) < len(all_people):
+            missing = grow_leaves(all_people, (column.codes >= 0).astype(np.int64), 2, earlier_columns, growth)
+        if not len(known_people):
             return cls(column, missing, None, growth)
         if column.kind == "category":
-            givers = known if growth.rare else _list_givers(column, growth.min_leaf, source)
+            givers = known_people if growth.rare else _list_givers(column, growth.min_leaf, source)
             classes, width = number_target_classes(column, givers)
             return cls(
-                column, missing, grow_leaves(givers, classes, width, before, growth, column.codes[givers]), growth
+                column,
+                missing,
+                grow_leaves(givers, classes, width, earlier_columns, growth, column.codes[givers]),
+                growth,
             )
-        return cls(column, missing, grow_leaves(known, column.codes[known], 0, before, growth), growth)
+        return cls(
+            column, missing, grow_leaves(known_people, column.codes[known_people], 0, earlier_columns, growth), growth
+        )
 
     def draw(self, rows: Mapping[str, DrawnCells], count: int, chance: np.random.Generator) -> DrawnCells:
         """Draw the column for rows whose earlier columns are drawn."""
@@ -148,43 +154,50 @@ class ColumnModel:
         numbers = column.numbers
         start = self.values.starts[leaf]
         last = start + self.values.sizes[leaf] - 1
-        below, above = donors[np.maximum(donor_places - 1, start)], donors[np.minimum(donor_places + 1, last)]
-        here, low, high = (numbers[code_array].astype(np.float64) for code_array in (donor_codes, below, above))
-        down, up = here - low, high - here
-        nearer_below = (donor_places > start) & ((donor_places == last) | (down <= up))
-        gap = np.where(nearer_below, -down, up)
+        lower_codes, upper_codes = (
+            donors[np.maximum(donor_places - 1, start)],
+            donors[np.minimum(donor_places + 1, last)],
+        )
+        donor_numbers, low, high = (
+            numbers[code_array].astype(np.float64) for code_array in (donor_codes, lower_codes, upper_codes)
+        )
+        lower_gap, upper_gap = donor_numbers - low, high - donor_numbers
+        nearer_below = (donor_places > start) & ((donor_places == last) | (lower_gap <= upper_gap))
+        gap = np.where(nearer_below, -lower_gap, upper_gap)
         few = column.counts[donor_codes] < self.growth.min_leaf
-        moved = _move_numbers(
+        moved_numbers = _move_numbers(
             numbers[donor_codes], np.where(few, gap, 0.0), chance.random(len(donor_codes)), column.decimals
         )
         low, high = _choose_published_bounds(column, self.growth.min_leaf)
         if column.decimals is None and high > low:
             # The last bits of a sum of floats would disclose its terms; nobody needs them.
-            moved = np.where(few, np.round(moved, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), moved)
-        moved = np.clip(moved, low, high)
-        allowed = column.list_allowed(self.growth.min_leaf)
-        if allowed is not None:
-            moved = _find_nearest_listed(allowed, moved)
-        return DrawnCells(_rank_numbers(numbers, moved), moved)
+            moved_numbers = np.where(
+                few, np.round(moved_numbers, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), moved_numbers
+            )
+        moved_numbers = np.clip(moved_numbers, low, high)
+        allowed_numbers = column.list_allowed(self.growth.min_leaf)
+        if allowed_numbers is not None:
+            moved_numbers = _find_nearest_listed(allowed_numbers, moved_numbers)
+        return DrawnCells(_rank_numbers(numbers, moved_numbers), moved_numbers)
 
 
 def grow_leaves(
     people: Ints,
     target: Ints,
     classes: int,
-    before: Sequence[SynthesisColumn],
+    earlier_columns: Sequence[SynthesisColumn],
     growth: TreeGrowth,
-    donated: Ints | None = None,
+    donated_codes: Ints | None = None,
 ) -> TreeLeaves:
     """A tree that predicts a target (of this many classes; 0 for a number) of some people from earlier columns."""
-    donated = target if donated is None else donated
-    if not before or len(people) < 2 * growth.min_leaf or len(np.unique(target)) < 2:
-        return _sort_into_leaves(None, (), np.zeros(len(people), dtype=np.int64), donated)
+    donated_codes = target if donated_codes is None else donated_codes
+    if not earlier_columns or len(people) < 2 * growth.min_leaf or len(np.unique(target)) < 2:
+        return _sort_into_leaves(None, (), np.zeros(len(people), dtype=np.int64), donated_codes)
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    readers = tuple(_choose_reader(column, people, target, classes, growth) for column in before)
-    cells = np.empty((len(people), len(before)), dtype=np.float32)
-    for index, (column, (_, numbers)) in enumerate(zip(before, readers, strict=True)):
+    readers = tuple(_choose_reader(column, people, target, classes, growth) for column in earlier_columns)
+    cells = np.empty((len(people), len(earlier_columns)), dtype=np.float32)
+    for index, (column, (_, numbers)) in enumerate(zip(earlier_columns, readers, strict=True)):
         codes = column.codes[people]
         cells[:, index] = codes if numbers is None else numbers[codes]
     kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
@@ -194,7 +207,7 @@ def grow_leaves(
         # Few people may have many different values; min_leaf, not the number of classes, keeps them apart.
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         tree.fit(cells, target if classes else target.astype(np.float64))
-    return _sort_into_leaves(tree.tree_, readers, np.asarray(tree.tree_.apply(cells)), donated)
+    return _sort_into_leaves(tree.tree_, readers, np.asarray(tree.tree_.apply(cells)), donated_codes)
 
 
 def _compute_spread(target: Ints, classes: int) -> float:
@@ -213,27 +226,27 @@ def _choose_reader(
         return column.name, None
     group, count = group_rare_categories(column, growth.min_leaf)
     groups = group[column.codes[people]]  # −1, a missing cell, is the last
-    ordered = (
+    group_scores = (
         order_by_classes(groups, count, target, classes)
         if classes
         else order_by_mean(groups, count, target.astype(np.float64))
     )
     # Ranks, because trees read single precision: different numbers must stay different.
-    _, ranks = np.unique(ordered, return_inverse=True)
+    _, ranks = np.unique(group_scores, return_inverse=True)
     return column.name, ranks.reshape(-1).astype(np.float64)[group]
 
 
 def _sort_into_leaves(
-    tree: Any, readers: tuple[tuple[str, Floats | None], ...], leaf: Ints, donated: Ints
+    tree: Any, readers: tuple[tuple[str, Floats | None], ...], leaf: Ints, donated_codes: Ints
 ) -> TreeLeaves:
     """People in the order of their leaves, and of their values within."""
     numbers, inverse, sizes = np.unique(leaf, return_inverse=True, return_counts=True)
     inverse = inverse.reshape(-1)
-    order = np.lexsort((donated, inverse))
+    order = np.lexsort((donated_codes, inverse))
     places = np.zeros(int(numbers[-1]) + 1, dtype=np.int64)
     places[numbers] = np.arange(len(numbers))
     sizes = sizes.astype(np.int64)
-    return TreeLeaves(tree, readers, places, donated[order].astype(np.int64), np.cumsum(sizes) - sizes, sizes)
+    return TreeLeaves(tree, readers, places, donated_codes[order].astype(np.int64), np.cumsum(sizes) - sizes, sizes)
 
 
 def _draw_donors(leaves: TreeLeaves, leaf: Ints, chance: np.random.Generator) -> tuple[Ints, Ints]:
@@ -246,17 +259,17 @@ def _move_numbers(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals
     """Numbers moved part of the way to another one; whole ones end up in between, if possible."""
     if numbers.dtype.kind == "i":
         wide = np.abs(gap) >= 2
-        between = np.sign(gap) * (1 + np.floor(part * (np.abs(gap) - 1)))
-        return np.asarray(numbers + np.where(wide, between, np.rint(part * gap)).astype(np.int64))
-    moved = numbers + part * gap
-    return np.asarray(moved if decimals is None else np.round(moved, decimals))
+        whole_steps = np.sign(gap) * (1 + np.floor(part * (np.abs(gap) - 1)))
+        return np.asarray(numbers + np.where(wide, whole_steps, np.rint(part * gap)).astype(np.int64))
+    moved_numbers = numbers + part * gap
+    return np.asarray(moved_numbers if decimals is None else np.round(moved_numbers, decimals))
 
 
-def _find_nearest_listed(numbers: npt.NDArray[Any], listed: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _find_nearest_listed(numbers: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The nearest listed number."""
-    above = np.clip(np.searchsorted(numbers, listed), 1, max(len(numbers) - 1, 1))
-    low, high = numbers[above - 1], numbers[np.minimum(above, len(numbers) - 1)]
-    return np.asarray(np.where(listed - low <= high - listed, low, high))
+    upper_indices = np.clip(np.searchsorted(numbers, values), 1, max(len(numbers) - 1, 1))
+    low, high = numbers[upper_indices - 1], numbers[np.minimum(upper_indices, len(numbers) - 1)]
+    return np.asarray(np.where(values - low <= high - values, low, high))
 
 
 def _find_shared_extremes(column: SynthesisColumn, fewest: int) -> tuple[int, int]:
@@ -308,26 +321,29 @@ def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> No
 def _rank_numbers(numbers: npt.NDArray[Any], values: npt.NDArray[Any]) -> Floats:
     """The positions of numbers among the distinct ones; halfway between two if they are none of them."""
     positions = np.searchsorted(numbers, values)
-    there = numbers[np.minimum(positions, len(numbers) - 1)] == values
-    return np.where(there, positions, positions - 0.5)
+    listed_mask = numbers[np.minimum(positions, len(numbers) - 1)] == values
+    return np.where(listed_mask, positions, positions - 0.5)
 
 
 def fit_models(
-    columns: Sequence[SynthesisColumn], kept: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
+    columns: Sequence[SynthesisColumn], kept_columns: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
 ) -> tuple[ColumnModel, ...]:
     """A model for each column, on the kept and the earlier ones."""
     models: list[ColumnModel] = []
     for index, column in enumerate(columns):
         report_progress("growing trees", index, len(columns))
-        models.append(ColumnModel.fit(column, (*kept, *columns[:index]), growth, source))
+        models.append(ColumnModel.fit(column, (*kept_columns, *columns[:index]), growth, source))
     return tuple(models)
 
 
 def draw_rows(
-    models: Sequence[ColumnModel], count: int, chance: np.random.Generator, kept: Mapping[str, DrawnCells] | None = None
+    models: Sequence[ColumnModel],
+    count: int,
+    chance: np.random.Generator,
+    kept_cells: Mapping[str, DrawnCells] | None = None,
 ) -> dict[str, DrawnCells]:
     """Draw synthetic rows, column by column."""
-    rows: dict[str, DrawnCells] = dict(kept or {})
+    rows: dict[str, DrawnCells] = dict(kept_cells or {})
     for model in models:
         report_progress("drawing rows")
         rows[model.column.name] = model.draw(rows, count, chance)

@@ -49,7 +49,7 @@ class SynthesisColumn:
 
     @classmethod
     def of(
-        cls, column: pl.Series, source: str, listed: bool = False, spelling: NumberSpelling | None = None
+        cls, column: pl.Series, source: str, is_listed: bool = False, spelling: NumberSpelling | None = None
     ) -> SynthesisColumn:
         """Read a column, whose numbers are finite."""
         column = spelling.read(column).alias(column.name) if spelling else column
@@ -64,7 +64,7 @@ class SynthesisColumn:
         numbers = _read_column_values(column, values, source) if number else np.zeros(0)
         decimals = _count_decimals(numbers) if column.dtype.is_float() else 0
         kind: Literal["number", "category"] = "number" if number else "category"
-        return cls(column.name, kind, column.dtype, values, codes, counts, numbers, listed, decimals, spelling)
+        return cls(column.name, kind, column.dtype, values, codes, counts, numbers, is_listed, decimals, spelling)
 
     @property
     def known(self) -> Ints:
@@ -73,8 +73,8 @@ class SynthesisColumn:
 
     def list_common(self, fewest: int) -> Ints:
         """The people whose value at least this many have."""
-        known = self.known
-        return known[self.counts[self.codes[known]] >= fewest]
+        known_people = self.known
+        return known_people[self.counts[self.codes[known_people]] >= fewest]
 
     def measure_rare_share(self, fewest: int) -> float:
         """Of the people who have a value, the share with a value of fewer than this many people."""
@@ -140,14 +140,14 @@ def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
             )
 
 
-def settle_digits(column: pl.Series, learnt: Ints, fewest: int, spelling: NumberSpelling | None) -> pl.Series:
+def settle_digits(column: pl.Series, learnt_people: Ints, fewest: int, spelling: NumberSpelling | None) -> pl.Series:
     """Numbers and timestamps as precise as at least `fewest` of the people learnt from need."""
     if spelling is None:
-        return settle_decimals(column, learnt, fewest)
-    return spelling.settle_moments(column, learnt, fewest) if spelling.kind == "moment" else column
+        return settle_decimals(column, learnt_people, fewest)
+    return spelling.settle_moments(column, learnt_people, fewest) if spelling.kind == "moment" else column
 
 
-def settle_decimals(column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
+def settle_decimals(column: pl.Series, learnt_people: Ints, fewest: int) -> pl.Series:
     """Numbers with as many decimals as at least `fewest` of the people learnt from need; whole if none.
 
     Otherwise one person's decimals would appear in everybody's. Numbers are truncated towards the middle, so that no
@@ -155,15 +155,20 @@ def settle_decimals(column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
     """
     if not column.dtype.is_float() or column.is_nan().any():
         return column
-    known = column[learnt].drop_nulls().cast(pl.Float64).to_numpy()
-    digits = next((d for d in range(_MOST_DECIMALS + 1) if int((np.round(known, d) != known).sum()) < fewest), None)
-    if digits is None or not len(known) or np.abs(known).max() * 10.0**digits > 2.0**53:
+    known_numbers = column[learnt_people].drop_nulls().cast(pl.Float64).to_numpy()
+    digits = next(
+        (d for d in range(_MOST_DECIMALS + 1) if int((np.round(known_numbers, d) != known_numbers).sum()) < fewest),
+        None,
+    )
+    if digits is None or not len(known_numbers) or np.abs(known_numbers).max() * 10.0**digits > 2.0**53:
         return column
     numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy()
-    steps, rounded = numbers * 10.0**digits, np.round(numbers, digits)
-    inward = np.where(numbers > np.median(known), np.floor(steps), np.ceil(steps)) / 10.0**digits
-    settled = pl.Series(column.name, np.where(rounded == numbers, rounded, inward)).set(column.is_null(), None)
-    return settled.cast(column.dtype if digits else pl.Int64)
+    steps, rounded_numbers = numbers * 10.0**digits, np.round(numbers, digits)
+    inward = np.where(numbers > np.median(known_numbers), np.floor(steps), np.ceil(steps)) / 10.0**digits
+    settled_column = pl.Series(column.name, np.where(rounded_numbers == numbers, rounded_numbers, inward)).set(
+        column.is_null(), None
+    )
+    return settled_column.cast(column.dtype if digits else pl.Int64)
 
 
 def _read_column_values(column: pl.Series, values: pl.Series, source: str) -> npt.NDArray[Any]:

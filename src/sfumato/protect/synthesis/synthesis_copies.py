@@ -25,16 +25,16 @@ _TIMES, _MANY = 5, 50_000
 
 
 def build_drawn_frame(
-    names: Sequence[str], learnt: Mapping[str, SynthesisColumn], rows: Mapping[str, DrawnCells]
+    names: Sequence[str], learnt_columns: Mapping[str, SynthesisColumn], rows: Mapping[str, DrawnCells]
 ) -> pl.DataFrame:
     """Synthetic rows as they are published."""
-    return pl.DataFrame([learnt[name].publish(rows[name]) for name in names])
+    return pl.DataFrame([learnt_columns[name].publish(rows[name]) for name in names])
 
 
 def redraw_copies(
     frame: pl.DataFrame,
     models: Sequence[ColumnModel],
-    learnt: Mapping[str, SynthesisColumn],
+    learnt_columns: Mapping[str, SynthesisColumn],
     rows: Mapping[str, DrawnCells],
     chance: np.random.Generator,
     source: str,
@@ -42,63 +42,67 @@ def redraw_copies(
     """Redraw rows that equal a unique original, in place; return how many there were."""
     names = frame.columns
     unique = frame.filter(frame.is_unique())
-    left = first = _find_copied_rows(build_drawn_frame(names, learnt, rows), unique)
+    remaining_rows = first = _find_copied_rows(build_drawn_frame(names, learnt_columns, rows), unique)
     order = [model.column for model in models]
     for share, times in _ROUNDS:
         alike = order[: round(share * len(order))]
         for _ in range(times if any(column.kind == "number" for column in order) or share < 1 else 0):
-            if not len(left):
+            if not len(remaining_rows):
                 return len(first)
-            again = draw_rows(models, max(len(left), min(_TIMES * len(left), _MANY)), chance)
-            copied = _find_copied_rows(build_drawn_frame(names, learnt, again), unique)
-            fresh = np.setdiff1d(np.arange(len(again[names[0]].codes), dtype=np.int64), copied)
-            copied_rows, taken = _match_alike_rows(
-                _describe_traits(alike, rows, left), _describe_traits(alike, again, fresh)
+            new_rows = draw_rows(models, max(len(remaining_rows), min(_TIMES * len(remaining_rows), _MANY)), chance)
+            new_copies = _find_copied_rows(build_drawn_frame(names, learnt_columns, new_rows), unique)
+            fresh = np.setdiff1d(np.arange(len(new_rows[names[0]].codes), dtype=np.int64), new_copies)
+            copied_rows, taken_indices = _match_alike_rows(
+                _describe_traits(alike, rows, remaining_rows), _describe_traits(alike, new_rows, fresh)
             )
             for name in names:
-                rows[name].put(left[copied_rows], again[name].take(fresh[taken]))
-            left = np.delete(left, copied_rows)
-    _repeat_others(rows, left, chance, source)
+                rows[name].put(remaining_rows[copied_rows], new_rows[name].take(fresh[taken_indices]))
+            remaining_rows = np.delete(remaining_rows, copied_rows)
+    _repeat_others(rows, remaining_rows, chance, source)
     return len(first)
 
 
-def _repeat_others(rows: Mapping[str, DrawnCells], left: Ints, chance: np.random.Generator, source: str) -> None:
+def _repeat_others(
+    rows: Mapping[str, DrawnCells], remaining_rows: Ints, chance: np.random.Generator, source: str
+) -> None:
     """Rows that still equal a unique original take the cells of a synthetic row that does not."""
     count = len(next(iter(rows.values())).codes)
-    good = np.setdiff1d(np.arange(count, dtype=np.int64), left)
+    good = np.setdiff1d(np.arange(count, dtype=np.int64), remaining_rows)
     if not len(good):
         raise ImpossibleRelease(
             f"{source}: every one of {count} synthetic rows equals a unique original; publish fewer columns, "
             'or set copies = "allow"'
         )
-    taken = good[chance.integers(0, len(good), len(left))]
+    taken_rows = good[chance.integers(0, len(good), len(remaining_rows))]
     for cells in rows.values():
-        cells.put(left, cells.take(taken))
+        cells.put(remaining_rows, cells.take(taken_rows))
 
 
-def _find_copied_rows(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:
+def _find_copied_rows(published_frame: pl.DataFrame, unique: pl.DataFrame) -> Ints:
     """The synthetic rows that equal one of the originals."""
     keys = [f"x{index}" for index in range(unique.width)]
     people = unique.rename(dict(zip(unique.columns, keys, strict=True)))
-    rows = published.rename(dict(zip(unique.columns, keys, strict=True))).with_row_index("row")
+    rows = published_frame.rename(dict(zip(unique.columns, keys, strict=True))).with_row_index("row")
     copies = rows.join(people, on=keys, how="semi", nulls_equal=True)
     return np.sort(copies["row"].to_numpy().astype(np.int64))
 
 
-def _describe_traits(columns: Sequence[SynthesisColumn], rows: Mapping[str, DrawnCells], some: Ints) -> pl.DataFrame:
+def _describe_traits(
+    columns: Sequence[SynthesisColumn], rows: Mapping[str, DrawnCells], row_indices: Ints
+) -> pl.DataFrame:
     """What must stay of some rows: the word, or whether a number is present; and the rank among equal ones."""
-    cells = [(column, rows[column.name].codes[some]) for column in columns]
+    cells = [(column, rows[column.name].codes[row_indices]) for column in columns]
     traits = {
         f"x{index}": codes.astype(np.int64) if column.kind == "category" else (codes < 0).astype(np.int64)
         for index, (column, codes) in enumerate(cells)
     }
-    frame = pl.DataFrame({"row": np.arange(len(some), dtype=np.int64), **traits})
+    frame = pl.DataFrame({"row": np.arange(len(row_indices), dtype=np.int64), **traits})
     nth = pl.int_range(pl.len())
     return frame.with_columns((nth.over(list(traits)) if traits else nth).alias("nth"))
 
 
-def _match_alike_rows(rows: pl.DataFrame, others: pl.DataFrame) -> tuple[Ints, Ints]:
+def _match_alike_rows(rows: pl.DataFrame, other_rows: pl.DataFrame) -> tuple[Ints, Ints]:
     """Pairs of rows and a similar other one, none used twice."""
     keys = [name for name in rows.columns if name != "row"]
-    matches = rows.join(others, on=keys, how="inner", suffix="_other").sort("row")
+    matches = rows.join(other_rows, on=keys, how="inner", suffix="_other").sort("row")
     return matches["row"].to_numpy().astype(np.int64), matches["row_other"].to_numpy().astype(np.int64)

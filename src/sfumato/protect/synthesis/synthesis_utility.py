@@ -17,36 +17,38 @@ GROUPS = 10
 _MOST_CELLS = 1_000_000
 
 
-def measure_pair_loss(original: pl.DataFrame, published: pl.DataFrame) -> float:
+def measure_pair_loss(original: pl.DataFrame, published_frame: pl.DataFrame) -> float:
     """The total variation between joint distributions, averaged over all pairs of columns (one column: its own).
 
     Numbers that are kept as text must be read before.
     """
-    cut = [_group_cells_before_and_after(original[name], published[name]) for name in original.columns]
+    cut = [_group_cells_before_and_after(original[name], published_frame[name]) for name in original.columns]
     pairs = list(combinations(cut, 2)) or [(cut[0], cut[0])]
     return sum(_measure_pair_distance(first, other) for first, other in pairs) / len(pairs)
 
 
-def _group_cells_before_and_after(original: pl.Series, published: pl.Series) -> tuple[Ints, Ints, int]:
+def _group_cells_before_and_after(original: pl.Series, published_cells: pl.Series) -> tuple[Ints, Ints, int]:
     """The group of every cell before and after, and how many there are; missing is one."""
-    both = pl.concat([original, published])
+    all_cells = pl.concat([original, published_cells])
     if original.dtype.is_numeric() or original.dtype == pl.Date:
-        numbers = both.to_physical().cast(pl.Float64)
-        known = numbers[: len(original)].drop_nulls().to_numpy()
-        edges = np.unique(np.quantile(known, np.arange(1, GROUPS) / GROUPS)) if len(known) else np.zeros(0)
+        numbers = all_cells.to_physical().cast(pl.Float64)
+        known_numbers = numbers[: len(original)].drop_nulls().to_numpy()
+        edges = (
+            np.unique(np.quantile(known_numbers, np.arange(1, GROUPS) / GROUPS)) if len(known_numbers) else np.zeros(0)
+        )
         groups = np.searchsorted(edges, numbers.fill_null(0.0).to_numpy(), side="left") + 1
-        groups[both.is_null().to_numpy()] = 0
+        groups[all_cells.is_null().to_numpy()] = 0
     else:
-        groups = both.rank("dense").fill_null(0).to_numpy()
+        groups = all_cells.rank("dense").fill_null(0).to_numpy()
     groups = groups.astype(np.int64)
     return groups[: len(original)], groups[len(original) :], int(groups.max(initial=0)) + 1
 
 
 def _measure_pair_distance(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
     keys = (first_groups[0] * other[2] + other[0], first_groups[1] * other[2] + other[1])
-    first, then, count = *keys, first_groups[2] * other[2]
+    first, second, count = *keys, first_groups[2] * other[2]
     if count > _MOST_CELLS:
         dense = np.unique(np.concatenate(keys), return_inverse=True)[1].reshape(-1)
-        first, then, count = dense[: len(first)], dense[len(first) :], int(dense.max(initial=0)) + 1
-    shares = np.bincount(first, minlength=count) / len(first) - np.bincount(then, minlength=count) / len(then)
+        first, second, count = dense[: len(first)], dense[len(first) :], int(dense.max(initial=0)) + 1
+    shares = np.bincount(first, minlength=count) / len(first) - np.bincount(second, minlength=count) / len(second)
     return float(np.abs(shares).sum()) / 2

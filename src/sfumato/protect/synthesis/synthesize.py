@@ -124,10 +124,11 @@ class Synthesize(Method):
     def _check_kind_options(self) -> Synthesize:
         if self.kind == "partial":
             options = {"rows": self.rows, "holdout": self.holdout or None, "most_nearer": self.most_nearer}
-            given = [name for name, value in options.items() if value is not None]
-            if given or self.copies == "redraw":
+            given_options = [name for name, value in options.items() if value is not None]
+            if given_options or self.copies == "redraw":
                 raise ValueError(
-                    f"a partial release keeps everybody's row: {', '.join(given) or 'copies = redraw'} is for full ones"
+                    f"a partial release keeps everybody's row: {', '.join(given_options) or 'copies = redraw'} is for "
+                    "full ones"
                 )
         elif self.most_nearer is not None and self.holdout == 0:
             raise ValueError("most_nearer compares with people set aside: holdout must be above 0")
@@ -144,11 +145,11 @@ class Synthesize(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The drawn columns; what is drawn depends on all of them."""
-        everything = trace_all_columns(data)
+        full_trace = trace_all_columns(data)
         if self.kind == "full":
-            return everything
+            return full_trace
         trace = trace_columns(self.columns or (*data.quasi_identifying, *data.sensitive))
-        return replace(trace, reads=everything.reads)
+        return replace(trace, reads=full_trace.reads)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Set people aside, grow a tree for each column on the earlier columns, and draw."""
@@ -158,41 +159,45 @@ class Synthesize(Method):
         report_progress("encoding the table")
         frame = data.frame.select(names)
         refuse_infinite(frame, data.source)
-        spelt = {name: NumberSpelling.of(frame[name]) for name in names}
-        learnt = {
-            name: SynthesisColumn.of(frame[name][people.learnt], data.source, name in data.hierarchies, spelt[name])
+        spellings = {name: NumberSpelling.of(frame[name]) for name in names}
+        learnt_columns = {
+            name: SynthesisColumn.of(frame[name][people.learnt], data.source, name in data.hierarchies, spellings[name])
             for name in names
         }
-        drawn_columns = self._list_drawn_columns(data, learnt)
+        drawn_columns = self._list_drawn_columns(data, learnt_columns)
         if self.smooth:
-            fine = [name for name in drawn_columns if frame.schema[name].is_float() or spelt[name] is not None]
+            fine = [name for name in drawn_columns if frame.schema[name].is_float() or spellings[name] is not None]
             loose = [name for name in fine if name not in data.hierarchies]
             frame = frame.with_columns(
-                settle_digits(frame[name], people.learnt, self.min_leaf, spelt[name]) for name in loose
+                settle_digits(frame[name], people.learnt, self.min_leaf, spellings[name]) for name in loose
             )
-            learnt |= {
+            learnt_columns |= {
                 name: SynthesisColumn.of(
                     frame[name][people.learnt], data.source, spelling=NumberSpelling.of(frame[name])
                 )
                 for name in loose
             }
-        kept = [name for name in names if name not in drawn_columns]
+        kept_names = [name for name in names if name not in drawn_columns]
         growth = TreeGrowth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
-        models = fit_models([learnt[n] for n in drawn_columns], [learnt[n] for n in kept], growth, data.source)
+        models = fit_models(
+            [learnt_columns[n] for n in drawn_columns], [learnt_columns[n] for n in kept_names], growth, data.source
+        )
         count = len(data) if self.rows is None else self.rows
-        rows = draw_rows(models, count, chance, {name: DrawnCells.keep(learnt[name]) for name in kept})
+        rows = draw_rows(models, count, chance, {name: DrawnCells.keep(learnt_columns[name]) for name in kept_names})
         redrawn = 0
         if self.kind == "full" and self.copies != "allow":
-            redrawn = redraw_copies(frame, models, learnt, rows, chance, data.source)
-        published = build_drawn_frame(names, learnt, rows)
-        explained = self._drop_unlisted_hierarchies(data.with_frame(published), learnt, drawn_columns)
+            redrawn = redraw_copies(frame, models, learnt_columns, rows, chance, data.source)
+        published_frame = build_drawn_frame(names, learnt_columns, rows)
+        published_table = self._drop_unlisted_hierarchies(
+            data.with_frame(published_frame), learnt_columns, drawn_columns
+        )
         return Release(
-            data=explained,
+            data=published_table,
             method=self,
-            claims=self._list_claims(data, learnt, drawn_columns, kept),
-            losses=self._measure_losses(frame, published, learnt, drawn_columns, redrawn),
+            claims=self._list_claims(data, learnt_columns, drawn_columns, kept_names),
+            losses=self._measure_losses(frame, published_frame, learnt_columns, drawn_columns, redrawn),
             details=self._build_details(people, models, count, chance, redrawn),
-            changes=state_changes(self, data, explained, dict.fromkeys(drawn_columns, ChangeKind.DRAWN)),
+            changes=state_changes(self, data, published_table, dict.fromkeys(drawn_columns, ChangeKind.DRAWN)),
         )
 
     def _list_published(self, table: Table) -> list[str]:
@@ -212,9 +217,9 @@ class Synthesize(Method):
         order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)
         return _PeopleRows(np.sort(order[aside:]), np.sort(order[:aside]))
 
-    def _list_drawn_columns(self, table: Table, learnt: Mapping[str, SynthesisColumn]) -> list[str]:
+    def _list_drawn_columns(self, table: Table, learnt_columns: Mapping[str, SynthesisColumn]) -> list[str]:
         """The columns that are drawn, in order."""
-        names = list(learnt)
+        names = list(learnt_columns)
         if self.columns is not None:
             self._refuse_strange("columns", self.columns, names, table)
             if self.kind == "full" and set(self.columns) != set(names):
@@ -222,56 +227,72 @@ class Synthesize(Method):
                     f"{table.source}: a full release draws all {len(names)} columns, but `columns` names "
                     f"{len(self.columns)}; set kind = partial, or omit `columns`"
                 )
-        wanted = set(names)
+        drawn_names = set(names)
         if self.kind == "partial":
-            wanted = set(self.columns or (*table.quasi_identifying, *table.sensitive))
-            if not wanted:
+            drawn_names = set(self.columns or (*table.quasi_identifying, *table.sensitive))
+            if not drawn_names:
                 raise PolicyError(f"{table.source}: there is nothing to draw; name `columns`")
-        self._refuse_strange("order", self.order or (), [name for name in names if name in wanted], table)
+        self._refuse_strange("order", self.order or (), [name for name in names if name in drawn_names], table)
         first = list(self.order or ())
-        rest = [name for name in names if name in wanted and name not in first]
-        return [*first, *sorted(rest, key=lambda name: _has_many_words(learnt[name]))]
+        rest = [name for name in names if name in drawn_names and name not in first]
+        return [*first, *sorted(rest, key=lambda name: _has_many_words(learnt_columns[name]))]
 
-    def _refuse_strange(self, field: str, given: Sequence[str], known: Sequence[str], table: Table) -> None:
-        strange = [name for name in given if name not in known]
-        if strange or len(set(given)) < len(given):
+    def _refuse_strange(self, field: str, given_names: Sequence[str], known_names: Sequence[str], table: Table) -> None:
+        strange = [name for name in given_names if name not in known_names]
+        if strange or len(set(given_names)) < len(given_names):
             raise PolicyError(
                 f"{table.source}: `{field}` names {quote_names(strange) or 'a column twice'}; it must "
                 f"name different columns that are published and drawn{ask_published(table, strange)}"
             )
 
     def _drop_unlisted_hierarchies(
-        self, published: Table, learnt: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str]
+        self, published_table: Table, learnt_columns: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str]
     ) -> Table:
         """Remove the hierarchies that do not list what was drawn."""
-        moved = [
+        moved_names = [
             name
             for name in drawn_columns
-            if self.smooth and learnt[name].kind == "number" and learnt[name].list_allowed(self.min_leaf) is None
+            if self.smooth
+            and learnt_columns[name].kind == "number"
+            and learnt_columns[name].list_allowed(self.min_leaf) is None
         ]
-        kept = {name: hierarchy for name, hierarchy in published.hierarchies.items() if name not in moved}
-        return replace(published, hierarchies=MappingProxyType(kept))
+        hierarchies = {
+            name: hierarchy for name, hierarchy in published_table.hierarchies.items() if name not in moved_names
+        }
+        return replace(published_table, hierarchies=MappingProxyType(hierarchies))
 
     def _list_claims(
-        self, table: Table, learnt: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str], kept: Sequence[str]
+        self,
+        table: Table,
+        learnt_columns: Mapping[str, SynthesisColumn],
+        drawn_columns: Sequence[str],
+        kept_names: Sequence[str],
     ) -> tuple[Claim, ...]:
-        made = []
-        numbers = tuple(name for name in drawn_columns if learnt[name].kind == "number" and len(learnt[name].values))
+        claims = []
+        numbers = tuple(
+            name for name in drawn_columns if learnt_columns[name].kind == "number" and len(learnt_columns[name].values)
+        )
         if self.smooth and numbers:
             meaning = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
-            made.append(
+            claims.append(
                 claim_with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, meaning)
             )
-        words = tuple(name for name in drawn_columns if learnt[name].kind == "category" and len(learnt[name].values))
+        words = tuple(
+            name
+            for name in drawn_columns
+            if learnt_columns[name].kind == "category" and len(learnt_columns[name].values)
+        )
         if self.rare == "redraw" and words:
             meaning = f"At least {self.min_leaf} people have every word that was drawn."
             arguments = {"fewest": self.min_leaf, "columns": words}
-            made.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
+            claims.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":
             meaning = "Nothing but the drawn columns was changed."
-            made.append(claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, meaning))
+            claims.append(
+                claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept_names)}, meaning)
+            )
         elif self.copies != "allow":
-            made.append(
+            claims.append(
                 claim_with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique.")
             )
         if self.most_nearer is not None:
@@ -279,28 +300,32 @@ class Synthesize(Method):
                 f"No larger share of rows than {self.most_nearer:g} is nearer to people learnt from than to as many "
                 "people set aside."
             )
-            made.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
-        return (*made, claim_nobody_named(table))
+            claims.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
+        return (*claims, claim_nobody_named(table))
 
     def _measure_losses(
         self,
         original: pl.DataFrame,
-        published: pl.DataFrame,
-        learnt: Mapping[str, SynthesisColumn],
+        published_frame: pl.DataFrame,
+        learnt_columns: Mapping[str, SynthesisColumn],
         drawn_columns: Sequence[str],
         redrawn: int,
     ) -> dict[str, Number]:
         report_progress("comparing before and after")
-        words = [name for name in drawn_columns if learnt[name].kind == "category"]
-        rare = sum(_count_rare_cells(original[name], published[name], self.min_leaf) for name in words)
-        replaced = (
-            sum(learnt[name].measure_rare_share(self.min_leaf) for name in words) if self.rare == "redraw" else 0.0
+        words = [name for name in drawn_columns if learnt_columns[name].kind == "category"]
+        rare = sum(_count_rare_cells(original[name], published_frame[name], self.min_leaf) for name in words)
+        replaced_share = (
+            sum(learnt_columns[name].measure_rare_share(self.min_leaf) for name in words)
+            if self.rare == "redraw"
+            else 0.0
         )
         return {
-            "loss": measure_pair_loss(*(_read_text_numbers(frame, learnt) for frame in (original, published))),
+            "loss": measure_pair_loss(
+                *(_read_text_numbers(frame, learnt_columns) for frame in (original, published_frame))
+            ),
             "redrawn_rows": redrawn,
-            "rare_words": rare / max(published.height * len(words), 1),
-            "replaced_words": replaced / max(len(words), 1),
+            "rare_words": rare / max(published_frame.height * len(words), 1),
+            "replaced_words": replaced_share / max(len(words), 1),
         }
 
     def _build_details(
@@ -311,13 +336,13 @@ class Synthesize(Method):
             # No row is anybody's: these are the people that attacks target, in no order.
             rows = np.resize(chance.permutation(people.learnt), count)
             details = {"rows": rows, "training": people.learnt, "holdout": people.aside}
-        grown = {model.column.name: model.values for model in models if model.values is not None}
+        grown_leaves = {model.column.name: model.values for model in models if model.values is not None}
         return SynthesisDetails(
             **details,
             public={model.column.name: _DRAWN for model in models},
             order=[model.column.name for model in models],
-            leaves={name: len(leaves.sizes) for name, leaves in grown.items()},
-            smallest_leaf={name: leaves.smallest for name, leaves in grown.items()},
+            leaves={name: len(leaves.sizes) for name, leaves in grown_leaves.items()},
+            smallest_leaf={name: leaves.smallest for name, leaves in grown_leaves.items()},
             redrawn=redrawn,
             words_left_out={
                 model.column.name: int((model.column.counts < self.min_leaf).sum())
@@ -342,16 +367,16 @@ def _has_many_words(column: SynthesisColumn) -> bool:
     return column.kind == "category" and len(column.values) > MOST_CLASSES
 
 
-def _read_text_numbers(frame: pl.DataFrame, learnt: Mapping[str, SynthesisColumn]) -> pl.DataFrame:
+def _read_text_numbers(frame: pl.DataFrame, learnt_columns: Mapping[str, SynthesisColumn]) -> pl.DataFrame:
     """Numbers that are kept as text, as numbers."""
-    spelt = {name: column.spelling for name, column in learnt.items()}
+    spellings = {name: column.spelling for name, column in learnt_columns.items()}
     return frame.with_columns(
-        spelling.read(frame[name]).alias(name) for name, spelling in spelt.items() if spelling is not None
+        spelling.read(frame[name]).alias(name) for name, spelling in spellings.items() if spelling is not None
     )
 
 
-def _count_rare_cells(original: pl.Series, published: pl.Series, fewest: int) -> int:
+def _count_rare_cells(original: pl.Series, published_cells: pl.Series, fewest: int) -> int:
     """How many cells hold a word that fewer than this many people have."""
     word_counts = original.drop_nulls().alias("word").value_counts(name="people")
     rare = word_counts.filter(pl.col("people") < fewest)["word"]
-    return int(published.is_in(rare.implode()).sum())
+    return int(published_cells.is_in(rare.implode()).sum())
