@@ -118,3 +118,30 @@ def find_wrong_side(claim: Claim) -> str:
         if is_spelled(float(claim.threshold), match[2]) and _SIDES[match[1]] != claim.bound:
             return match[0]
     return ""
+
+
+_VAGUE = re.compile(
+    r"\b(mostly|usually|generally|typically|normally|nearly|almost|roughly|approximately|largely|mainly|somewhat|fairly|"
+    r"hardly|rarely|probably|possibly|sufficiently|safe|safely|secure|securely|anonymous|private|protected|harmless)\b",
+    re.IGNORECASE,
+)
+_UNIVERSAL = re.compile(
+    r"\b(no|not|none|nothing|nobody|every|everything|everybody|each|all|any|always|never|whatever|neither|only|exactly)\b",
+    re.IGNORECASE,
+)
+
+
+def find_vague_words(claim: Claim) -> str:
+    """A word by which nobody knows what is checked; empty if there is none. A private entry is one that was named."""
+    match = _VAGUE.search(re.sub(r"\bprivate (entry|entries)\b", "", claim.meaning))
+    return match[0] if match else ""
+
+
+def says_of_all(claim: Claim) -> bool:
+    """Whether a claim that something happens in 0 cells, rows or items says that it is so in each of them.
+
+    One of a share that has a given size says the share.
+    """
+    is_of_share = re.search(r"\ba share of \d", claim.meaning) is not None
+    is_zero = claim.bound == "exactly" and claim.threshold == 0
+    return not is_zero or is_of_share or _UNIVERSAL.search(claim.meaning) is not None

@@ -153,6 +153,8 @@ class Example:
     """Property → what its claim must promise, computed by hand, where that is no number of the method's fields."""
     shows: Mapping[ChangeKind, Callable[[Pair], bool]] = field(default_factory=dict)
     """Kind of change → whether its words are true of a column, in plain Python: for a kind without `read_rule`."""
+    by_hand: Mapping[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    """A small table worked out by hand: column → its cells, and what the method publishes of them."""
 
 
 METHOD_EXAMPLES = (
@@ -180,15 +182,42 @@ METHOD_EXAMPLES = (
     Example("partition", sf.Partition(models=(sf.KAnonymity(k=3),)), people),
     Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
     Example("k-optimize", sf.KOptimize(k=3), few_people),
-    Example("microaggregate", sf.Microaggregate(k=4), numbers),
-    Example("group rare values", sf.GroupRareValues(columns=("occupation", "disease"), min_count=20), people),
-    Example("top code", sf.TopCode(columns="age", k=5), people),
+    Example(
+        "microaggregate",
+        sf.Microaggregate(k=4),
+        numbers,
+        by_hand={
+            "age": ([20, 22, 24, 26, 80, 82, 84, 86], [23.0] * 4 + [83.0] * 4),
+            "weight": ([5, 5, 7, 7, 31, 31, 33, 33], [6.0] * 4 + [32.0] * 4),
+        },
+    ),
+    Example(
+        "group rare values",
+        sf.GroupRareValues(columns=("occupation", "disease"), min_count=20),
+        people,
+        by_hand={
+            "occupation": (["cook"] * 19 + ["judge"] + ["nurse"] * 20, ["other"] * 20 + ["nurse"] * 20),
+            "disease": (["flu"] * 20 + ["cold"] * 20, ["flu"] * 20 + ["cold"] * 20),
+        },
+    ),
+    Example(
+        "top code",
+        sf.TopCode(columns="age", k=5),
+        people,
+        by_hand={"age": ([20, 25, 30, 35, 40, 59, 61, 65, 66, 70, 99], [20, 25, 30, 35, 40, 59, 60, 60, 60, 60, 60])},
+    ),
     Example(
         "top code, both ends",
         sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}, floors={"weight": 10}),
         numbers,
     ),
-    Example("round numbers", sf.RoundNumbers(columns="age", step=5), people, limits={"largest_rounding": 2.5}),
+    Example(
+        "round numbers",
+        sf.RoundNumbers(columns="age", step=5),
+        people,
+        limits={"largest_rounding": 2.5},
+        by_hand={"age": ([-3, 0, 2, 3, 41, None], [-5, 0, 0, 5, 40, None])},
+    ),
     Example(
         "round numbers, by decimals",
         sf.RoundNumbers(columns=("age", "weight"), step=2.5),

@@ -15,10 +15,12 @@ from sfumato.protect import METHODS
 from sfumato.release import Claim
 from tests.contract.claim_words import (
     find_strange_numbers,
+    find_vague_words,
     find_wrong_side,
     is_spelled,
     list_words,
     read_numbers,
+    says_of_all,
     tells_threshold,
 )
 from tests.contract.examples import METHOD_EXAMPLES
@@ -45,6 +47,11 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
             f'says "{side}", and what is checked is {claim.bound.replace("_", " ")} {claim.threshold:g}: write that, '
             "or check what it says"
         )
+    vague = find_vague_words(claim)
+    if vague:
+        yield f'says "{vague}": nobody can check that; write what holds, of which cells, and to what number'
+    if not says_of_all(claim):
+        yield "promises 0, so it holds for all: begin it with Every or No, and say of what"
     if not tells_threshold(claim, sizes, names):
         yield (
             f"does not say {claim.threshold:g}, the threshold that is checked: write it in the sentence, from the same "
@@ -89,6 +96,19 @@ def test_one_less_is_right_of_others_only() -> None:
     assert "at least 2 others" in claim.meaning and not list(explain_wrong_numbers(made, claim))
     false = claim.model_copy(update={"meaning": "Every published person is in a class of 2."})
     assert "says 2" in next(explain_wrong_numbers(made, false))
+
+
+def test_a_vague_sentence_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = made.release.claims[0]
+    assert not list(explain_wrong_numbers(made, claim))
+    for meaning, wrong in (
+        ("Every published number of age is nearly a multiple of 5.", 'says "nearly"'),
+        ("The age is safe at 5.", 'says "safe"'),
+        ("Numbers of age are multiples of 5.", "begin it with Every or No"),
+    ):
+        vague = claim.model_copy(update={"meaning": meaning})
+        assert wrong in " ".join(explain_wrong_numbers(made, vague))
 
 
 def test_how_many_columns_there_are_is_no_limit() -> None:
