@@ -75,7 +75,7 @@ def exhaustive(table: sf.Table, metric: str, most: int) -> object:
     judge = ModelJudge((sf.KAnonymity(k=5),))
     costs = make_metric(metric, grouping)  # type: ignore[arg-type]
     verdicts = (grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape)))
-    return min((v for v in verdicts if v.suppressed <= most), key=costs.compute_exactly)
+    return min((v for v in verdicts if v.suppressed_count <= most), key=costs.compute_exactly)
 
 
 def main() -> None:

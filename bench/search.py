@@ -73,7 +73,7 @@ def _search(grouping: Grouping, *, diverse: bool):  # type: ignore[no-untyped-de
     models = (sf.KAnonymity(k=10), *([sf.LDiversity(l=2, column="disease")] if diverse else []))
     found = find_optimal_node(grouping, ModelJudge(models), "loss", grouping.rows // 20)
     assert found.best is not None
-    return found.best, found.checked
+    return found.best, found.checked_count
 
 
 def draw_tuples(tuples: int, *, diverse: bool) -> Grouping:

@@ -80,7 +80,7 @@ def _against_milp() -> None:
     rows = []
     for count in (500, 2_000, 8_000):
         one = records(count)
-        shift = find_least_shift(one.available, one.changes, one.forced)
+        shift = find_least_shift(one.available, one.changes, one.forced_counts)
         begun = time.perf_counter()
         whole = by_milp(one)
         slow = time.perf_counter() - begun
@@ -107,14 +107,14 @@ def by_milp(one: SwapRecords) -> float:
     count, width = one.chances.shape
     places = np.arange(count * width)
     record, takes = places // width, places % width
-    moving = takes != one.own[record]
+    moving = takes != one.own_categories[record]
     counted = moving & one.free[record]
     rows = np.concatenate([record, np.full(int(counted.sum()), count), count + 1 + takes])
     matrix = coo_array((np.ones(len(rows)), (rows, np.concatenate([places, places[counted], places]))))
-    held = np.bincount(one.own, weights=one.weight, minlength=width)
+    held = np.bincount(one.own_categories, weights=one.weight, minlength=width)
     sums = np.concatenate([one.weight, [one.changes], held])
     upper = np.where(~one.free[record] & ~moving, 0, one.weight[record])
-    lost = (one.chances[np.arange(count), one.own][:, None] - one.chances).ravel() / UNIT
+    lost = (one.chances[np.arange(count), one.own_categories][:, None] - one.chances).ravel() / UNIT
     done = milp(
         lost,
         integrality=np.ones(len(lost), dtype=np.int64),

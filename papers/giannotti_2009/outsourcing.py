@@ -42,7 +42,7 @@ def _coded(key: ItemKey) -> frozenset[int]:
 
 def _items(key: ItemKey, seen: frozenset[int]) -> set[Any]:
     """N⁻¹ of the slides: the items whose codes are all there."""
-    return {item for item, image in zip(key.items, key.published, strict=True) if image <= seen}
+    return {item for item, image in zip(key.items, key.published_images, strict=True) if image <= seen}
 
 
 def mapping(setting: Setting) -> Findings:

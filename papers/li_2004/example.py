@@ -105,13 +105,13 @@ class Example:
         """Table 3's column as an answer."""
         category = [
             AMOUNTS.index(changed[number]) if number in changed else int(own)
-            for number, own in zip(self.numbers, self.records.own, strict=True)
+            for number, own in zip(self.numbers, self.records.own_categories, strict=True)
         ]
         return SwapAnswer(np.arange(len(category), dtype=np.int64), np.array(category, dtype=np.int64))
 
     def differences(self, answer: SwapAnswer) -> dict[int, float]:
         """d(t, r) of every record."""
-        lost = self.records.chances[answer.record, self.records.own[answer.record]]
+        lost = self.records.chances[answer.record, self.records.own_categories[answer.record]]
         lost = lost - self.records.chances[answer.record, answer.category]
         return {self.numbers[record]: int(one) / UNIT for record, one in zip(answer.record, lost, strict=True)}
 

@@ -14,7 +14,7 @@ Codes = NDArray[np.int32]
 """Codes of items, values or columns: half as wide, so that twice as many fit a cache."""
 Places = NDArray[np.integer[Any]]
 """Places in a list, in as few bytes as hold them: to look something up, not for arithmetic that could overflow."""
-Unsigned = NDArray[np.uint32]
+UnsignedInts = NDArray[np.uint32]
 Shorts = NDArray[np.int16]
 ShortCodes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
@@ -33,5 +33,5 @@ WordGrid = Annotated[Words, 2]
 
 __all__ = [
     "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "Places", "ShortCodes",
-    "Shorts", "SingleGrid", "Singles", "Unsigned", "WordGrid", "Words",
+    "Shorts", "SingleGrid", "Singles", "UnsignedInts", "WordGrid", "Words",
 ]  # fmt: skip

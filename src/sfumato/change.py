@@ -40,7 +40,7 @@ class Change:
         return self.kind is ChangeKind.KEPT and not self.starred
 
     @property
-    def dropped(self) -> bool:
+    def is_dropped(self) -> bool:
         """Whether the column is not published."""
         return self.kind is ChangeKind.DROPPED
 

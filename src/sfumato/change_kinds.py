@@ -57,9 +57,9 @@ class LossWords(NamedTuple):
 
     meaning: str
     """What it is a share of, as a sentence."""
-    kept: str
+    caption: str
     """What the rest, 1 − loss, is a share of: the line above a percentage."""
-    of: str
+    scope: str
     """The line below it: where, or in what."""
 
 
@@ -101,7 +101,7 @@ class KindMeaning(NamedTuple):
 def _read_caps(column: RecodedColumn) -> Recode | None:
     """The smallest and the largest published number; None for words, and for numbers with noise."""
     cells = column.cells.drop_nulls()
-    if column.facts or not are_numbers(cells, column.known):
+    if column.facts or not are_numbers(cells, column.known_values):
         return None
     ends = cells.sort()
     return lambda values: values.clip(ends[0], ends[-1])
@@ -113,7 +113,7 @@ def _read_groups(column: RecodedColumn) -> Recode | None:
     if not cells.count():
         return None
     texts = spell_cells(cells)
-    people = spell_cells(column.known).alias("cell").value_counts(name="people")
+    people = spell_cells(column.known_values).alias("cell").value_counts(name="people")
     surplus = texts.alias("cell").value_counts(name="rows").join(people, on="cell", how="left", nulls_equal=True)
     ranked_cells = surplus.filter(pl.col("cell").is_not_null()).sort(
         pl.col("rows") - pl.col("people").cast(pl.Int64).fill_null(0), pl.col("cell")

@@ -18,20 +18,20 @@ from typing import Any
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_SECONDS = 1.0
 _REPEAT_SECONDS = 0.05
-_completed: list[str] = []
-_answered = threading.Event()
-_separated = threading.Event()
+_completed_steps: list[str] = []
+_answer_event = threading.Event()
+_separation_event = threading.Event()
 _STANDARD_ERROR = 2
 
 
 def record_completion(sentence: str) -> None:
     """Record what this process completed and an interrupt no longer undoes, for its final message."""
-    _completed.append(sentence)
+    _completed_steps.append(sentence)
 
 
 def list_completions() -> tuple[str, ...]:
     """What this process completed, in order."""
-    return tuple(_completed)
+    return tuple(_completed_steps)
 
 
 def ignore_late_signals() -> None:
@@ -43,7 +43,7 @@ def ignore_late_signals() -> None:
 
 def settle_answer() -> None:
     """The whole answer of the command was printed: a signal no longer adds a second one."""
-    _answered.set()
+    _answer_event.set()
 
 
 def separate_errors() -> None:
@@ -52,7 +52,7 @@ def separate_errors() -> None:
     Rust code that calls Python back when a signal arrives calls it a panic, and prints pages about it.
     """
     error_stream = sys.__stderr__
-    if error_stream is None or sys.stderr is not error_stream or _separated.is_set():
+    if error_stream is None or sys.stderr is not error_stream or _separation_event.is_set():
         return
     try:
         copy = os.dup(error_stream.fileno())
@@ -60,11 +60,11 @@ def separate_errors() -> None:
         return
     error_stream.flush()
     sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=error_stream.encoding, errors=error_stream.errors)
-    _separated.set()
+    _separation_event.set()
 
 
 def _silence_libraries() -> None:
-    if _separated.is_set():
+    if _separation_event.is_set():
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, _STANDARD_ERROR)
         os.close(nowhere)
@@ -88,7 +88,7 @@ class _SignalHold:
 
     def __init__(self) -> None:
         self._blocks = 0
-        self._arrived: list[int] = []
+        self._arrived_signals: list[int] = []
         self._handlers: dict[signal.Signals, Any] = {}
 
     def begin(self) -> None:
@@ -103,7 +103,7 @@ class _SignalHold:
             try:
                 signal.signal(number, self._remember)
             except KeyboardInterrupt:  # it just arrived: the block is still finished
-                self._arrived.append(number)
+                self._arrived_signals.append(number)
                 signal.signal(number, self._remember)
 
     def end(self) -> None:
@@ -112,12 +112,12 @@ class _SignalHold:
             return
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        signal_numbers, self._arrived = self._arrived, []
+        signal_numbers, self._arrived_signals = self._arrived_signals, []
         if signal_numbers:
             signal.raise_signal(signal_numbers[0])
 
     def _remember(self, number: int, _: FrameType | None) -> None:
-        self._arrived.append(number)
+        self._arrived_signals.append(number)
 
 
 _HOLD = _SignalHold()
@@ -130,10 +130,10 @@ class StopSignals:
         """Nothing has arrived yet."""
         self.number: int | None = None
         self._last = -math.inf
-        self._finished = False
+        self._is_finished = False
         self._report_unraisable = sys.unraisablehook
-        _answered.clear()
-        self._completed = len(_completed)
+        _answer_event.clear()
+        self._earlier_count = len(_completed_steps)
 
     def install(self) -> None:
         """Handle signals from now on; a signal that the caller ignores (nohup) stays ignored."""
@@ -144,24 +144,24 @@ class StopSignals:
 
     def finish(self) -> None:
         """The outcome is decided: later signals change neither the message nor the exit code."""
-        self._finished = True
+        self._is_finished = True
         if sys.unraisablehook == self._stop_later:
             sys.unraisablehook = self._report_unraisable
 
     @property
-    def answered(self) -> bool:
+    def is_answered(self) -> bool:
         """Whether the whole answer was printed: a script gets one JSON text, not a second one about the signal."""
-        return _answered.is_set()
+        return _answer_event.is_set()
 
     def list_completions(self) -> tuple[str, ...]:
         """What was completed since this command started."""
-        return tuple(_completed[self._completed :])
+        return tuple(_completed_steps[self._earlier_count :])
 
     def _stop(self, number: int, _: FrameType | None) -> None:
         current_time = time.monotonic()
         is_repeat = self.number is not None and current_time - self._last < _AGAIN_SECONDS
         self._last = current_time
-        if self._finished or _answered.is_set() or is_repeat:  # a second one would only disturb the cleanup
+        if self._is_finished or _answer_event.is_set() or is_repeat:  # a second one would only disturb the cleanup
             return
         self.number = self.number or number
         _silence_libraries()

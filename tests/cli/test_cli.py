@@ -369,7 +369,7 @@ def test_a_signal_just_before_the_answer_adds_no_second_one(
     def late() -> None:
         begin()
         if len(interrupts.list_completions()) > before:
-            interrupts._HOLD._arrived.append(signal.SIGTERM)
+            interrupts._HOLD._arrived_signals.append(signal.SIGTERM)
 
     monkeypatch.setattr(interrupts._HOLD, "begin", late)
     ran = invoke("run", policy, "--out", tmp_path / "out", "--json")

@@ -35,7 +35,7 @@ def _list_sentences(kind: type[sf.Method]) -> Iterator[tuple[str, str]]:
             yield f"{spell_name(claim.property)} ({who})", claim.meaning
     for made in make_all(kind):
         words = describe_method_loss(kind.model_fields["method"].default, map(asdict, made.release.changes))
-        yield "the loss", f"{words.meaning} The rest: … {words.kept}, {words.of}."
+        yield "the loss", f"{words.meaning} The rest: … {words.caption}, {words.scope}."
     if kind.leaves_out:
         yield "what is left out", kind.leaves_out
     done = {change.kind for made in make_all(kind) for change in made.release.changes}

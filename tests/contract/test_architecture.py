@@ -6,12 +6,12 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sfumato
+from tests.contract.plain_names import list_avoided
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
@@ -98,34 +98,12 @@ def check_arguments(tree: ast.Module) -> None:
             assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
 
 
-AVOIDED = {"told", "said", "found", "one", "beside", "besides", "after", "drawn", "counted", "named", "at", "place"}
-
-
-def list_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Every name that a module gives, and its line; `before` and `after` of a class are a pair that says enough."""
-    paired = {
-        id(field.target)
-        for part in ast.walk(tree)
-        if isinstance(part, ast.ClassDef)
-        for field in part.body
-        if isinstance(field, ast.AnnAssign)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in paired:
-            yield node.lineno, node.id
-        elif isinstance(node, ast.arg):
-            yield node.lineno, node.arg
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.lineno, node.name
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.lineno, node.attr
-
-
 def check_names(tree: ast.Module) -> None:
     """Stop at a name that is a participle, a preposition or a pronoun: it does not say what the thing is."""
-    for line, name in list_names(tree):
-        assert name.strip("_") not in AVOIDED, (
-            f'line {line}: "{name}" does not say what it is: name it by a noun, such as claims, row_index or outcome'
+    for given in list_avoided(tree):
+        raise AssertionError(
+            f'line {given.line}: "{given.name}" does not say what it is: name it by a noun, such as claims, row_index '
+            "or kept_rows; what must be called so because users or files do, is listed in tests/contract/plain_names.py"
         )
 
 
@@ -187,10 +165,25 @@ def test_an_import_against_the_rule_is_noticed(path: str, code: str) -> None:
 def test_what_is_against_the_rules_is_noticed() -> None:
     with pytest.raises(AssertionError, match="11 arguments"):
         check_arguments(ast.parse(f"def f({', '.join('abcdefghijk')}): pass"))
-    for code in ("found = 1", "def f(one): pass", "class A:\n    def told(self): pass", "self.place = 2"):
+    for code in (
+        "found = 1",
+        "def f(one): pass",
+        "class A:\n    def told(self): pass",
+        "self.place = 2",
+        "def f(left): return left",
+        "class A:\n    kept: int",
+        "rows = [held for held in range(3)]",
+        "def f():\n    def g():\n        blanked = 1",
+    ):
         with pytest.raises(AssertionError, match="does not say what it is"):
             check_names(ast.parse(code))
-    check_names(ast.parse("class Moments:\n    before: int\n    after: int"))
+    for code in (
+        "class Moments:\n    before: int\n    after: int",
+        "def f(left, right): return left",
+        "class A:\n    def of(cls): pass",
+        "seed = speed = kept_rows = 1",
+    ):
+        check_names(ast.parse(code))
     with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
         check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
     with pytest.raises(AssertionError, match="under @record"):

@@ -241,7 +241,7 @@ def explain_reversed_loss(meaning: str, kept: str) -> str:
 def test_the_words_of_a_loss_are_not_reversed(kind: ChangeKind) -> None:
     words = kind.meaning.loss_words
     assert words is not None
-    wrong = explain_reversed_loss(words.meaning, words.kept)
+    wrong = explain_reversed_loss(words.meaning, words.caption)
     assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
 
 

@@ -143,10 +143,10 @@ def test_cells_are_counted_by_how_they_differ() -> None:
     assert (found.blanked, found.coarser, found.suppressed, found.other, found.cells) == (1, 1, 1, 1, 5)
     assert found.loss is None
     again = measure_changes(original, sf.Table.of({"a": ["1", "1-2", "3-4", "4", "*"]}, roles))["a"]
-    assert (again.coarser, again.suppressed, again.other, again.changed) == (2, 1, 0, 3)
+    assert (again.coarser, again.suppressed, again.other, again.changed_count) == (2, 1, 0, 3)
     assert again.loss == pytest.approx((1 / 3 + 1 / 3 + 1) / 5)
     filled = measure_changes(original, sf.Table.of({"a": ["1", "2", "3", "4", "1-2"]}, roles))["a"]
-    assert (filled.filled, filled.other, filled.changed) == (1, 0, 1) and filled.loss is None
+    assert (filled.filled, filled.other, filled.changed_count) == (1, 0, 1) and filled.loss is None
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def explain_wrong_rule(column: ChangedColumn) -> str:
     rule = read(column.recoded)
     if rule is None:
         return f"{line} cannot read the rule off it: let it read every column that is stated so, or state another kind"
-    wrong = int(rule(column.recoded.known).cast(cells.dtype).ne_missing(cells).sum())
+    wrong = int(rule(column.recoded.known_values).cast(cells.dtype).ne_missing(cells).sum())
     return (
         f"{line} shows {wrong} of {len(cells)} people otherwise than the release does, so attacks would miss them: "
         "repair it, or state the kind whose rule this is"
@@ -114,7 +114,7 @@ def test_a_rule_that_is_not_read_is_noticed() -> None:
     assert find_unread_rule([column._replace(kind=ChangeKind.OTHER)]) is ChangeKind.OTHER
     capped = explain_wrong_rule(column._replace(kind=ChangeKind.CAPPED))
     assert "`read_rule` of ChangeKind.CAPPED" in capped and "people otherwise" in capped
-    words = RecodedColumn(column.recoded.cells.cast(pl.String), column.recoded.known, {})
+    words = RecodedColumn(column.recoded.cells.cast(pl.String), column.recoded.known_values, {})
     assert "cannot read" in explain_wrong_rule(column._replace(recoded=words))
 
 

@@ -151,7 +151,7 @@ def number_rows(rows: pl.DataFrame, first: int) -> pl.DataFrame:
 
 
 def list_numbers(batch: AlignedBatch) -> list[tuple[int, int]]:
-    return list(zip(batch.original["n"].to_list(), batch.published["n"].to_list(), strict=True))
+    return list(zip(batch.original["n"].to_list(), batch.published_frame["n"].to_list(), strict=True))
 
 
 @pytest.mark.parametrize("left_out", [False, True])

@@ -81,10 +81,16 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     costs = make_metric(metric, grouping)  # type: ignore[arg-type]
     verdicts = [grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape))]
     for most in (0, 300, len(table)):
-        allowed = [v for v in verdicts if v.suppressed <= most]
+        allowed = [v for v in verdicts if v.suppressed_count <= most]
         best = min(
             allowed,
-            key=lambda v: (costs.compute_exactly(v), compute_loss(grouping, v), v.suppressed, sum(v.levels), v.levels),
+            key=lambda v: (
+                costs.compute_exactly(v),
+                compute_loss(grouping, v),
+                v.suppressed_count,
+                sum(v.levels),
+                v.levels,
+            ),
         )
         assert find_optimal_node(grouping, judge, metric, most).best == best  # type: ignore[arg-type]
 

@@ -52,7 +52,7 @@ def test_fakes_do_not_disturb_the_slides_inverse() -> None:
     """N⁻¹({1, 2, 3, 4, 6}) = {a, b}: the items whose images it holds."""
     key = slides_key()
     seen = {1, 2, 3, 4, 6}
-    held = {item for item, image in zip(key.items, key.published, strict=True) if image <= seen}
+    held = {item for item, image in zip(key.items, key.published_images, strict=True) if image <= seen}
     assert held == {"a", "b"}
     assert key.find_itemset(frozenset({1, 2, 3})) == (0, 1)
     assert key.find_itemset(frozenset({1, 2})) is None

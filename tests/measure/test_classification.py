@@ -112,7 +112,7 @@ def test_rows_that_were_left_out_are_tested_all_the_same() -> None:
 def test_a_published_target_of_two_classes_counts_as_each_in_part() -> None:
     table = Table.of({"a": ["x", "y", "x"], "t": ["p", "q", "r"]}, dict.fromkeys("at", "quasi_identifying"))
     published = table.with_frame(table.frame.with_columns(t=pl.Series(["{p, q}", "q", "*"])))
-    classes = module._TargetClasses.of(table, published, "t").published
+    classes = module._TargetClasses.of(table, published, "t").published_rows
     assert list(zip(classes.row.tolist(), classes.label.tolist(), strict=True)) == [
         (0, 0),
         (0, 1),

@@ -76,7 +76,7 @@ def test_phase_1_keeps_the_counts_with_three_changes() -> None:
     flows = solve_phase_one(EXAMPLE.records.available, EXAMPLE.records.changes)
     assert flows.shift == 0 and flows.moves.sum() == 3
     assert (flows.moves.sum(axis=0) == flows.moves.sum(axis=1)).all()
-    assert find_least_shift(EXAMPLE.records.available, 3, EXAMPLE.records.forced) == 0
+    assert find_least_shift(EXAMPLE.records.available, 3, EXAMPLE.records.forced_counts) == 0
 
 
 def test_phase_1_is_whole_where_the_linear_program_is_not() -> None:

@@ -72,13 +72,13 @@ def test_lists_and_messages_are_in_no_order_of_the_entries() -> None:
     )
     assert mixed.bases == sorted(mixed.bases)
     assert not set(mixed.bases) & set(cipher.bases)
-    assert len(set(mixed.masked)) == 20  # equal points are encrypted differently
+    assert len(set(mixed.masked_points)) == 20  # equal points are encrypted differently
 
 
 def test_what_is_learnt_is_recorded() -> None:
     async def run(network: Network, own: list[bytes]) -> list[str]:
         await unite_privately(network, own, 4, width=12)
-        return network.learnt
+        return network.learnt_sentences
 
     first, second, last = run_sites(run, [[b"a", b"b"], [b"a"], [b"a"]])
     assert len(first) == 1
@@ -92,7 +92,7 @@ def test_what_is_learnt_is_recorded() -> None:
 def test_the_last_site_is_told_what_its_counts_give_away(lists: list[list[bytes]], words: str) -> None:
     async def run(network: Network, own: list[bytes]) -> list[str]:
         await unite_privately(network, own, 4, width=12)
-        return network.learnt
+        return network.learnt_sentences
 
     assert words in run_sites(run, lists)[-1][0]
 
@@ -102,7 +102,7 @@ def test_passing_tells_the_first_site_what_sites_have_in_common() -> None:
 
     async def run(network: Network, own: list[bytes]) -> list[str]:
         await unite_by_passing(network, own, 4, width=12)
-        return network.learnt
+        return network.learnt_sentences
 
     first, second, _ = run_sites(run, [[b"a", b"b"], [b"a", b"b", b"c"], [b"c"]])
     assert "in common (0, 1, 2)" in first[0]

@@ -252,8 +252,8 @@ class TestRules:
             assert any(2 * sum(item in row for row in rows) > len(rows) for item in items)
             return
         parts = split_unknowns(release.data)
-        known = [frozenset(map(str, row)) for row in parts.known.to_lists()]
-        unknown = [frozenset(map(str, row)) for row in parts.unknown.to_lists()]
+        known = [frozenset(map(str, row)) for row in parts.known_items.to_lists()]
+        unknown = [frozenset(map(str, row)) for row in parts.unknown_items.to_lists()]
         for row, sure, open_ in zip(rows, known, unknown, strict=True):
             assert sure <= row <= sure | open_
             assert not sure & open_

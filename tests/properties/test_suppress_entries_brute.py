@@ -129,8 +129,8 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
     cells = case.cells()
     ledger = EntryLedger(cells, case.question)
     ledger.add(RuleMining(cells, case.question).mine_rules(cells.states))
-    known = {ledger.spell_rule(rule) for rule in range(ledger.known)}
-    known_rows = np.isin(np.arange(len(cells.codes)), ledger.held)[:, None]
+    known = {ledger.spell_rule(rule) for rule in range(ledger.rule_count)}
+    known_rows = np.isin(np.arange(len(cells.codes)), ledger.held_rows)[:, None]
     shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0) & known_rows).tolist()
     if not shown:
         return
@@ -140,7 +140,7 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
         ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANKED else BLANKED)
     blanked = {(int(row), int(column)) for row, column in np.argwhere(ledger.states == BLANKED)}
     now = {_text(rule) for rule in case.rules(blanked)}
-    opened = {ledger.spell_rule(int(rule)) for rule in ledger.books.opened[: ledger.open]}
+    opened = {ledger.spell_rule(int(rule)) for rule in ledger.books.open_rules[: ledger.open]}
     assert opened == known & now
 
 

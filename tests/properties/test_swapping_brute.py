@@ -141,7 +141,7 @@ def by_milp(records: SwapRecords) -> tuple[int, float]:
 
     count, width = records.chances.shape
     size = count * width
-    own = records.own
+    own = records.own_categories
     rows, low, high = [], [], []
 
     def line(entries: dict[int, float], least: float, most: float) -> None:
@@ -186,24 +186,24 @@ def by_milp(records: SwapRecords) -> tuple[int, float]:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_optimum_is_that_of_a_milp_over_all_records(seed: int) -> None:
     records = random_records(seed, ties=seed % 3 == 0)
-    shift = find_least_shift(records.available, records.changes, records.forced)
+    shift = find_least_shift(records.available, records.changes, records.forced_counts)
     expected, cost = by_milp(records)
     assert shift == expected
     best = find_best_answer(records, shift, 60.0, np.random.default_rng(seed))
     assert best.objective / UNIT == pytest.approx(cost, abs=2e-6)  # the tolerance of HiGHS
     assert best.proven
     assert np.abs(best.answer.shift(records)).sum() <= shift
-    moved = best.answer.category != records.own[best.answer.record]
+    moved = best.answer.category != records.own_categories[best.answer.record]
     assert (moved & records.free[best.answer.record]).sum() == records.changes
     assert moved[~records.free[best.answer.record]].all()
-    assert (np.bincount(best.answer.record, minlength=len(records.own)) == records.weight).all()
+    assert (np.bincount(best.answer.record, minlength=len(records.own_categories)) == records.weight).all()
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_small_cores_and_samples_find_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With cores of a few records the proof rests on prices and gaps, as it does in large tables."""
     records = random_records(100 + seed, ties=seed % 4 == 0)
-    shift = find_least_shift(records.available, records.changes, records.forced)
+    shift = find_least_shift(records.available, records.changes, records.forced_counts)
     whole = find_best_answer(records, shift, 60.0, np.random.default_rng(0))
     monkeypatch.setattr("sfumato.protect.swapping.swap_optimal._FEW", 2)
     monkeypatch.setattr("sfumato.protect.swapping.swap_prices._SAMPLE", 6)
@@ -241,7 +241,7 @@ def test_without_time_the_best_found_is_given_with_its_bound(seed: int, monkeypa
 @pytest.mark.parametrize("seed", range(30))
 def test_prices_never_promise_more_than_the_optimum(seed: int) -> None:
     records = random_records(seed)
-    shift = find_least_shift(records.available, records.changes, records.forced)
+    shift = find_least_shift(records.available, records.changes, records.forced_counts)
     bound = find_prices(records, shift, inf)[1].bound
     best = find_best_answer(records, shift, 60.0, np.random.default_rng(0))
     assert best.objective - 0.5 * UNIT < bound <= best.objective
@@ -262,7 +262,7 @@ def test_the_least_shift_is_that_of_problem_1(counts: list[int], share: float) -
 
 def literally(records: SwapRecords, record: list[int], current: list[int]) -> list[int]:
     """Table 2 and Appendix A word by word, over all pairs."""
-    own = [int(records.own[r]) for r in record]
+    own = [int(records.own_categories[r]) for r in record]
     unique = [bool(records.free[r]) for r in record]
 
     def d(at: int, a: int, b: int) -> int:
@@ -335,7 +335,7 @@ def test_random_swaps_change_as_many_as_asked_and_shift_counts_least(seed: int) 
     nothing = np.zeros(categories, dtype=np.int64)
     for part, available, asked in (
         (loose, records.available, changes),
-        (~loose, records.forced, int(records.forced.sum())),
+        (~loose, records.forced_counts, int(records.forced_counts.sum())),
     ):
         gained = np.bincount(answer.category[part], minlength=categories)
         shift = int(np.abs(gained - np.bincount(own[answer.record[part]], minlength=categories)).sum())
@@ -350,10 +350,10 @@ def test_exchanges_lead_from_old_to_new(pairs: list[tuple[int, int]]) -> None:
     now = old.copy()
     for one, other in made.swaps:
         now[one], now[other] = now[other], now[one]
-    now[made.replaced] = new[made.replaced]
+    now[made.replaced_rows] = new[made.replaced_rows]
     assert now.tolist() == new.tolist()
     if sorted(old.tolist()) == sorted(new.tolist()):
-        assert not len(made.replaced)
+        assert not len(made.replaced_rows)
     assert len(made.swaps) <= int((old != new).sum())
 
 
@@ -373,12 +373,12 @@ def test_records_that_are_all_alike_are_decided_at_once() -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_a_draft_meets_every_sum(seed: int) -> None:
     records = random_records(seed)
-    shift = find_least_shift(records.available, records.changes, records.forced)
+    shift = find_least_shift(records.available, records.changes, records.forced_counts)
     draft = draft_answer(records, shift, np.random.default_rng(seed))
-    moved = draft.category != records.own[draft.record]
+    moved = draft.category != records.own_categories[draft.record]
     assert (moved & records.free[draft.record]).sum() == records.changes
     assert moved[~records.free[draft.record]].all()
-    assert (np.bincount(draft.record, minlength=len(records.own)) == records.weight).all()
+    assert (np.bincount(draft.record, minlength=len(records.own_categories)) == records.weight).all()
     assert np.abs(draft.shift(records)).sum() <= shift
 
 

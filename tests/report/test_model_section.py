@@ -110,7 +110,7 @@ def test_the_tree_is_the_one_behind_the_rules(rows: list[tuple[str, ...]], k: in
         (frozenset(rule.left), str(rule.right[0]).removeprefix("y = ")): rule.support
         for rule in release.data.list_counts()
     }
-    wrong = sum(leaf.people - leaf.counts[leaf.predicted] for _, leaf in tree.list_leaves())
+    wrong = sum(leaf.people - leaf.counts[leaf.predicted_class] for _, leaf in tree.list_leaves())
     assert release.losses["loss"] * len(rows) == wrong or abs(release.losses["loss"] * len(rows) - wrong) < 1e-9
 
 

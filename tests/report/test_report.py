@@ -122,8 +122,8 @@ def account(
         title="A test",
         certificate=body,
         original=original,
-        published=published,
-        before=Outcome(attempts=len(original), successes=len(original) // 2, baseline=1),
+        published_data=published,
+        original_linking=Outcome(attempts=len(original), successes=len(original) // 2, baseline=1),
         sizes_before=class_size_counts(original),
         sizes_after=class_size_counts(published),
         distributions={n: distribution(original.frame[n], published.frame[n], None) for n in published.frame.columns},
@@ -141,8 +141,8 @@ def page_of(told: RunAccount, internal: bool) -> str:
     """The page that stays, or the one that leaves, made from the certificate and the published data alone."""
     if internal:
         return render_report(told)
-    body = build_outgoing_certificate(told.certificate, told.published).model_dump(mode="json")
-    return render_report(gather_outgoing_account(body | {"title": told.title}, told.published))
+    body = build_outgoing_certificate(told.certificate, told.published_data).model_dump(mode="json")
+    return render_report(gather_outgoing_account(body | {"title": told.title}, told.published_data))
 
 
 class Reader(HTMLParser):
@@ -348,7 +348,7 @@ def test_odd_columns(columns: dict[str, list[Any]], internal: bool) -> None:
 def test_an_empty_release_renders() -> None:
     nothing = {"town": pl.Series([], dtype=pl.String)}
     empty = account({"town": ["a", "b"]}, sizes_after=pl.DataFrame(schema={"size": int, "classes": int, "rows": int}))
-    empty = replace(empty, published=Table.of(pl.DataFrame(nothing), {"town": "quasi_identifying"}))
+    empty = replace(empty, published_data=Table.of(pl.DataFrame(nothing), {"town": "quasi_identifying"}))
     empty = replace(empty, distributions={"town": distribution(pl.Series(["a", "b"]), nothing["town"], None)})
     text = Reader(page_of(empty, internal=False)).text
     assert "town (nothing)" in text

@@ -117,7 +117,7 @@ def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> N
     record, _, internal = pages[name]
     words = loss_words.describe_loss(record)
     kept = wording.format_percent(max(0.0, 1 - record["utility"]["loss"]))
-    assert f"{words.kept} {kept} {words.of}" in internal
+    assert f"{words.caption} {kept} {words.scope}" in internal
     assert words.meaning.replace('"', "&#34;").replace("'", "&#39;") in internal
     assert ("of the detail kept" in internal) == (name in ("generalize", "partition"))
     assert ("how much detail the cells lost" in internal.lower()) == (name in ("generalize", "partition"))

@@ -46,8 +46,8 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pat
 
 def test_two_releases_side_by_side(releases: tuple[Path, Path]) -> None:
     found = sf.compare(*releases)
-    assert all(one.holds for one in found.verified)
-    rows = {(row.about, row.name): (row.first, row.second) for row in found.rows}
+    assert all(one.holds for one in found.verifications)
+    rows = {(row.topic, row.name): (row.first, row.second) for row in found.rows}
     assert rows["claim", "k_anonymity, promised"] == (2, 9)
     first, second = rows["loss", "loss"]
     assert isinstance(first, float) and isinstance(second, float)

@@ -57,7 +57,7 @@ def test_two_releases_of_baskets_compare(tmp_path: Path) -> None:
     sf.run(sf.Policy.read(hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])))
     found = sf.compare(tmp_path / "out", tmp_path / "out")
     assert not any(row.differs for row in found.rows)
-    assert ("data", "items") in {(row.about, row.name) for row in found.rows}
+    assert ("data", "items") in {(row.topic, row.name) for row in found.rows}
 
 
 def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:

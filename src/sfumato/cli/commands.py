@@ -303,7 +303,7 @@ def compare_command(
         print_json(comparison.as_json())
     else:
         print_comparison(comparison)
-    if not all(verification.holds for verification in comparison.verified):
+    if not all(verification.holds for verification in comparison.verifications):
         raise typer.Exit(FAILED)
 
 
@@ -349,7 +349,7 @@ def run_commands() -> None:
         if stop.number is None and not isinstance(error, KeyboardInterrupt):
             _explain_error(error, wants_json)
         code = BY_SIGNAL + signal.SIGINT
-    if not stop.answered and (stop.number is not None or code == BY_SIGNAL + signal.SIGINT):
+    if not stop.is_answered and (stop.number is not None or code == BY_SIGNAL + signal.SIGINT):
         report_stop(stop, wants_json)
     sys.exit(code if isinstance(code, int) else 0)
 

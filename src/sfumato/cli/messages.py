@@ -288,16 +288,16 @@ def print_comparison(comparison: Comparison) -> None:
     for row in comparison.rows:
         cells = ["–" if c is None else f"{c:g}" if isinstance(c, float) else str(c) for c in (row.first, row.second)]
         grid.add_row(
-            row.about if row.about != last else "",
+            row.topic if row.topic != last else "",
             _escape_cell(row.name),
             *map(_escape_cell, cells),
             "≠" if row.differs else "",
         )
-        last = row.about
+        last = row.topic
     _print_things(grid)
     if comparison.internal:
         _print_things("These figures are from the private records: they are for you, and not in the releases.")
-    for name, verification in zip(("first", "second"), comparison.verified, strict=True):
+    for name, verification in zip(("first", "second"), comparison.verifications, strict=True):
         if verification.for_publication is False:
             _print_things(f"! {name}: {NOT_FOR_PUBLICATION}")
         for problem in verification.problems:

@@ -120,8 +120,8 @@ def _explain_checks(decoding: DecodedMining) -> list[str]:
     """What is known about the result, in sentences."""
     kept_count, rows = len(decoding.itemsets), decoding.itemsets.rows
     result = f"{kept_count:,} itemsets with a support of {decoding.least:,} or more in {rows:,} baskets"
-    removal_text = f"{decoding.returned - kept_count:,} of them false, too rare, or the same items in other codes"
-    sentences = [f"{result}; the provider returned {decoding.returned:,}, {removal_text}."]
+    removal_text = f"{decoding.returned_count - kept_count:,} of them false, too rare, or the same items in other codes"
+    sentences = [f"{result}; the provider returned {decoding.returned_count:,}, {removal_text}."]
     if not decoding.is_exact:
         sentences.append(
             "Filters show too many itemsets and too large supports; give the original baskets to remove false ones "
@@ -143,7 +143,7 @@ def _describe(decoding: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFra
         "rules": None if rules is None else rules.to_dicts(),
         "min_support": decoding.least,
         "baskets": decoding.itemsets.rows,
-        "returned": decoding.returned,
+        "returned": decoding.returned_count,
         "spot_checks": decoding.spot_checks,
         "exact_supports": decoding.is_exact,
         "proved_complete": decoding.is_complete,

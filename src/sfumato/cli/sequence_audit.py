@@ -61,7 +61,9 @@ def _read_sequences(data: str, is_points: bool, separator: str | None, columns: 
 
     if is_points:
         return DraftSource.of(data, "points", separator, columns=columns).sequences
-    return Sequences.read(data, id=columns.owner, item=columns.what, time=columns.when, separator=separator)
+    return Sequences.read(
+        data, id=columns.owner, item=columns.item_column, time=columns.time_column, separator=separator
+    )
 
 
 def _print_lengths(findings: SequenceAudit) -> None:

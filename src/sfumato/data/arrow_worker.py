@@ -135,7 +135,7 @@ def _hand_over_foreign(kind: str, limit: int, most_columns: int, options: dict[s
     _limit_process(limit)
     try:
         foreign_table = worker.open_foreign(sys.stdin.buffer, worker.Request(kind, limit=limit, **options))
-    except worker.Refused as refusal:
+    except worker.RefusedFile as refusal:
         _write_names(refusal.names)
         return int(refusal.code)
     return _stream(foreign_table.schema, foreign_table.batches, foreign_table.cells, limit, most_columns)

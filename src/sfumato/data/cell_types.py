@@ -57,7 +57,7 @@ class TypesOfCells:
         """Nothing was seen yet."""
         self._decimal = decimal
         self._names: dict[str, None] = {}
-        self._known: set[str] = set()
+        self._filled_names: set[str] = set()
         self._not_whole: set[str] = set()
         self._not_decimal: set[str] = set()
 
@@ -65,7 +65,7 @@ class TypesOfCells:
         """Look at more rows."""
         cells = spell_points(cells, self._decimal)
         self._names |= dict.fromkeys(cells.columns)
-        self._known |= {name for name, count in cells.count().row(0, named=True).items() if count}
+        self._filled_names |= {name for name, count in cells.count().row(0, named=True).items() if count}
         for excluded_names, condition in ((self._not_whole, _fits_whole()), (self._not_decimal, _fits_decimal())):
             open_names = [name for name in cells.columns if name not in excluded_names]
             excluded_names.update(set(open_names) - set(_list_matching_columns(cells, open_names, condition)))
@@ -75,7 +75,7 @@ class TypesOfCells:
         return {name: self._decide_column(name) for name in self._names}
 
     def _decide_column(self, name: str) -> pl.DataType:
-        if name not in self._known:
+        if name not in self._filled_names:
             return pl.String()
         return (
             pl.Int64()

@@ -77,7 +77,7 @@ class BoundedStream(io.RawIOBase):
         self._path = path
         packing = detect_packing(path)
         self._limit = compute_unpack_limit(path.stat().st_size, text=text)
-        self._left = self._limit if packing else None
+        self._remaining_bytes = self._limit if packing else None
         self._file = open_packed(path, packing) if packing else path.open("rb")
 
     def readable(self) -> bool:
@@ -87,9 +87,9 @@ class BoundedStream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
         data = self._file.read(min(len(buffer), _BLOCK))
-        if self._left is not None:
-            self._left -= len(data)
-            if self._left < 0:
+        if self._remaining_bytes is not None:
+            self._remaining_bytes -= len(data)
+            if self._remaining_bytes < 0:
                 raise explain_unpacked_size(self._path, self._limit)
         buffer[: len(data)] = data
         return len(data)

@@ -30,7 +30,7 @@ STATISTICS = {
 _ROWS = 1 << 16
 
 
-class Refused(Exception):
+class RefusedFile(Exception):
     """The file cannot be read, for a reason with an exit code; `names` are the tables that there are."""
 
     def __init__(self, code: int, names: list[str] | None = None) -> None:
@@ -92,7 +92,7 @@ def read_workbook(content: bytes, request: Request) -> Any:
     try:
         book = fastexcel.read_excel(content)
     except fastexcel.FastExcelError as error:
-        raise Refused(LOCKED if "assword" in str(error) else NO_WORKBOOK) from None
+        raise RefusedFile(LOCKED if "assword" in str(error) else NO_WORKBOOK) from None
     sheet = choose_name(book.sheet_names, request.table, [name for name in book.sheet_names if _has_cells(book, name)])
     names, first = _read_header(book, sheet, request)
     if not names:
@@ -112,7 +112,7 @@ def _refuse_archive(content: bytes, limit: int) -> None:
         parts = archive.infolist()
     names = {part.filename for part in parts}
     if not any(name.lower().startswith("xl/workbook.") for name in names) and "content.xml" not in names:
-        raise Refused(NO_WORKBOOK)
+        raise RefusedFile(NO_WORKBOOK)
     if sum(part.file_size for part in parts) > 2 * limit:  # XML takes more than the cells that it spells
         raise MemoryError
 
@@ -192,11 +192,11 @@ def choose_name(names: list[str], wanted_name: str | None, filled_names: list[st
     """The named sheet or table, or the only one; an empty sheet beside it does not count."""
     if wanted_name is not None:
         if wanted_name not in names:
-            raise Refused(NOT_THERE, names)
+            raise RefusedFile(NOT_THERE, names)
         return wanted_name
     candidates = names if filled_names is None or not filled_names else filled_names
     if len(candidates) != 1:
-        raise Refused(SEVERAL, names)
+        raise RefusedFile(SEVERAL, names)
     return candidates[0]
 
 

@@ -165,12 +165,12 @@ class Prefix(_Builder):
         texts = spell_cells(known_values).to_list()
         usual = max(multimode(map(len, texts)))
 
-        def masked(text: str, count: int) -> str:
+        def mask_text(text: str, count: int) -> str:
             # Codes of different length are masked to one length: the length also discloses something. It is the usual
             # one, since the longest may be that of one person, who is suppressed.
             return text[:count] + SUPPRESSED * max(usual - count, 1) if count else SUPPRESSED
 
-        return [[text, *(masked(text, count) for count in self.keep)] for text in texts]
+        return [[text, *(mask_text(text, count) for count in self.keep)] for text in texts]
 
 
 class Dates(_Builder):

@@ -22,7 +22,7 @@ class LabelChoice(NamedTuple):
     """A label, and how many leaves it covers beyond one."""
 
     text: str
-    lost: int
+    lost_count: int
 
 
 def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], LabelChoice] | None = None) -> LabelChoice:
@@ -31,14 +31,14 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
     `find_group` gives the lowest label of the hierarchy that covers them all. Dates among other words are never listed.
     """
     text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
-    has_dates = len(leaves) > 1 and bool(domain.dated[leaves].any())
+    has_dates = len(leaves) > 1 and bool(domain.date_mask[leaves].any())
     if len(text) <= LONGEST_SET and not has_dates:
         return LabelChoice(text, len(leaves) - 1)
     star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
     group = None if find_group is None else find_group(leaves)
     span = choose_range(domain, leaves) if domain.positions is not None or not has_dates else None
     choices = [choice for choice in (span, group, star) if choice is not None]
-    return min(choices, key=lambda choice: choice.lost)
+    return min(choices, key=lambda choice: choice.lost_count)
 
 
 def find_covering_group(domain: Domain, leaves: Ints) -> LabelChoice:

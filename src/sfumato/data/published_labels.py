@@ -128,7 +128,7 @@ class Domain:
         return self.moments if self.numbers is None else self.numbers
 
     @cached_property
-    def dated(self) -> Flags:
+    def date_mask(self) -> Flags:
         """Which leaves look like dates."""
         return flag_dates(pl.Series(self.leaves, dtype=pl.String)).to_numpy()
 
@@ -181,7 +181,7 @@ class Domain:
 
     def reads(self, label: str | None) -> bool:
         """Whether a label can be read: a value, a label of the hierarchy, or a range or set of values."""
-        if label is None or label in self._known:
+        if label is None or label in self._known_runs:
             return True
         ends = self._parse_ends(label)
         if ends is None:
@@ -242,7 +242,7 @@ class Domain:
         return frozenset(self.leaves) | frozenset(self.spellings)
 
     def _read(self, texts: Sequence[str | None], nearest: bool) -> _LabelRuns:
-        known_runs, read = self._known, _LabelRuns()
+        known_runs, read = self._known_runs, _LabelRuns()
         for number, text in enumerate(texts):
             if text is None:
                 continue
@@ -277,7 +277,7 @@ class Domain:
         return parse_moments(text) if self.moments is not None else None
 
     @cached_property
-    def _known(self) -> dict[str, Runs]:
+    def _known_runs(self) -> dict[str, Runs]:
         """The runs of every leaf, in both spellings, of the hierarchy's labels and of the suppressed cell."""
         known_runs: dict[str, Runs] = {}
         places = np.argsort(self._order)
@@ -290,7 +290,7 @@ class Domain:
         return known_runs
 
     def _set_runs(self, text: str) -> Runs | None:
-        known_runs, members = self._known, parse_set(text)
+        known_runs, members = self._known_runs, parse_set(text)
         if members is None or any(member not in known_runs for member in members):
             return None
         return _merge_runs(run for member in members for run in known_runs[member])

@@ -29,7 +29,7 @@ class RecodedColumn(NamedTuple):
     """What an outsider sees of a recoded column, and values that the same people are known to have."""
 
     cells: pl.Series
-    known: pl.Series
+    known_values: pl.Series
     facts: Mapping[str, Any]
     """What the release publishes about the column, such as a law of chance; empty if nothing."""
 
@@ -37,9 +37,9 @@ class RecodedColumn(NamedTuple):
 def read_rounding(column: RecodedColumn) -> Recode | None:
     """The rounding under which the numbers are spread most alike; None for words, and for numbers with noise."""
     cells = column.cells.drop_nulls()
-    if column.facts or not are_numbers(cells, column.known):
+    if column.facts or not are_numbers(cells, column.known_values):
         return None
-    return _choose_rule(cells, column.known)
+    return _choose_rule(cells, column.known_values)
 
 
 def are_numbers(cells: pl.Series, values: pl.Series) -> bool:
@@ -80,11 +80,11 @@ def list_roundings(cells: pl.Series) -> list[Recode]:
             return np.asarray(np.nan_to_num(np.round(grid[places] / step) % 2), dtype=np.int64)
 
     return [
-        snap(lambda left, share: np.asarray(share >= 0.5, dtype=np.int64)),
-        snap(lambda left, share: np.where(share == 0.5, is_odd(left), share > 0.5).astype(np.int64)),
-        snap(lambda left, share: np.asarray(share > 0.5, dtype=np.int64)),
-        snap(lambda left, share: np.asarray(share == 1.0, dtype=np.int64)),
-        snap(lambda left, share: np.asarray(share > 0.0, dtype=np.int64)),
+        snap(lambda _, share: np.asarray(share >= 0.5, dtype=np.int64)),
+        snap(lambda index, share: np.where(share == 0.5, is_odd(index), share > 0.5).astype(np.int64)),
+        snap(lambda _, share: np.asarray(share > 0.5, dtype=np.int64)),
+        snap(lambda _, share: np.asarray(share == 1.0, dtype=np.int64)),
+        snap(lambda _, share: np.asarray(share > 0.0, dtype=np.int64)),
     ]
 
 

@@ -70,19 +70,19 @@ class ColumnProfile:
     sample: tuple[str, ...]
 
     @property
-    def filled(self) -> int:
+    def filled_count(self) -> int:
         """How many cells are not missing."""
         return self.rows - self.missing
 
     @property
     def nearly_unique(self) -> bool:
         """Whether it can single out nearly everyone."""
-        return self.filled >= ENOUGH and self.distinct >= NEARLY_UNIQUE * self.filled
+        return self.filled_count >= ENOUGH and self.distinct >= NEARLY_UNIQUE * self.filled_count
 
     @property
     def switch(self) -> bool:
         """Yes or no, or 0 and 1: whether there is an e-mail address, rather than the address."""
-        numeric = self.dtype.is_numeric() and self.filled >= ENOUGH and self.distinct <= 2
+        numeric = self.dtype.is_numeric() and self.filled_count >= ENOUGH and self.distinct <= 2
         return self.dtype == pl.Boolean or numeric
 
 
@@ -106,7 +106,7 @@ def propose_role(column: ColumnProfile) -> RoleProposal:
         role=verdict.role,
         reason=" ".join(part for part in (verdict.why, _describe_counts(column)) if part),
         distinct=column.distinct,
-        distinct_share=column.distinct / column.filled if column.filled else 0.0,
+        distinct_share=column.distinct / column.filled_count if column.filled_count else 0.0,
         missing=column.missing,
         by_counts=verdict.by_counts,
     )
@@ -114,7 +114,7 @@ def propose_role(column: ColumnProfile) -> RoleProposal:
 
 def _judge_column(column: ColumnProfile) -> _RoleGuess:
     """The first guess that applies: emptiness, unambiguous shape, constancy, name, shape, counts."""
-    if column.rows and not column.filled:
+    if column.rows and not column.filled_count:
         return _RoleGuess(Role.INSENSITIVE, "Every value is missing, so it discloses nothing about anyone.")
     shape_guess = _judge_by_telling_shape(column)
     if shape_guess:
@@ -145,7 +145,7 @@ def _judge_by_count(column: ColumnProfile) -> _RoleGuess:
             "It holds fractions that nearly all differ: a measurement, not a number given to a person, but "
             "anyone who knows it exactly can find the row."
         )
-    elif column.distinct <= FEW and column.distinct * ENOUGH <= column.filled:
+    elif column.distinct <= FEW and column.distinct * ENOUGH <= column.filled_count:
         why = "It divides the rows into a few groups; others may know a person's group."
     else:
         why = "Its name and values do not show what it is; assume that others know it unless you know better."
@@ -177,9 +177,9 @@ def _judge_by_name(column: ColumnProfile) -> _RoleGuess | None:
 def _describe_counts(column: ColumnProfile) -> str:
     if not column.rows:
         return "The table has no rows."
-    if not column.filled:
+    if not column.filled_count:
         return ""
-    values = f"{column.distinct:,} different among {column.filled:,} values"
+    values = f"{column.distinct:,} different among {column.filled_count:,} values"
     gaps = f", {column.missing:,} missing" if column.missing else ""
     return f"It has {values}{gaps}."
 
@@ -204,7 +204,7 @@ def _judge_by_shape(column: ColumnProfile) -> _RoleGuess | None:
         return _RoleGuess(Role.QUASI_IDENTIFYING, "Its values look like dates, which others may know.")
     if _is_typical(column.sample, _is_phone):
         return _RoleGuess(Role.IDENTIFYING, "Its values look like phone numbers.")
-    if _is_typical(column.sample, _is_prose) and 2 * column.distinct > column.filled:
+    if _is_typical(column.sample, _is_prose) and 2 * column.distinct > column.filled_count:
         return _RoleGuess(Role.IDENTIFYING, "Its values are free text of many words, which may contain names.")
     if _is_typical(column.sample, _is_postcode) and not column.nearly_unique:
         return _RoleGuess(Role.QUASI_IDENTIFYING, "Its values look like postcodes: where a person lives.")

@@ -21,7 +21,7 @@ class AlignedBatch(NamedTuple):
     """Some original rows and what was published of them."""
 
     original: pl.DataFrame
-    published: pl.DataFrame
+    published_frame: pl.DataFrame
 
 
 def align_batches(
@@ -107,13 +107,13 @@ class _BatchSlicer:
 
     def __init__(self, batches: Iterator[pl.DataFrame]) -> None:
         self._batches = batches
-        self._held = pl.DataFrame()
+        self._held_rows = pl.DataFrame()
 
     def take_some(self, most: int) -> pl.DataFrame:
         """The next rows, at least one and at most so many; none at the end."""
-        while not self._held.height and (batch := next(self._batches, None)) is not None:
-            self._held = batch
-        part, self._held = self._held.head(most), self._held.slice(most)
+        while not self._held_rows.height and (batch := next(self._batches, None)) is not None:
+            self._held_rows = batch
+        part, self._held_rows = self._held_rows.head(most), self._held_rows.slice(most)
         return part
 
 
@@ -123,25 +123,25 @@ class _RowReader:
     def __init__(self, rows: StoredRows, columns: Sequence[str] | None = None) -> None:
         names = list(rows.schema) if columns is None else columns
         self._batches = rows.iterate_batches(names)
-        self._held = pl.DataFrame(schema={name: rows.schema[name] for name in names})
+        self._held_rows = pl.DataFrame(schema={name: rows.schema[name] for name in names})
 
     def take(self, count: int) -> pl.DataFrame:
         """The next rows, fewer at the end."""
-        parts = [self._held]
-        have = self._held.height
+        parts = [self._held_rows]
+        have = self._held_rows.height
         while have < count and (batch := next(self._batches, None)) is not None:
             parts.append(batch)
             have += batch.height
         joined_rows = pl.concat(parts)
-        self._held = joined_rows.slice(count)
+        self._held_rows = joined_rows.slice(count)
         return joined_rows.head(count)
 
     def take_below(self, bound: int) -> pl.Series:
         """The next row numbers that lie below a bound."""
-        while not self._held.height or int(self._held[ROW][-1]) < bound:
+        while not self._held_rows.height or int(self._held_rows[ROW][-1]) < bound:
             batch = next(self._batches, None)
             if batch is None:
                 break
-            self._held = pl.concat([self._held, batch])
-        count = int(np.searchsorted(self._held[ROW].to_numpy(), bound))
+            self._held_rows = pl.concat([self._held_rows, batch])
+        count = int(np.searchsorted(self._held_rows[ROW].to_numpy(), bound))
         return self.take(count)[ROW]

@@ -43,7 +43,7 @@ class CountPlacesTask:
     units: Sequence[FileUnit]
     combinations: Sequence[Sequence[str]]
     maps: Mapping[str, CodeMap]
-    coded: Sequence[str]
+    coded_columns: Sequence[str]
     """The columns that are read as numbers for their texts."""
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -52,7 +52,7 @@ class CountPlacesTask:
         place_counts = pl.DataFrame()
         with hide_cells():
             for number in list_numbers(numbers):
-                for rows in read_unit(self.units[number], list(self.maps), self.coded):
+                for rows in read_unit(self.units[number], list(self.maps), self.coded_columns):
                     place_counts = self._add_places(place_counts, rows, value_numbers)
                     if place_counts.height > MOST_HELD:
                         yield _encode_places(place_counts)

@@ -178,7 +178,7 @@ class ChangeTask:
     columns: Sequence[str]
     change: Callable[[pl.DataFrame, int], Any]
     """What is made of some rows, given the number of the first one in the whole table."""
-    coded: Sequence[str] | None = None
+    coded_columns: Sequence[str] | None = None
     """The columns that are read as numbers for their texts; with None, all texts are spelled out."""
     pack: Callable[[Any], bytes] = pack_frame
     """How it is packed."""
@@ -188,7 +188,7 @@ class ChangeTask:
         with hide_cells():
             for number in list_numbers(numbers):
                 offset = self.units[number].offset
-                for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded)):
+                for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded_columns)):
                     packed_rows = self.pack(self.change(rows, offset))
                     offset += rows.height
                     yield pa.RecordBatch.from_arrays([[number], [part], [packed_rows]], schema=_PACKED)
@@ -199,7 +199,7 @@ class SampleCells:
     """A change that keeps every so many-th known cell of each column, as lists in one row."""
 
     steps: Mapping[str, int]
-    known: Mapping[int, Mapping[str, int]]
+    known_counts: Mapping[int, Mapping[str, int]]
     """The number of a row that begins a batch → column → how many known cells lie before it."""
 
     def __call__(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -207,7 +207,7 @@ class SampleCells:
         columns = []
         for name, step in self.steps.items():
             cells = rows[name].drop_nulls()
-            kept_cells = cells.gather(np.arange(-self.known[first][name] % step, len(cells), step))
+            kept_cells = cells.gather(np.arange(-self.known_counts[first][name] % step, len(cells), step))
             columns.append(kept_cells.implode().alias(name))
         return pl.DataFrame(columns)
 
@@ -218,11 +218,11 @@ class CompareTask:
 
     units: Sequence[FileUnit]
     columns: Sequence[str]
-    published: Path
-    taken: Path | None
+    published_file: Path
+    taken_file: Path | None
     """The file with the numbers of the published originals, if some were left out."""
     places: Mapping[int, int]
-    """With `taken`: the number of a row that begins or ends a batch → how many rows before it were published."""
+    """With `taken_file`: the number of a row that begins or ends a batch → how many rows before it were published."""
     compare: Callable[[AlignedBatch], Any]
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -237,10 +237,10 @@ class CompareTask:
 
     def _align(self, rows: pl.DataFrame, offset: int) -> AlignedBatch:
         begin, end = (self.places.get(row, row) for row in (offset, offset + rows.height))
-        if self.taken is not None:
-            taken_numbers = _read_span(self.taken, begin, end, {ROW: pl.Int64()})[ROW]
+        if self.taken_file is not None:
+            taken_numbers = _read_span(self.taken_file, begin, end, {ROW: pl.Int64()})[ROW]
             rows = rows[(taken_numbers - offset).to_numpy()]
-        return AlignedBatch(rows, _read_span(self.published, begin, end, rows.schema))
+        return AlignedBatch(rows, _read_span(self.published_file, begin, end, rows.schema))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from sfumato.data.arrow_frame import build_frame
 from sfumato.data.cell_types import TypesOfCells, spell_points
 from sfumato.data.file_kinds import HEAD, detect_file_kind, name_kind
-from sfumato.data.foreign_worker import Refused, choose_name, quote_name
+from sfumato.data.foreign_worker import RefusedFile, choose_name, quote_name
 from sfumato.data.source import parse_source
 from sfumato.data.spelled_dates import find_stored_forms, may_need_form, read_dates
 from sfumato.data.stored_cells import mark_missing
@@ -190,7 +190,7 @@ def _write_texts(batches: Iterator[pl.DataFrame], path: Path, decimal: str = "."
 def _rewrite(file: Path, target: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Path:
     """A copy of a Parquet file with other types."""
 
-    def changed() -> Iterator[pl.DataFrame]:
+    def iterate_changed_batches() -> Iterator[pl.DataFrame]:
         try:
             with pq.ParquetFile(file, pre_buffer=False) as parquet_file:
                 yield simplify_frame(change(build_frame(parquet_file.schema_arrow.empty_table(), file)), str(file))
@@ -199,7 +199,7 @@ def _rewrite(file: Path, target: Path, change: Callable[[pl.DataFrame], pl.DataF
         except (pa.ArrowException, OSError):
             raise explain_damaged(file) from None
 
-    write_batches(changed(), target, step="reading")
+    write_batches(iterate_changed_batches(), target, step="reading")
     return target
 
 
@@ -301,7 +301,7 @@ class _SqliteKinds:
 def _choose_table(names: list[str], wanted_name: str | None, file: Path, kind: str) -> str:
     try:
         return choose_name(names, wanted_name)
-    except Refused:
+    except RefusedFile:
         table_list = quote_names(names[:12]) or "no table"
         raise DataError(
             f"{file}: name one of its tables, as in {kind}:///{file}?table=…; it has {table_list}"

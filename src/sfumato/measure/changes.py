@@ -50,14 +50,14 @@ class ColumnDifference:
     """Cells that are `*` and were not."""
 
     @property
-    def changed(self) -> int:
+    def changed_count(self) -> int:
         """Cells that differ in any way."""
         return self.blanked + self.coarser + self.suppressed + self.other + self.filled
 
     @property
     def share(self) -> float:
         """The share of cells that differ."""
-        return self.changed / self.cells if self.cells else 0.0
+        return self.changed_count / self.cells if self.cells else 0.0
 
 
 def measure_changes(
@@ -83,16 +83,16 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
     was, published_texts = spell_cells(pairs["first"]), spell_cells(pairs["second"])
     covered_mask = cover_cells(was, published_texts, domain) if pairs.height else np.zeros(0, dtype=np.bool_)
     other_pairs = pairs.with_columns(published_texts).filter(pl.Series(~covered_mask, dtype=pl.Boolean))
-    moved_count, filled_count, suppressed = (
+    moved_count, filled_count, suppressed_count = (
         int(other_pairs["count"].sum()),
         count_filled(other_pairs),
         count_suppressed(pairs),
     )
-    coarser = int(pairs["count"].sum()) - moved_count - suppressed
+    coarser = int(pairs["count"].sum()) - moved_count - suppressed_count
     size = len(published_cells)
     if not moved_count:
         loss = _measure_loss(published_cells, domain)
-        return ColumnDifference(name, size, blanked_count, coarser, 0, loss, suppressed=suppressed)
+        return ColumnDifference(name, size, blanked_count, coarser, 0, loss, suppressed=suppressed_count)
     known_texts = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
     strange = int(other_pairs.filter(~pl.col("second").is_in(known_texts))["count"].sum())
     values = other_pairs["second"].n_unique()
@@ -106,7 +106,7 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
         values,
         strange,
         filled_count,
-        suppressed=suppressed,
+        suppressed=suppressed_count,
     )
 
 
@@ -157,7 +157,7 @@ def _explain_false(changes: list[Change], difference: ColumnDifference) -> str:
     if not changes:
         return "nothing, and it is published"
     words = f'"{describe_changes(changes)}"'
-    if any(change.dropped for change in changes):
+    if any(change.is_dropped for change in changes):
         return f"{words}, and it is published"
     allowed_differences = {CellDifference.SUPPRESSED} if any(change.starred for change in changes) else set()
     for change in changes:

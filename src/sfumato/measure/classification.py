@@ -90,8 +90,8 @@ def classification_accuracy(
         else published_readings
     )
     source = _check_row_origins(original, published_table, rows)
-    released_examples = _TrainingExamples.of(spaces, published_readings, classes.published, source)
-    for_tree = _TrainingExamples.of(spaces, drawn_readings, classes.published, source)
+    released_examples = _TrainingExamples.of(spaces, published_readings, classes.published_rows, source)
+    for_tree = _TrainingExamples.of(spaces, drawn_readings, classes.published_rows, source)
     original_readings = [space.domain.read_exactly(original.frame[space.name]) for space in spaces]
     true = _TrainingExamples.of(spaces, original_readings, classes.originals, np.arange(len(original)))
     seed = int(chance.generator().integers(2**31))
@@ -132,7 +132,7 @@ class _TargetClasses:
     """The target: classes are the values that occur, −1 is a missing value."""
 
     true: Ints
-    published: _LabelledRows
+    published_rows: _LabelledRows
 
     @classmethod
     def of(cls, original: Table, published_table: Table, target: str) -> _TargetClasses:
@@ -169,7 +169,7 @@ class _TrainingExamples:
     """The features of the distinct rows for trees and regressions."""
     bins: Floats
     """The features of the distinct rows for naive Bayes: how much of each value, or bin, a cell may be."""
-    labelled: _LabelledRows
+    labelled_rows: _LabelledRows
     person: Ints
     """The original row of each row."""
 
@@ -192,7 +192,7 @@ class _TrainingExamples:
 
     def select_training(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
         """Features, classes and weights of the examples made from people in the training set."""
-        labelled_rows = self.labelled
+        labelled_rows = self.labelled_rows
         row_mask = train[self.person[labelled_rows.row]]
         classes = int(labelled_rows.label.max(initial=0)) + 1
         joint_keys = self.group[labelled_rows.row[row_mask]] * classes + labelled_rows.label[row_mask]

@@ -275,7 +275,7 @@ class _SeenLeaves:
     """Each person's leaf."""
     places: Ints
     """The index of each leaf among them; −1 for a missing value."""
-    ordered: bool
+    is_ordered: bool
     size: int
 
     @classmethod
@@ -297,7 +297,7 @@ class _SeenLeaves:
         leaf_place = int(self.places[self.codes[person]])
         if leaf_place < 0:
             leaf_place = int(generator.integers(len(self.leaves)))
-        if self.ordered:
+        if self.is_ordered:
             begin = int(generator.integers(max(0, leaf_place - many + 1), min(leaf_place, len(self.leaves) - many) + 1))
             leaf_mask[self.leaves[begin : begin + many]] = True
         else:

@@ -30,27 +30,27 @@ class StoredComparison:
     """A stored release beside its originals."""
 
     original: StoredTable
-    published: StoredTable
-    taken: StoredRows | None
+    published_table: StoredTable
+    taken_rows: StoredRows | None
     """The numbers of the original rows that were published, if some were not."""
     differences: dict[str, ColumnDifference]
     untrue_cells: int
     """Published cells that are neither their original nor above it; see `measure.truth.untrue_cells`."""
-    blanked: dict[str, pl.DataFrame]
+    blanked_cells: dict[str, pl.DataFrame]
     """Column → the originals of cells that are newly empty: `first`, `count`."""
 
     def restore(self, column: str, scratch: Path) -> StoredTable:
         """The published classes with a column as in the originals."""
-        names = [*self.published.quasi_identifying, column]
+        names = [*self.published_table.quasi_identifying, column]
         batches = (
-            batch.published.with_columns(batch.original[column]).select(names)
-            for batch in align_batches(self.original.rows, self.published.rows, self.taken, "comparing")
+            batch.published_frame.with_columns(batch.original[column]).select(names)
+            for batch in align_batches(self.original.rows, self.published_table.rows, self.taken_rows, "comparing")
         )
-        path = scratch / f"restored-{list(self.published.rows.schema).index(column)}.parquet"
-        write_batches(batches, path, self.published.rows.height, "comparing")
-        roles = {name: role for name, role in self.published.roles.items() if name in names}
-        rows = self.published.rows.open_files([path], scratch, self.published.source)
-        return StoredTable(rows, roles, self.published.hierarchies, self.published.missing)
+        path = scratch / f"restored-{list(self.published_table.rows.schema).index(column)}.parquet"
+        write_batches(batches, path, self.published_table.rows.height, "comparing")
+        roles = {name: role for name, role in self.published_table.roles.items() if name in names}
+        rows = self.published_table.rows.open_files([path], scratch, self.published_table.source)
+        return StoredTable(rows, roles, self.published_table.hierarchies, self.published_table.missing)
 
 
 def compare_stored(
@@ -69,7 +69,7 @@ def compare_stored(
         name: ColumnDifference(name, published_table.rows.height, 0, 0, 0, None) for name in drawn_columns
     }
     generalized_names = set(original.quasi_identifying)
-    counts = {name: _PairCounts() for name in names}
+    counts = {name: _DifferingPairs() for name in names}
     wrong = 0
     compare = _BatchComparison(
         tuple(names), published_table.quasi_identifying, frozenset(generalized_names), frozenset(drawn_columns)
@@ -80,7 +80,7 @@ def compare_stored(
         wrong += finding.wrong
         for name, pairs in finding.pairs.items():
             counts[name].add(pairs)
-        for name, moved_cells in finding.moved.items():
+        for name, moved_cells in finding.moved_cells.items():
             drawn_differences[name] = _add_moved(drawn_differences[name], moved_cells)
     differences, blanked_cells = {}, {}
     for name in names:
@@ -104,12 +104,12 @@ def _count_differing_pairs(original: pl.Series, published_cells: pl.Series) -> p
 
 def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Sequence[str]) -> int:
     """How many cells are newly empty in suppressed rows, where they may be."""
-    empty = batch.published[name].is_null() & batch.original[name].is_not_null()
+    empty = batch.published_frame[name].is_null() & batch.original[name].is_not_null()
     if not empty.any() or not quasi_identifying:
         return 0
     flags = empty.to_numpy()
     for column in quasi_identifying:
-        flags = flags & flag_text(batch.published[column], SUPPRESSED)
+        flags = flags & flag_text(batch.published_frame[column], SUPPRESSED)
     return int(np.count_nonzero(flags))
 
 
@@ -117,16 +117,16 @@ class _MovedCells(NamedTuple):
     """How many cells of a drawn column differ."""
 
     differing: int
-    blanked: int
-    filled: int
-    suppressed: int
+    blanked_count: int
+    filled_count: int
+    suppressed_count: int
 
 
 class _BatchFinding(NamedTuple):
     """What differs in some rows."""
 
     pairs: dict[str, pl.DataFrame]
-    moved: dict[str, _MovedCells]
+    moved_cells: dict[str, _MovedCells]
     wrong: int
 
 
@@ -136,7 +136,7 @@ class _BatchComparison:
 
     names: tuple[str, ...]
     quasi_identifying: tuple[str, ...]
-    generalized: frozenset[str]
+    generalized_names: frozenset[str]
     drawn_columns: frozenset[str]
 
     def __call__(self, batch: AlignedBatch) -> _BatchFinding:
@@ -144,7 +144,7 @@ class _BatchComparison:
         moved_cells: dict[str, _MovedCells] = {}
         wrong = 0
         for name in self.names:
-            pairs = _count_differing_pairs(batch.original[name], batch.published[name])
+            pairs = _count_differing_pairs(batch.original[name], batch.published_frame[name])
             if not pairs.height:
                 continue
             if name in self.drawn_columns:
@@ -154,37 +154,37 @@ class _BatchComparison:
                 )
                 continue
             pairs_by_column[name] = pairs
-            if name not in self.generalized:
+            if name not in self.generalized_names:
                 wrong += int(pairs["count"].sum()) - _count_hidden_cells(batch, name, self.quasi_identifying)
         return _BatchFinding(pairs_by_column, moved_cells, wrong)
 
 
 def _add_moved(difference: ColumnDifference, moved_cells: _MovedCells) -> ColumnDifference:
-    other = moved_cells.differing - moved_cells.blanked - moved_cells.filled - moved_cells.suppressed
+    other = moved_cells.differing - moved_cells.blanked_count - moved_cells.filled_count - moved_cells.suppressed_count
     return replace(
         difference,
-        blanked=difference.blanked + moved_cells.blanked,
+        blanked=difference.blanked + moved_cells.blanked_count,
         other=difference.other + other,
-        filled=difference.filled + moved_cells.filled,
-        suppressed=difference.suppressed + moved_cells.suppressed,
+        filled=difference.filled + moved_cells.filled_count,
+        suppressed=difference.suppressed + moved_cells.suppressed_count,
     )
 
 
-class _PairCounts:
+class _DifferingPairs:
     """Pairs of differing cells, counted batch by batch."""
 
     def __init__(self) -> None:
-        self._split_rows: list[pl.DataFrame] = []
+        self._pair_frames: list[pl.DataFrame] = []
 
     def add(self, pairs: pl.DataFrame) -> None:
-        self._split_rows.append(pairs)
-        if sum(part.height for part in self._split_rows[1:]) > _MANY_PAIRS + self._split_rows[0].height:
-            self._split_rows = [self.merge()]
+        self._pair_frames.append(pairs)
+        if sum(part.height for part in self._pair_frames[1:]) > _MANY_PAIRS + self._pair_frames[0].height:
+            self._pair_frames = [self.merge()]
 
     def merge(self) -> pl.DataFrame:
-        if not self._split_rows:
+        if not self._pair_frames:
             return pl.DataFrame(schema={"first": pl.String, "second": pl.String, "count": pl.Int64})
-        return pl.concat(self._split_rows).group_by("first", "second").agg(pl.col("count").sum())
+        return pl.concat(self._pair_frames).group_by("first", "second").agg(pl.col("count").sum())
 
 
 def _describe_difference(
@@ -198,12 +198,12 @@ def _describe_difference(
     domain = find_domain(original, name)
     covered_mask = cover_cells(spell_cells(known_pairs["first"]), spell_cells(known_pairs["second"]), domain)
     other_pairs = known_pairs.filter(~pl.Series(covered_mask, dtype=pl.Boolean))
-    moved_count, filled_count, suppressed = (
+    moved_count, filled_count, suppressed_count = (
         int(other_pairs["count"].sum()),
         count_filled(other_pairs),
         count_suppressed(known_pairs),
     )
-    coarser = int(known_pairs["count"].sum()) - moved_count - suppressed
+    coarser = int(known_pairs["count"].sum()) - moved_count - suppressed_count
     loss = None if moved_count else measure_stored_loss(published_table, name, domain)
     return ColumnDifference(
         name,
@@ -213,7 +213,7 @@ def _describe_difference(
         moved_count - filled_count,
         loss,
         filled=filled_count,
-        suppressed=suppressed,
+        suppressed=suppressed_count,
     )
 
 

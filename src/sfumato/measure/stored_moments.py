@@ -13,7 +13,7 @@ from sfumato.measure.stored_changes import StoredComparison
 
 def measure_stored_moments(comparison: StoredComparison) -> dict[str, float]:
     """How far means, deviations and correlations of number columns moved, at the most; as `moments` says."""
-    original_rows, published_rows = comparison.original.rows, comparison.published.rows
+    original_rows, published_rows = comparison.original.rows, comparison.published_table.rows
     names = [
         name
         for name, kind in published_rows.schema.items()
@@ -22,7 +22,7 @@ def measure_stored_moments(comparison: StoredComparison) -> dict[str, float]:
     if not names:
         return {}
     sums = _PairSums(len(names)), _PairSums(len(names))
-    for batch in align_batches(original_rows, published_rows, comparison.taken, "comparing moments", names):
+    for batch in align_batches(original_rows, published_rows, comparison.taken_rows, "comparing moments", names):
         for side, frame in zip(sums, batch, strict=True):
             side.add(np.array([frame[name].to_physical().cast(pl.Float64).to_numpy() for name in names]))
     was, published_sums = sums

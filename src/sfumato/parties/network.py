@@ -67,10 +67,10 @@ class Network(ABC):
         self.site, self.sites = site, tuple(sites)
         self.session, self.timeout, self.most_bytes = session, timeout, most_bytes
         self.transcript = Transcript(hashlib.sha256(session.encode()).hexdigest())
-        self.learnt: list[str] = []
+        self.learnt_sentences: list[str] = []
         self.activity, self.signs = Activity(), SignsOfLife(self.others)
-        self._sent = dict.fromkeys(self.others, 0)
-        self._received = dict.fromkeys(self.others, 0)
+        self._sent_counts = dict.fromkeys(self.others, 0)
+        self._received_counts = dict.fromkeys(self.others, 0)
 
     @property
     def index(self) -> int:
@@ -90,14 +90,14 @@ class Network(ABC):
         facts: Mapping[str, Fact] | None = None,
     ) -> None:
         """Send a message to one site."""
-        envelope = Envelope(self.session, self.site, receiver, self._sent[receiver])
+        envelope = Envelope(self.session, self.site, receiver, self._sent_counts[receiver])
         frame = encode_frame(envelope, Message(kind, arrays or {}, facts or {}))
         if len(frame) > self.most_bytes:
             raise PartyError(
                 f'"{kind}" would be a message of {len(frame):,} bytes, above the limit of {self.most_bytes:,}; '
                 "raise max_message_bytes at every site"
             )
-        self._sent[receiver] += 1
+        self._sent_counts[receiver] += 1
         self.transcript.add("sent", receiver, kind, frame)
         await self._deliver(receiver, frame)
 
@@ -113,7 +113,7 @@ class Network(ABC):
                 raise PartyError(f'it sent something else in "{kind}"')
         except PartyError as error:
             raise PartyError(f'site "{sender}": {error}') from None
-        self._received[sender] += 1
+        self._received_counts[sender] += 1
         self.transcript.add("received", sender, kind, frame)
         return message
 
@@ -168,7 +168,7 @@ class Network(ABC):
 
     def learn(self, sentence: str) -> None:
         """Record what this site came to know."""
-        self.learnt.append(sentence)
+        self.learnt_sentences.append(sentence)
 
     def state(self, protocol: str, adversary: str, from_result: Sequence[str]) -> Statement:
         """What this site learnt so far."""
@@ -177,7 +177,7 @@ class Network(ABC):
             self.sites,
             protocol,
             adversary,
-            tuple(self.learnt),
+            tuple(self.learnt_sentences),
             tuple(from_result),
             sum_traffic(self.transcript),
         )
@@ -187,10 +187,10 @@ class Network(ABC):
             raise PartyError("it sent a message of another session; a message of an old run may have been replayed")
         if (envelope.sender, envelope.receiver) != (sender, self.site):
             raise PartyError("it sent a message between other sites")
-        if envelope.number != self._received[sender]:
+        if envelope.number != self._received_counts[sender]:
             raise PartyError(
-                f"it sent message {envelope.number} where message {self._received[sender]} was due; a message was "
-                "replayed or lost"
+                f"it sent message {envelope.number} where message {self._received_counts[sender]} was due; a message "
+                "was replayed or lost"
             )
 
     @abstractmethod

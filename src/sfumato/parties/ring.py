@@ -81,7 +81,7 @@ class _BitCiphers:
     """Encrypted bits, one row of places for each number: bases and masked points."""
 
     bases: list[list[bytes]]
-    masked: list[list[bytes]]
+    masked_points: list[list[bytes]]
 
 
 async def _compare_as_first(network: Network, group: Group, randoms: Words, bits: int, step: str) -> Flags:
@@ -90,7 +90,11 @@ async def _compare_as_first(network: Network, group: Group, randoms: Words, bits
     key, low = group.multiply_base(secret), bits - 1
     plain = [int(number) >> position & 1 for number in randoms for position in range(low)]
     cipher = await compute(_encrypt_bits, group, key, plain)
-    arrays = {"key": pack_points([key]), "bases": pack_points(cipher.bases), "masked": pack_points(cipher.masked)}
+    arrays = {
+        "key": pack_points([key]),
+        "bases": pack_points(cipher.bases),
+        "masked": pack_points(cipher.masked_points),
+    }
     await network.send(last, f"{step}/bits", arrays)
     message = await network.receive(last, f"{step}/tests")
     count = randoms.size * (low + 1)
@@ -116,7 +120,7 @@ async def _compare_as_last(network: Network, group: Group, sums: Words, bits: in
     )
     coins = np.array([secrets.randbits(1) for _ in range(sums.size)], dtype=np.bool_)
     tests = await compute(_build_tests, group, key, ciphers, sums, coins)
-    arrays = {"bases": pack_points(tests.bases), "masked": pack_points(tests.masked)}
+    arrays = {"bases": pack_points(tests.bases), "masked": pack_points(tests.masked_points)}
     await network.send(first, f"{step}/tests", arrays)
     flags: Flags = (sums >> np.uint64(low)).astype(np.bool_) ^ coins
     return flags
@@ -150,16 +154,18 @@ def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, co
     tests = Cipher([], [])
     for row, (number, coin) in enumerate(zip(sums.tolist(), coins.tolist(), strict=True)):
         stop_if_failed()
-        number_tests = _list_tests(group, constants, Cipher(ciphers.bases[row], ciphers.masked[row]), number, coin)
+        number_tests = _list_tests(
+            group, constants, Cipher(ciphers.bases[row], ciphers.masked_points[row]), number, coin
+        )
         tests.bases.extend(number_tests.bases)
-        tests.masked.extend(number_tests.masked)
+        tests.masked_points.extend(number_tests.masked_points)
     randoms = [group.draw_scalar() for _ in tests.bases]
-    blinding = encrypt_points(group, key, map_over_points(group.multiply, randoms, tests.masked))
+    blinding = encrypt_points(group, key, map_over_points(group.multiply, randoms, tests.masked_points))
     bases = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding.bases)
     tests_per_number = len(bases) // max(sums.size, 1)
     rows = [range(start, start + tests_per_number) for start in range(0, len(bases), tests_per_number or 1)]
     order = [position for row in rows for position in sorted(row, key=bases.__getitem__)]  # shuffles within a number
-    return Cipher([bases[position] for position in order], [blinding.masked[position] for position in order])
+    return Cipher([bases[position] for position in order], [blinding.masked_points[position] for position in order])
 
 
 def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, number: int, coin: bool) -> Cipher:
@@ -169,7 +175,7 @@ def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, numb
     test_bases, test_masked = [], []
     for position in reversed(range(len(bits.bases))):
         bit = number >> position & 1
-        base, mask = bits.bases[position], bits.masked[position]
+        base, mask = bits.bases[position], bits.masked_points[position]
         test_bases.append(group.add(base, _multiply_by_three(group, different_bases)))
         masked_test = group.add(group.add(mask, constants[sign - bit]), _multiply_by_three(group, different_masked))
         test_masked.append(masked_test)

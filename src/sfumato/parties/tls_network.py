@@ -66,7 +66,7 @@ class SiteAddress:
 class Connecting:
     """What a site needs to join the others."""
 
-    own: SiteAddress
+    own_site: SiteAddress
     key: Path
     peers: Sequence[SiteAddress]
     timeout: float = TIMEOUT
@@ -76,7 +76,7 @@ class Connecting:
     @property
     def sites(self) -> tuple[str, ...]:
         """All sites, in the order of names, which is the same everywhere."""
-        return tuple(sorted([self.own.name, *(peer.name for peer in self.peers)]))
+        return tuple(sorted([self.own_site.name, *(peer.name for peer in self.peers)]))
 
 
 @dataclass(slots=True)
@@ -94,11 +94,11 @@ class TlsNetwork(Network):
 
     def __init__(self, connecting: Connecting, session: str, connections: Mapping[str, Connection]) -> None:
         """Start to read from every connection."""
-        super().__init__(connecting.own.name, connecting.sites, session, connecting.timeout, connecting.most_bytes)
+        super().__init__(connecting.own_site.name, connecting.sites, session, connecting.timeout, connecting.most_bytes)
         self._connections = connections
         self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue(MOST_WAITING) for site in self.others}
         self._waiting_bytes = dict.fromkeys(self.others, 0)
-        self._taken = {site: asyncio.Event() for site in self.others}
+        self._taken_events = {site: asyncio.Event() for site in self.others}
         self._failure: asyncio.Future[PartyError] = asyncio.get_running_loop().create_future()
         self._tasks = [asyncio.create_task(self._read(site)) for site in self.others]
         self._tasks.append(asyncio.create_task(self._give_signs()))
@@ -128,7 +128,7 @@ class TlsNetwork(Network):
     async def _fetch(self, sender: str) -> bytes:
         frame = await self._fetch_from_queue(sender)
         self._waiting_bytes[sender] -= len(frame)
-        self._taken[sender].set()
+        self._taken_events[sender].set()
         return frame
 
     async def _fetch_from_queue(self, sender: str) -> bytes:
@@ -160,8 +160,8 @@ class TlsNetwork(Network):
     async def _keep(self, site: str, frame: bytes) -> None:
         """Put a frame where it waits to be used, as soon as those that wait leave room below the limit."""
         while self._waiting_bytes[site] and self._waiting_bytes[site] + len(frame) > self.most_bytes:
-            self._taken[site].clear()
-            await self._taken[site].wait()
+            self._taken_events[site].clear()
+            await self._taken_events[site].wait()
         self._waiting_bytes[site] += len(frame)
         await self._frames[site].put(frame)
 
@@ -233,10 +233,12 @@ def _raise_abort(frame: bytes, most_bytes: int) -> None:
 @asynccontextmanager
 async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
     """Join the other sites; on an error, tell them that this one stops."""
-    check_sites(connecting.own.name, connecting.sites)
+    check_sites(connecting.own_site.name, connecting.sites)
     meeting = _Meeting(connecting)
     connections = await meeting.join()
-    nonces = {connecting.own.name: meeting.nonce} | {site: connection.nonce for site, connection in connections.items()}
+    nonces = {connecting.own_site.name: meeting.nonce} | {
+        site: connection.nonce for site, connection in connections.items()
+    }
     text = "|".join(f"{site}={nonces[site]}" for site in connecting.sites)
     session = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
     network, is_finished = TlsNetwork(connecting, session, connections), False
@@ -255,23 +257,23 @@ class _Meeting:
     """Opens a connection to every other site: connects to those before, listens for those after."""
 
     def __init__(self, connecting: Connecting) -> None:
-        self.build_connection, self.nonce = connecting, secrets.token_hex(16)
-        site = connecting.own
+        self.connection, self.nonce = connecting, secrets.token_hex(16)
+        site = connecting.own_site
         read_site_certificate(site.name, site.certificate)
-        self.pinned = {peer.name: read_site_certificate(peer.name, peer.certificate) for peer in connecting.peers}
-        if len({certificate.der for certificate in self.pinned.values()}) < len(self.pinned):
+        self.pinned_certificates = {
+            peer.name: read_site_certificate(peer.name, peer.certificate) for peer in connecting.peers
+        }
+        if len({certificate.der for certificate in self.pinned_certificates.values()}) < len(self.pinned_certificates):
             raise PartyError("two sites have the same certificate; each needs its own")
         self.arrivals: dict[str, asyncio.Future[Connection]] = {}
-        self.closed: set[str] = set()
+        self.closing_sites: set[str] = set()
 
     def make_context(self, pinned_certificates: list[PinnedCertificate], is_server: bool) -> ssl.SSLContext:
-        return make_context(
-            self.build_connection.own.certificate, self.build_connection.key, pinned_certificates, is_server
-        )
+        return make_context(self.connection.own_site.certificate, self.connection.key, pinned_certificates, is_server)
 
     async def join(self) -> dict[str, Connection]:
-        site, loop = self.build_connection.own, asyncio.get_running_loop()
-        peers = {peer.name: peer for peer in self.build_connection.peers}
+        site, loop = self.connection.own_site, asyncio.get_running_loop()
+        peers = {peer.name: peer for peer in self.connection.peers}
         later_names = [name for name in peers if name > site.name]
         self.arrivals = {name: loop.create_future() for name in later_names}
         server = await self._listen() if later_names else None
@@ -292,8 +294,8 @@ class _Meeting:
                 server.close()
 
     async def _listen(self) -> asyncio.Server:
-        site = self.build_connection.own
-        context = self.make_context([self.pinned[name] for name in self.arrivals], is_server=True)
+        site = self.connection.own_site
+        context = self.make_context([self.pinned_certificates[name] for name in self.arrivals], is_server=True)
         try:
             return await asyncio.start_server(
                 self._welcome, site.host, site.port, ssl=context, ssl_handshake_timeout=_HANDSHAKE_SECONDS
@@ -325,7 +327,7 @@ class _Meeting:
 
     async def _expect(self, name: str) -> tuple[str, Connection]:
         report_progress(f'waiting for site "{name}"')
-        limit = self.build_connection.start_timeout
+        limit = self.connection.start_timeout
         try:
             return name, await asyncio.wait_for(self.arrivals[name], limit)
         except TimeoutError:
@@ -337,15 +339,15 @@ class _Meeting:
     async def _dial(self, peer: SiteAddress) -> tuple[str, Connection]:
         """Connect to a site, again and again until it listens."""
         report_progress(f'connecting to site "{peer.name}"')
-        context = self.make_context([self.pinned[peer.name]], is_server=False)
-        limit = self.build_connection.start_timeout
+        context = self.make_context([self.pinned_certificates[peer.name]], is_server=False)
+        limit = self.connection.start_timeout
         try:
             async with asyncio.timeout(limit):
                 return peer.name, await self._dial_repeatedly(peer, context)
         except TimeoutError:
             cure = (
-                f"it closed the connection: see whether it has the certificate {self.build_connection.own.certificate}"
-                if peer.name in self.closed
+                f"it closed the connection: see whether it has the certificate {self.connection.own_site.certificate}"
+                if peer.name in self.closing_sites
                 else "see whether it runs there"
             )
             raise PartyError(
@@ -376,18 +378,18 @@ class _Meeting:
                 connection.writer.close()
                 raise PartyError(f'site "{peer.name}": {error}') from None
             except (OSError, EOFError):  # it is ending or not ready, or does not know this site's certificate
-                self.closed.add(peer.name)
+                self.closing_sites.add(peer.name)
                 connection.writer.close()
                 await asyncio.sleep(_RETRY_SECONDS)
 
     def _is_certified(self, writer: asyncio.StreamWriter, name: str) -> bool:
         tls = writer.get_extra_info("ssl_object")
-        return tls is not None and tls.getpeercert(binary_form=True) == self.pinned[name].der
+        return tls is not None and tls.getpeercert(binary_form=True) == self.pinned_certificates[name].der
 
     async def _greet(self, connection: Connection, name: str) -> None:
         """Exchange random numbers."""
-        own_name = self.build_connection.own.name
-        hello = Message(HELLO, facts={"nonce": self.nonce, "sites": ", ".join(self.build_connection.sites)})
+        own_name = self.connection.own_site.name
+        hello = Message(HELLO, facts={"nonce": self.nonce, "sites": ", ".join(self.connection.sites)})
         connection.writer.write(encode_frame(Envelope(HELLO, own_name, name, 0), hello))
         async with asyncio.timeout(_HANDSHAKE_SECONDS):
             await connection.writer.drain()
@@ -395,7 +397,7 @@ class _Meeting:
         envelope, message = decode_frame(frame)
         if envelope != Envelope(HELLO, name, own_name, 0) or message.kind != HELLO:
             raise PartyError("it did not greet this site by its name")
-        if message.get_fact("sites", str) != ", ".join(self.build_connection.sites):
+        if message.get_fact("sites", str) != ", ".join(self.connection.sites):
             raise PartyError("it lists other sites than this site; list the same sites everywhere")
         connection.nonce = message.get_fact("nonce", str)
         if len(connection.nonce) != len(self.nonce):

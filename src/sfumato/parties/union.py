@@ -52,7 +52,7 @@ class Cipher(NamedTuple):
     """Encrypted points: multiples of the generator, and the points plus the same multiples of the joint key."""
 
     bases: list[bytes]
-    masked: list[bytes]
+    masked_points: list[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ async def mix_lists(
         mix_points, group, site_secrets, keys[position + 1] if position < last else None, cipher
     )
     if position == last:
-        return mixed_cipher.masked
+        return mixed_cipher.masked_points
     await _send_cipher(network, mixers[position + 1], kind, mixed_cipher)
     return []
 
@@ -128,7 +128,7 @@ async def mix_lists(
 async def _join_lists(network: Network, group: Group, own_cipher: Cipher, kind: str) -> Cipher:
     count = len(own_cipher.bases)
     lists = [own_cipher, *[await _receive_cipher(network, group, site, kind, count) for site in network.others]]
-    return Cipher([point for part in lists for point in part.bases], [p for part in lists for p in part.masked])
+    return Cipher([point for part in lists for point in part.bases], [p for part in lists for p in part.masked_points])
 
 
 def describe_repeats(points: Sequence[bytes]) -> str:
@@ -189,7 +189,7 @@ def mix_points(group: Group, site_secrets: SiteSecrets, next_key: bytes | None, 
     key_scalar = group.negate(group.multiply_scalars(site_secrets.share, site_secrets.scalar))
     open_points = map_over_points(
         group.add,
-        multiply_all(group, site_secrets.scalar, cipher.masked),
+        multiply_all(group, site_secrets.scalar, cipher.masked_points),
         multiply_all(group, key_scalar, cipher.bases),
     )
     if next_key is None:
@@ -197,7 +197,7 @@ def mix_points(group: Group, site_secrets: SiteSecrets, next_key: bytes | None, 
     blinding = encrypt_points(group, next_key, open_points)
     bases = map_over_points(group.add, multiply_all(group, site_secrets.scalar, cipher.bases), blinding.bases)
     order = sorted(range(len(bases)), key=bases.__getitem__)  # by bytes that are random to everyone else
-    return Cipher([bases[position] for position in order], [blinding.masked[position] for position in order])
+    return Cipher([bases[position] for position in order], [blinding.masked_points[position] for position in order])
 
 
 async def _open_union(
@@ -273,7 +273,9 @@ def multiply_by_each(group: Group, scalars: Sequence[bytes], point: bytes) -> li
 
 
 async def _send_cipher(network: Network, receiver: str, kind: str, cipher: Cipher) -> None:
-    await network.send(receiver, kind, {"bases": pack_points(cipher.bases), "masked": pack_points(cipher.masked)})
+    await network.send(
+        receiver, kind, {"bases": pack_points(cipher.bases), "masked": pack_points(cipher.masked_points)}
+    )
 
 
 async def _receive_cipher(network: Network, group: Group, sender: str, kind: str, count: int) -> Cipher:

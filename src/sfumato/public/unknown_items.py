@@ -28,9 +28,9 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 class KnownAndUnknown:
     """Baskets with unknowns, separated; both have as many baskets as before, in the same order."""
 
-    known: Baskets
+    known_items: Baskets
     """What is certain."""
-    unknown: Baskets
+    unknown_items: Baskets
     """What may be present, without the marks."""
 
 
@@ -110,12 +110,12 @@ def bound_rule_confidence(
 
 
 def _flag_certain(parts: KnownAndUnknown, items: Sequence[Item]) -> Flags:
-    holder_mask: Flags = np.logical_and.reduce([_flag_holding(parts.known, item) for item in items])
+    holder_mask: Flags = np.logical_and.reduce([_flag_holding(parts.known_items, item) for item in items])
     return holder_mask
 
 
 def _flag_possible(parts: KnownAndUnknown, items: Sequence[Item]) -> Flags:
-    item_masks = [_flag_holding(parts.known, item) | _flag_holding(parts.unknown, item) for item in items]
+    item_masks = [_flag_holding(parts.known_items, item) | _flag_holding(parts.unknown_items, item) for item in items]
     holder_mask: Flags = np.logical_and.reduce(item_masks)
     return holder_mask
 

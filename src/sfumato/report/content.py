@@ -82,21 +82,24 @@ def _describe_risk_gate(name: str) -> tuple[str, str]:
 
 def are_rows_drawn(account: RunAccount) -> bool:
     """Whether every column is synthetic, so that no row belongs to a person."""
-    names, public = getattr(getattr(account.published, "frame", None), "columns", ()), account.certificate.get("public")
+    names, public = (
+        getattr(getattr(account.published_data, "frame", None), "columns", ()),
+        account.certificate.get("public"),
+    )
     return bool(names) and all((public or {}).get(name, {}).get("kind") == "synthetic" for name in names)
 
 
 def name_things(account: RunAccount) -> str:
     """What a release is made of: people, unless the rows are synthetic; rules if they come with their two sides."""
-    if isinstance(account.published, Rules):
+    if isinstance(account.published_data, Rules):
         return "rules"
     return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]]
 
 
 def count_things(account: RunAccount) -> int:
     """How many of them there are."""
-    if isinstance(account.published, Rules):
-        return len(account.published.wholes)
+    if isinstance(account.published_data, Rules):
+        return len(account.published_data.wholes)
     return int(account.certificate["data"]["rows"])
 
 
@@ -135,10 +138,10 @@ def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
             if most is None
             else [KeyFigure(f"≤ {wording.format_percent(most)}", caption, "at 95 % confidence, rounded up")]
         )
-    if account.before is None:
+    if account.original_linking is None:
         return []
     note = f"before → after; 95 % interval {wording.format_span(linking['low'], linking['high'])}"
-    figure = f"{wording.format_percent(account.before.risk)} → {wording.format_percent(linking['risk'])}"
+    figure = f"{wording.format_percent(account.original_linking.risk)} → {wording.format_percent(linking['risk'])}"
     return [KeyFigure(figure, caption, note, wide=True)]
 
 
@@ -148,8 +151,8 @@ def _list_kept_tiles(body: Mapping[str, Any], *, is_rounded: bool = False) -> li
     loss = body["utility"].get("loss", body["losses"].get("loss"))
     if loss is None:
         return []
-    note = f"{words.of}; rounded to steps of 5{wording.NBSP}%" if is_rounded else words.of
-    return [KeyFigure(wording.format_percent(max(0.0, 1 - loss)), words.kept, note)]
+    note = f"{words.scope}; rounded to steps of 5{wording.NBSP}%" if is_rounded else words.scope
+    return [KeyFigure(wording.format_percent(max(0.0, 1 - loss)), words.caption, note)]
 
 
 def _build_size_tile(account: RunAccount) -> KeyFigure:
@@ -170,7 +173,7 @@ def count_parts(account: RunAccount) -> str:
     data = account.certificate["data"]
     if data["shape"] == "table":
         return wording.count_noun(data["columns"], "column")
-    nouns, items = ("item", "items"), {str(item) for item in getattr(account.published, "items", ())}
+    nouns, items = ("item", "items"), {str(item) for item in getattr(account.published_data, "items", ())}
     for method in account.certificate["methods"]:
         kind = find_tagged_class("method", str(method["method"]))
         if kind is not None:
@@ -302,7 +305,7 @@ def _describe_column(changes: list[Change], difference: ColumnDifference | None,
     words = describe_changes(changes) if changes else "changed by an unknown method"
     if nothing_left:
         words = f"{words}: no value is published"
-    if difference is None or not difference.changed:
+    if difference is None or not difference.changed_count:
         return words
     return f"{words} ({wording.format_percent(difference.share)} of cells changed)"
 

@@ -44,10 +44,10 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
 
 def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     """Numbers in ranges of one scale, before beside after; None for names and for few values."""
-    if isinstance(account.published, StoredTable):
+    if isinstance(account.published_data, StoredTable):
         return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []
-    columns.append(account.published.frame[name])
+    columns.append(account.published_data.frame[name])
     cells = [numbers for column in columns if (numbers := parse_cells(column)) is not None]
     if len(cells) < len(columns) or max(len(np.unique(numbers.low)) for numbers in cells) <= BINS:
         return None

@@ -36,7 +36,7 @@ class ColumnExposure:
 
     column: str
     private: int
-    exposed: int
+    exposed_count: int
     """Private entries that a rule predicts before anything else is blanked."""
     derived: int
     """Entries blanked to protect private ones, in this or other columns."""
@@ -204,7 +204,7 @@ def draw_exposure_by_column(exposures: Sequence[ColumnExposure], title: str | No
     values: list[Spec] = [
         {"column": name, "kind": kind, "entries": count, "said": wording.format_count(count)}
         for name, exposure in zip(names, drawn_ones, strict=True)
-        for kind, count in zip(kinds, (exposure.private, exposure.exposed, exposure.derived), strict=True)
+        for kind, count in zip(kinds, (exposure.private, exposure.exposed_count, exposure.derived), strict=True)
     ]
     most = max([1, *(value["entries"] for value in values)])
     hues: Spec = {"domain": list(kinds), "range": [_PRIVATE, _WARN, _BLANKED]}

@@ -41,7 +41,7 @@ def build_entry_section(release: Release, original: Table, published_table: Tabl
     if len(sizes) > 1:
         figures.append(_build_curve_figure(sizes, _get_blanking_factor(release)))
     private, derived = len(details["private"]), len(details["derived"])
-    exposed_count = sum(exposure.exposed for exposure in exposures)
+    exposed_count = sum(exposure.exposed_count for exposure in exposures)
     remaining_rules = _list_rule_spots(details.get("rules_after"))
     return ReportSection(
         "entries",
@@ -120,7 +120,7 @@ def _build_exposure_figure(exposures: Sequence[ColumnExposure]) -> ReportFigure:
         (
             exposure.column,
             wording.format_count(exposure.private),
-            wording.format_count(exposure.exposed),
+            wording.format_count(exposure.exposed_count),
             wording.format_count(exposure.derived),
         )
         for exposure in exposures

@@ -69,7 +69,7 @@ def show_groups(account: RunAccount) -> dict[str, Any] | None:
 
 def measure_group_losses(account: RunAccount) -> list[list[GroupLoss]]:
     """The groups of each quasi-identifying column, those that lost most first; none if nobody lost anything."""
-    original, published_table, rows = account.original, account.published, account.details.get("rows")
+    original, published_table, rows = account.original, account.published_data, account.details.get("rows")
     if (
         not isinstance(original, Table)
         or not isinstance(published_table, Table)
@@ -91,7 +91,7 @@ def measure_group_losses(account: RunAccount) -> list[list[GroupLoss]]:
 
 def _flag_people_left(account: RunAccount, rows: np.ndarray[Any, Any]) -> Flags:
     """Which people of the originals have a row in the release that is not suppressed."""
-    published_table, suppression = account.published, account.certificate["suppression"]
+    published_table, suppression = account.published_data, account.certificate["suppression"]
     if suppression["rows"] and suppression.get("seen"):
         rows = rows[~flag_starred_rows(published_table.frame, published_table.quasi_identifying).to_numpy()]
     kept_mask = np.zeros(len(account.original), dtype=np.bool_)
@@ -119,7 +119,7 @@ def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, A
     """The share of values that each cell leaves open; an empty cell that was not empty before leaves all open."""
     values = account.original.frame[name]
     domain = Domain.of(values, account.original.hierarchies.get(name))
-    published_cells = account.published.frame[name]
+    published_cells = account.published_data.frame[name]
     labels, codes = encode_narrowly(published_cells)
     cell_losses: Floats = domain.measure_losses(spell_cells(labels))[codes]
     if published_cells.null_count():

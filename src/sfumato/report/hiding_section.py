@@ -39,7 +39,7 @@ def build_hiding_section(
         "hidden, with "
         f"{wording.count_noun(int(changes), 'item change')}."
     )
-    known_baskets = split_unknowns(published_baskets).known
+    known_baskets = split_unknowns(published_baskets).known_items
     notes = [
         *describe_secrets(secret, original, known_baskets),
         *_describe_lost(
@@ -70,7 +70,7 @@ def _build_hidden_rules_figure(
     confidence = float(parse_exact_confidence(method.min_confidence))
     secret_sides = {split_secret(rule)[:2] for rule in secret}
     original_spots = _mine_rule_spots(original, least, confidence, secret_sides)
-    published_spots = _mine_rule_spots(split_unknowns(published_baskets).known, least, confidence, secret_sides)
+    published_spots = _mine_rule_spots(split_unknowns(published_baskets).known_items, least, confidence, secret_sides)
     exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )

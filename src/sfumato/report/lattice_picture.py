@@ -68,7 +68,7 @@ def _place_nodes(
 
 
 def _choose_colour(node: LatticeNode) -> str:
-    return _CHOSEN if node.chosen else _FINE if node.will_do else _REFUSED
+    return _CHOSEN if node.is_chosen else _FINE if node.will_do else _REFUSED
 
 
 def _list_coarser_neighbours(levels: tuple[int, ...]) -> list[tuple[int, ...]]:

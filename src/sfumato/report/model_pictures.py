@@ -132,7 +132,7 @@ class _OutlineLine:
         root_text = f"all {wording.format_count(self.node.people)} people"
         leaf_count = sum(1 for _ in self.node.list_leaves())
         more = f" ({wording.format_count(leaf_count)} leaves)" if self.is_end and leaf_count > 1 else ""
-        result = f" → {self.node.predicted}" if self.is_end else ""
+        result = f" → {self.node.predicted_class}" if self.is_end else ""
         return wording.clean_label((self.node.condition or root_text) + more + result)
 
     @property
@@ -194,7 +194,7 @@ class _LeafBar:
 
     def draw(self, drawing: Drawing, y: float, leaf: TreeNode) -> None:
         """The share of each class, and the commonest in words."""
-        share = wording.format_percent(leaf.counts[leaf.predicted] / leaf.people)
+        share = wording.format_percent(leaf.counts[leaf.predicted_class] / leaf.people)
         text = f"{share} of {wording.format_count(leaf.people)}"
         room = 92
         width, x = drawing.width - self.start - room, self.start

@@ -98,7 +98,7 @@ def _build_tree_section(tree: TreeNode, target: str) -> ReportSection:
 
 
 def _count_right(tree: TreeNode) -> int:
-    return sum(leaf.counts[leaf.predicted] for _, leaf in tree.list_leaves())
+    return sum(leaf.counts[leaf.predicted_class] for _, leaf in tree.list_leaves())
 
 
 def _show_tree(tree: TreeNode) -> ReportFigure:
@@ -106,8 +106,8 @@ def _show_tree(tree: TreeNode) -> ReportFigure:
     rows = tuple(
         (
             wording.shorten_label(" and ".join(path) or "everybody", 200),
-            wording.shorten_label(leaf.predicted),
-            wording.format_percent(leaf.counts[leaf.predicted] / leaf.people),
+            wording.shorten_label(leaf.predicted_class),
+            wording.format_percent(leaf.counts[leaf.predicted_class] / leaf.people),
             wording.format_count(leaf.people),
         )
         for path, leaf in leaves[:LISTED]
@@ -126,8 +126,8 @@ def _show_accuracy(tree: TreeNode) -> ReportFigure:
     hits: Counter[str] = Counter()
     predictions: Counter[str] = Counter()
     for _, leaf in tree.list_leaves():
-        hits[leaf.predicted] += leaf.counts[leaf.predicted]
-        predictions[leaf.predicted] += leaf.people
+        hits[leaf.predicted_class] += leaf.counts[leaf.predicted_class]
+        predictions[leaf.predicted_class] += leaf.people
     colours = choose_class_colours(tree)
     shares = {name: hits[name] / tree.counts[name] for name in colours}
     bars = [

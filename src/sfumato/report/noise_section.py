@@ -54,7 +54,7 @@ def build_estimates_section(public: Mapping[str, Any], published_table: Table) -
         "Single values were randomized. Distributions can still be estimated, because it is published how.",
         (
             *(_build_reconstruction_figure(noisy_columns.release, n) for n in noisy_columns.numbers),
-            *(_build_answers_figure(noisy_columns.release, n) for n in noisy_columns.asked),
+            *(_build_answers_figure(noisy_columns.release, n) for n in noisy_columns.answers),
         ),
         noisy_columns.notes,
     )
@@ -83,7 +83,7 @@ def build_filtered_section(release: Release, original: Table, published_table: T
                 _build_reconstruction_figure(noisy_columns.release, name, kept_frame[name])
                 for name in noisy_columns.numbers
             ),
-            *(_build_answers_figure(noisy_columns.release, name, kept_frame[name]) for name in noisy_columns.asked),
+            *(_build_answers_figure(noisy_columns.release, name, kept_frame[name]) for name in noisy_columns.answers),
         ),
         noisy_columns.notes,
     )
@@ -94,7 +94,7 @@ class _NoisyColumns(NamedTuple):
 
     release: Release
     numbers: tuple[str, ...]
-    asked: tuple[str, ...]
+    answers: tuple[str, ...]
     notes: tuple[str, ...]
 
     @classmethod

@@ -130,7 +130,7 @@ def _show_lattice(account: RunAccount) -> dict[str, Any] | None:
     rows = [
         (
             " ".join(map(str, node.levels)),
-            wording.format_count(node.suppressed),
+            wording.format_count(node.suppressed_count),
             f"{node.loss:.4f}",
             "✓" if node.will_do else "✗",
         )
@@ -145,7 +145,7 @@ def _show_lattice(account: RunAccount) -> dict[str, Any] | None:
 
 def _show_linking(account: RunAccount) -> dict[str, Any] | None:
     """The linking risk before and after."""
-    attack, baseline = content.find_main_attack(account.certificate), account.before
+    attack, baseline = content.find_main_attack(account.certificate), account.original_linking
     if attack is None or baseline is None or content.are_rows_drawn(account):
         return None
     risk_text = wording.format_percent(baseline.risk)
@@ -259,12 +259,12 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
 def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Class sizes before and after, and how many people linking finds in the originals."""
     body, original_sizes = account.certificate, account.sizes_before
-    if account.before is None:
+    if account.original_linking is None:
         return []
     width = ("Columns in the originals", wording.format_count(account.original.frame.width))
     if content.are_rows_drawn(account):
         return [width]
-    matches = ("People whom linking finds in the originals", wording.format_count(account.before.successes))
+    matches = ("People whom linking finds in the originals", wording.format_count(account.original_linking.successes))
     if not account.sizes_after.height:
         return [width, matches]
     k = content.find_smallest_crowd(account.sizes_after)

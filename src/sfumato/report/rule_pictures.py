@@ -39,7 +39,7 @@ class RuleSpot:
 class RuleWords:
     """The words of the picture: marked rules, other rules, and the two axes."""
 
-    marked: str = "predicts a private entry"
+    marked_rules: str = "predicts a private entry"
     other: str = "harmless"
     confidence: str = "public confidence"
     support: str = "public support, rows"
@@ -113,7 +113,7 @@ def _gather_spots(spots: Sequence[RuleSpot], frame: _PanelFrame, rule_words: Rul
 
 
 def _build_spot(confidence: float, support: float, adversarial: bool, rules: int, rule_words: RuleWords) -> Spec:
-    state = rule_words.marked if adversarial else rule_words.other
+    state = rule_words.marked_rules if adversarial else rule_words.other
     return {"confidence": confidence, "support": support, "state": state, "rules": rules}
 
 
@@ -121,12 +121,12 @@ def _build_spots_layer(sides: Sequence[Sequence[Spec]], most: int, rule_words: R
     """Round red spots for rules that matter, green crosses for the others."""
     states = [
         state
-        for state in (rule_words.marked, rule_words.other)
+        for state in (rule_words.marked_rules, rule_words.other)
         if any(spot["state"] == state for side in sides for spot in side)
     ]
     legend = build_legend() if len(states) > 1 else None
 
-    def by(look: Mapping[str, str]) -> Spec:
+    def encode_state(look: Mapping[str, str]) -> Spec:
         scale = {"domain": states, "range": [look[state] for state in states]}
         return {"field": "state", "type": "nominal", "scale": scale, "legend": legend}
 
@@ -139,8 +139,8 @@ def _build_spots_layer(sides: Sequence[Sequence[Spec]], most: int, rule_words: R
     return {
         "mark": {"type": "point", "filled": True, "opacity": 0.85, "size": 70},
         "encoding": {
-            "color": by({rule_words.marked: _WARN, rule_words.other: _BLANKED}),
-            "shape": by({rule_words.marked: "circle", rule_words.other: "cross"}),
+            "color": encode_state({rule_words.marked_rules: _WARN, rule_words.other: _BLANKED}),
+            "shape": encode_state({rule_words.marked_rules: "circle", rule_words.other: "cross"}),
             **({"size": size} if most > 1 else {}),
         },
     }

@@ -51,9 +51,9 @@ class RunAccount:
     """The custodian's record of the run, or the certificate that leaves."""
     original: Any
     """None on the page that leaves."""
-    published: Any
+    published_data: Any
     """As read back from the written file."""
-    before: Outcome | None
+    original_linking: Outcome | None
     """Linking against the originals as if they were released; None without quasi-identifying columns."""
     sizes_before: pl.DataFrame
     """Class sizes of the originals: `size`, `classes`, `rows`."""

@@ -41,9 +41,9 @@ _WIDEST = 220
 class _Pair(NamedTuple):
     """One quantity before and after; `original` is None on the page that leaves."""
 
-    what: str
+    label: str
     original: float | None
-    published: float
+    published_value: float
 
 
 def build_sequence_section(
@@ -139,9 +139,9 @@ def _draw_secrets(
         caption += f" {len(secrets) - len(shown_secrets)} more are not drawn."
     rows = tuple(
         (
-            pair.what,
+            pair.label,
             wording.format_count(pair.original),
-            wording.format_count(pair.published),
+            wording.format_count(pair.published_value),
             wording.format_count(most),
         )
         for pair, (_, most) in zip(pairs, shown_secrets, strict=True)
@@ -267,12 +267,14 @@ def _draw_pairs(pairs: Sequence[_Pair]) -> str:
     thick = 0.84 * step / len(sides)
     drawing = Drawing(290, max(1, len(pairs)) * step)
     most = 1.2 * max(
-        [1.0, *(value for pair in pairs for value in (pair.original, pair.published) if value is not None)]
+        [1.0, *(value for pair in pairs for value in (pair.original, pair.published_value) if value is not None)]
     )
-    labels = [cut_words(pair.what, 12, _WIDEST) for pair in pairs]
+    labels = [cut_words(pair.label, 12, _WIDEST) for pair in pairs]
     for number, (label, pair) in enumerate(zip(labels, pairs, strict=True)):
         drawing.add_words(-6, (number + 0.5) * step + 4, label, PALETTE["soft"][0], anchor="end")
-        for slot, value in enumerate((pair.original, pair.published) if has_originals else (pair.published,)):
+        for slot, value in enumerate(
+            (pair.original, pair.published_value) if has_originals else (pair.published_value,)
+        ):
             if value is None:
                 continue
             y, length = (number + 0.08) * step + slot * thick, drawing.width * value / most

@@ -146,10 +146,10 @@ def audit(
 
         return audit_sequences(table)
     if isinstance(table, str | Path):
-        chosen = choose_engine(table, engine).name
-        if chosen != "memory":
+        engine_name = choose_engine(table, engine).name
+        if engine_name != "memory":
             with open_scratch_folder() as scratch:
-                rows = open_stored_rows(table, text or TextFormat(), scratch, chosen)
+                rows = open_stored_rows(table, text or TextFormat(), scratch, engine_name)
                 return _audit_rows(_StoredCrowds(rows), quasi_identifying)
         table = _read_table(table, text or TextFormat())
     elif engine in ("duckdb", "spark"):

@@ -31,7 +31,7 @@ _TOO_DEEP = re.compile(rb"\n {%d}" % (DEEPEST_NESTING + 1))
 class SignedText(NamedTuple):
     """A certificate split at its signature."""
 
-    signed: bytes
+    signed_bytes: bytes
     signature: str
 
 

@@ -143,7 +143,7 @@ def _combine_losses(first: Mapping[str, Number], second: Mapping[str, Number]) -
 def _list_changed_columns(release: Release) -> tuple[str, ...]:
     """The columns that methods state to have changed, whether or not a draw came out as it was: that would tell."""
     return tuple(
-        dict.fromkeys(change.column for change in release.changes if not change.trivial and not change.dropped)
+        dict.fromkeys(change.column for change in release.changes if not change.trivial and not change.is_dropped)
     )
 
 

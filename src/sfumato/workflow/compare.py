@@ -22,7 +22,7 @@ _ORDER = ("data", "claim", "loss", "level", "attack")
 class ReleaseDifference:
     """One figure of both releases."""
 
-    about: str
+    topic: str
     """`claim`, `loss`, `level`, `attack` or `data`."""
     name: str
     first: Cell
@@ -40,7 +40,7 @@ class Comparison:
 
     first: Path
     second: Path
-    verified: tuple[Verification, Verification]
+    verifications: tuple[Verification, Verification]
     rows: tuple[ReleaseDifference, ...]
     internal: bool
     """Whether the custodian's records were compared, which hold facts about the originals."""
@@ -51,9 +51,9 @@ class Comparison:
             "first": str(self.first),
             "second": str(self.second),
             "audience": "custodian" if self.internal else "anyone",
-            "holds": [verification.holds for verification in self.verified],
+            "holds": [verification.holds for verification in self.verifications],
             "rows": [
-                {"about": r.about, "name": r.name, "first": r.first, "second": r.second, "differs": r.differs}
+                {"about": r.topic, "name": r.name, "first": r.first, "second": r.second, "differs": r.differs}
                 for r in self.rows
             ],
         }

@@ -55,12 +55,12 @@ class LongColumns(NamedTuple):
         return self.id or "id"
 
     @property
-    def what(self) -> str:
+    def item_column(self) -> str:
         """The item."""
         return self.item or "item"
 
     @property
-    def when(self) -> str:
+    def time_column(self) -> str:
         """What orders the items of a sequence."""
         return self.time or "time"
 
@@ -157,14 +157,14 @@ class DraftSource:
     @cached_property
     def baskets(self) -> Baskets:
         """The baskets."""
-        return Baskets.read(self.path, separator=self.separator, id=self.columns.owner, item=self.columns.what)
+        return Baskets.read(self.path, separator=self.separator, id=self.columns.owner, item=self.columns.item_column)
 
     @cached_property
     def sequences(self) -> Sequences:
         """The sequences; those of regions, if the file holds points."""
         if self.shape == "points":
             return self.points.read()
-        owner, item, time = self.columns.owner, self.columns.what, self.columns.when
+        owner, item, time = self.columns.owner, self.columns.item_column, self.columns.time_column
         return Sequences.read(self.path, separator=self.separator, id=owner, item=item, time=time)
 
     @cached_property
@@ -278,7 +278,7 @@ def detect_long_form(path: str, separator: str | None, columns: LongColumns) -> 
     header = read_header(path, separator)
     if columns.item is None and find_point_columns(header, columns.id, columns.time) is not None:
         return "points"
-    return "sequences" if columns.time is not None or columns.when in header else "baskets"
+    return "sequences" if columns.time is not None or columns.time_column in header else "baskets"
 
 
 def _name_long_form(header: list[str]) -> DataShape:

@@ -71,7 +71,7 @@ def find_ignored_time(path: str, id_column: str, item: str, separator: str | Non
 
 def note_baskets_with_time(source: DraftSource) -> Iterator[str]:
     """A draft for baskets says that it does not look at the column of times."""
-    time = find_ignored_time(source.path, source.columns.owner, source.columns.what, source.separator)
+    time = find_ignored_time(source.path, source.columns.owner, source.columns.item_column, source.separator)
     if time is not None:
         yield (
             f'The file has a column "{time}", which is not read: baskets have no order. If the order of items matters, '

@@ -80,8 +80,8 @@ class ReservedTarget:
         """Nothing is taken before `open`."""
         self.path = target
         self.out = target
-        self.published = False
-        self._made: list[Path] = []
+        self.is_published = False
+        self._made_folders: list[Path] = []
         self._lock: FolderLock | None = None
         self._workspace: PublicationWorkspace | None = None
         self._stack = ExitStack()
@@ -110,7 +110,7 @@ class ReservedTarget:
         for folder in reversed(missing):
             with suppress(FileExistsError):
                 folder.mkdir()
-                self._made.append(folder)
+                self._made_folders.append(folder)
 
     def _wait(self, lock: FolderLock) -> None:
         while True:
@@ -149,7 +149,7 @@ class ReservedTarget:
         except OSError as error:
             why = describe_os_error(error)
             raise DataError(f"{self.path}: the release could not be written ({why}); nothing was published") from None
-        self.published = True
+        self.is_published = True
         record_completion(
             f"the release was already published in {self.path}"
             if has_release
@@ -207,7 +207,7 @@ class ReservedTarget:
                 discard_workspace(self._workspace)
         if self._lock is not None:
             self._lock.release()
-        for folder in reversed(self._made if not self.published else []):
+        for folder in reversed(self._made_folders if not self.is_published else []):
             with suppress(OSError):
                 folder.rmdir()
         self._stack.close()  # the mask is the user's again, and signals that were held back arrive

@@ -251,8 +251,8 @@ def gather_account(
         title=policy.title,
         certificate=body,
         original=original,
-        published=published_data,
-        before=None,
+        published_data=published_data,
+        original_linking=None,
         sizes_before=_NO_CROWDS,
         sizes_after=_NO_CROWDS,
         distributions={},
@@ -273,8 +273,8 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any)
         title=certificate["title"],
         certificate=certificate,
         original=None,
-        published=published_data,
-        before=None,
+        published_data=published_data,
+        original_linking=None,
         sizes_before=_NO_CROWDS,
         sizes_after=_NO_CROWDS,
         distributions={},
@@ -313,7 +313,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     """Add what only a table has: its columns and, where people can be linked, their classes."""
     if isinstance(release.method, KeyedMethod):
         return run_account  # codes cannot be compared with values
-    original, published_table = run_account.original, run_account.published
+    original, published_table = run_account.original, run_account.published_data
     names = published_table.quasi_identifying
     run_account = replace(
         run_account,
@@ -328,7 +328,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     )
     if not names or release.details.get_family(EntryDetails) is not None:
         return run_account
-    run_account = replace(run_account, before=link_originals(original))
+    run_account = replace(run_account, original_linking=link_originals(original))
     if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
         return run_account
     return replace(

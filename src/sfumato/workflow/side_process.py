@@ -114,18 +114,18 @@ def serve() -> None:
             answers.flush()
 
 
-_prepared: ContextVar[SideProcess | None] = ContextVar("_prepared", default=None)
+_prepared_process: ContextVar[SideProcess | None] = ContextVar("_prepared_process", default=None)
 
 
 @contextmanager
 def prepare_process(is_worthwhile: bool) -> Iterator[None]:
     """Inside the block the process is started already, if that is worthwhile and a core is free for it."""
-    process = start_process() if is_worthwhile and _prepared.get() is None and _has_free_core() else None
-    token = _prepared.set(process or _prepared.get())
+    process = start_process() if is_worthwhile and _prepared_process.get() is None and _has_free_core() else None
+    token = _prepared_process.set(process or _prepared_process.get())
     try:
         yield
     finally:
-        _prepared.reset(token)
+        _prepared_process.reset(token)
         if process is not None:
             process.stop()
 
@@ -136,13 +136,13 @@ def _has_free_core() -> bool:
 
 def find_prepared() -> SideProcess | None:
     """The process that was started before, if any."""
-    return _prepared.get()
+    return _prepared_process.get()
 
 
 @contextmanager
 def hold_process(is_needed: bool) -> Iterator[SideProcess | None]:
     """The process that was prepared, or a new one for the block; None if none is needed or none can be had."""
-    process = _prepared.get()
+    process = _prepared_process.get()
     if process is not None or not is_needed:
         yield process
         return

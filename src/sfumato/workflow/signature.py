@@ -85,7 +85,7 @@ def check_signature(raw: bytes, signer: str | None = None) -> bool:
     if key is None or signature is None or (signer is not None and _decode_exactly(signer, _KEY_BYTES) != key):
         return False
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signature, parts.signed)
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, parts.signed_bytes)
     except (InvalidSignature, ValueError):
         return False
     return True

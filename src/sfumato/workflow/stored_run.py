@@ -87,7 +87,7 @@ def _run_in_scratch(
     plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
-        published_table = comparison.published
+        published_table = comparison.published_table
         evidence = StoredEvidence(published_table, comparison, plan.details.get("population"), scratch, plan.details)
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
@@ -191,19 +191,19 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
 def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[tuple[Attack, Outcome], ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
-    linkable = bool(comparison.published.quasi_identifying)
+    linkable = bool(comparison.published_table.quasi_identifying)
     if linkable and not any(isinstance(attack, Linking) for attack in attacks):
         attacks = (Linking(), *attacks)
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
         if isinstance(attack, RuleInference):
-            outcome = infer_stored_entries(attack, comparison.published, plan.details["hidden"])
-        elif has_overlapping_classes(plan.changes, comparison.published.quasi_identifying):
-            originals, taken_rows = comparison.original, comparison.taken
-            outcome = attack_covering_classes(attack, originals, comparison.published, taken_rows, plan.changes)
+            outcome = infer_stored_entries(attack, comparison.published_table, plan.details["hidden"])
+        elif has_overlapping_classes(plan.changes, comparison.published_table.quasi_identifying):
+            originals, taken_rows = comparison.original, comparison.taken_rows
+            outcome = attack_covering_classes(attack, originals, comparison.published_table, taken_rows, plan.changes)
         else:
-            outcome = run_stored_attack(attack, comparison.published, comparison.blanked)
+            outcome = run_stored_attack(attack, comparison.published_table, comparison.blanked_cells)
         outcomes.append((attack, outcome))
     return tuple(outcomes)
 
@@ -215,7 +215,7 @@ def _certify(
     from sfumato.report import render_report
 
     report_progress("drawing the report")
-    body = build_outgoing_certificate(record, evidence.published).model_dump(mode="json")
+    body = build_outgoing_certificate(record, evidence.published_table).model_dump(mode="json")
     page = render_report(_gather_account(body, evidence))
     (staging.private / "report.html").write_text(page, encoding="utf-8")
     if is_refused:
@@ -229,7 +229,7 @@ def _certify(
 
 def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAccount:
     """The content of the report, from the certificate and from counts of the released file alone."""
-    published_table = evidence.published
+    published_table = evidence.published_table
     listed_columns = [name for name in published_table.rows.schema if has_few_values(published_table, name)]
     values = {name: published_table.count_values(name) for name in listed_columns}
     stars = "suppressed" if body["suppression"]["rows"] else "class"
@@ -241,8 +241,8 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
         title=body["title"],
         certificate=body,
         original=None,
-        published=published_table,
-        before=None,
+        published_data=published_table,
+        original_linking=None,
         sizes_before=pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64}),
         sizes_after=sizes.group_by("size")
         .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("size").sum().alias("rows"))

@@ -22,7 +22,7 @@ def measure_stored_utility(release: Release, evidence: StoredEvidence, original:
     report_progress("measuring what is left")
     kind = release.method.utility
     if kind == "blanks":
-        figures = {"loss": measure_blanked_share(evidence.published, original)}
+        figures = {"loss": measure_blanked_share(evidence.published_table, original)}
     elif kind == "chance":
         figures = _measure_chance(release, evidence)
     elif release.method.truthful:
@@ -34,7 +34,7 @@ def measure_stored_utility(release: Release, evidence: StoredEvidence, original:
 
 def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
     """How much detail labels leave open."""
-    published_table = evidence.published
+    published_table = evidence.published_table
     names = published_table.quasi_identifying
     losses = [measure_stored_loss(published_table, name, find_domain(original, name)) for name in names]
     return {"loss": sum(losses) / len(names)}
@@ -42,8 +42,8 @@ def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str
 
 def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, float]:
     """How large classes are; nothing if nobody can be looked up."""
-    total = len(evidence.published)
-    if not evidence.published.quasi_identifying:
+    total = len(evidence.published_table)
+    if not evidence.published_table.quasi_identifying:
         return {}
     sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
     promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
@@ -63,7 +63,7 @@ def _measure_changed_share(release: Release, evidence: StoredEvidence) -> float:
     names = [change.column for change in release.changes if change.kind.meaning.loss is shares]
     missing = comparison.original.rows.count_missing()
     known_count = sum(len(comparison.original) - missing[name] for name in names)
-    return sum(comparison.differences[name].changed for name in names) / known_count if known_count else 0.0
+    return sum(comparison.differences[name].changed_count for name in names) / known_count if known_count else 0.0
 
 
 _LOSSES: dict[LossMeasure, Callable[[StoredPairs], float]] = {

@@ -96,7 +96,7 @@ def test_of_memoized_answers_only_changed_ones_are_news() -> None:
     votes, copies = RepeatedAnswers().against(second)._collect_votes(first, "yes", TABLE)
     assert (len(votes), copies) == (2, 0)
     differ = first.data.frame["yes"] != second.data.frame["yes"]
-    assert votes[1].there.tolist() == differ.to_list()
+    assert votes[1].answered_mask.tolist() == differ.to_list()
     assert 0 < int(differ.sum()) < 100
 
 

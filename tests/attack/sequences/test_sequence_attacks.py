@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
-from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _Searched, _ShuffledPoints
+from sfumato.attack.sequences.sequence_linking import _DistinctTraces, _KnownPoints, _look_up, _ShuffledPoints
 from sfumato.data.movements import generate_cars, generate_trucks
 from sfumato.details import read_details
 
@@ -156,7 +156,7 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         codes = np.array([code_of[item] for points in known for item in points], dtype=np.int32)
         offsets = np.cumsum([0, *map(len, known)], dtype=np.int64)
         own = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
-        found = _look_up(_Searched.of(published, order), owner, _KnownPoints(codes, offsets), own)
+        found = _look_up(_DistinctTraces.of(published, order), owner, _KnownPoints(codes, offsets), own)
         for number, points in enumerate(known):
             held = [count_points(row, points, order) for row in rows[:30]]
             best = max(held)
@@ -245,7 +245,7 @@ def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> N
     for _ in range(40):
         rows = [[chance.choice("abc") for _ in range(chance.randint(1, 5))] for _ in range(chance.randint(1, 6))]
         hidden = [["Δ" if chance.random() < 0.3 else item for item in row] for row in rows]
-        searched = _Searched.of(sf.Sequences.of(hidden), order).count_marks()
+        searched = _DistinctTraces.of(sf.Sequences.of(hidden), order).count_marks()
         truth = sf.Sequences.of(rows)
         known = _ShuffledPoints.of(truth, np.arange(len(rows)), np.random.default_rng(1)).take(3)
         found = _look_up(searched, truth, known, np.arange(len(rows)))

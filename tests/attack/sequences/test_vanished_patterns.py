@@ -42,7 +42,7 @@ def test_a_pair_that_marks_explain_is_named_and_its_marks_are_filled_in(pair: tu
 def test_pairs_are_counted_in_the_sequences_that_marks_would_let_hold_them() -> None:
     rows = [list("aΔb"), list("Δc"), list("cba"), list("ΔbΔ")]
     (mined,) = find_vanished(sf.Sequences.of(rows), longest=2)
-    named = [(x, y) for ((x,), (y,)) in mined.below]
+    named = [(x, y) for ((x,), (y,)) in mined.near_patterns]
     voted = vote_for_pairs(rows)
     assert set(named) == set(voted) and ("a", "b") not in named  # it is published
 
@@ -51,8 +51,10 @@ def test_patterns_of_three_are_looked_for_apart() -> None:
     secret = ["r1c6", "r1c5", "r1c4"]
     release = sf.HideSequences(patterns=[secret], threshold=0, mark="Δ").protect(CARS)
     pairs, triples, both = find_vanished(release.data, longest=3)
-    assert {len(pattern) for pattern in pairs.below} == {2} and {len(pattern) for pattern in triples.below} == {3}
-    assert {*both.below} == {*pairs.below, *triples.below}
+    assert {len(pattern) for pattern in pairs.near_patterns} == {2} and {
+        len(pattern) for pattern in triples.near_patterns
+    } == {3}
+    assert {*both.near_patterns} == {*pairs.near_patterns, *triples.near_patterns}
 
 
 def test_nothing_is_suspected_where_no_mark_shows() -> None:

@@ -273,7 +273,7 @@ def test_pitman_at_its_edge_is_ewens() -> None:
     assert found.uniques == pytest.approx(theta * 1300 / (theta + 1299))
     # A sample unique stays alone if none of those who come joins it, each with probability 1 / (i + θ).
     stays = np.prod([1 - 1 / (i + theta) for i in range(130, 1300)])
-    assert found.both == pytest.approx(40 * stays)
+    assert found.joint_uniques == pytest.approx(40 * stays)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(2.0, 0.3), (0.6, 0.1)])
@@ -304,7 +304,7 @@ def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
     assert (found.inverse <= (1 + 1e-9) / sample.sizes).all()
     assert (found.inverse >= (1 - 1e-9) / found.mean).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
     assert 0 <= found.uniques <= sample.rows / share + 1
-    assert 0 <= found.both <= sample.count_classes(1)
+    assert 0 <= found.joint_uniques <= sample.count_classes(1)
 
 
 @given(st.one_of(st.integers(2, 60), st.integers(2, 10**6)), st.floats(0, 0.99), st.floats(1e-6, 1 - 1e-6))

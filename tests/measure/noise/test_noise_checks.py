@@ -76,7 +76,7 @@ def test_dependence_sees_values_distances_sizes_and_other_columns() -> None:
 
     def found(added: Any, beside: Any = other, apart: int = 1) -> float:
         told = table(x=x + added, y=y + beside)
-        return measure_noise_dependence(before, told, "x", "gaussian", 1.0, others=("y",), apart=apart)
+        return measure_noise_dependence(before, told, "x", "gaussian", 1.0, other_columns=("y",), independent=apart)
 
     assert found(noise) < 5
     assert found(x) > 20

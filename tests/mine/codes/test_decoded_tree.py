@@ -92,7 +92,7 @@ def test_decoded_trees_are_direct_trees(seed: int) -> None:
         )
         key = method.new_key(table, sf.Randomness.seeded(seed))
         release = method.protect(table, key)
-        merged = any(one.merged for one in TreeKey.open(key, table).columns.values())
+        merged = any(one.has_merged_values for one in TreeKey.open(key, table).columns.values())
         for setting in SETTINGS + (() if permute else UNPERMUTED[: 1 if merged else 2]):
             learner = DecisionTreeClassifier(**{"random_state": 0, **setting})
             direct = grown(table, learner)

@@ -207,7 +207,7 @@ def find_image(key: Key, items: list[int]) -> set[int]:
     """The published numbers of some items."""
     if key.method == "encode_bloom":
         return {BloomKey.open(key).requests[item] for item in items}
-    return {code for item in items for code in ItemKey.open(key).published[item]}
+    return {code for item in items for code in ItemKey.open(key).published_images[item]}
 
 
 @each

@@ -102,8 +102,8 @@ def as_tuples(cells: TableCells, found: RuleArrays) -> list[Rule]:
     return [
         (sets[antecedent], cells.find_column(target), cells.get_value(target), *counts)
         for antecedent, target, *counts in zip(
-            found.antecedent.tolist(), found.target.tolist(), found.public.tolist(), found.public_fit.tolist(),
-            found.hidden.tolist(), found.hidden_fit.tolist(), strict=True,
+            found.antecedent.tolist(), found.target.tolist(), found.public_counts.tolist(), found.public_fit.tolist(),
+            found.hidden_counts.tolist(), found.hidden_fit.tolist(), strict=True,
         )
     ]  # fmt: skip
 

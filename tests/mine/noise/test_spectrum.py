@@ -52,7 +52,7 @@ def test_moments_are_those_of_all_rows_at_once(table: Floats, step: int) -> None
     assert found.rows == expected.rows
     np.testing.assert_allclose(found.mean, expected.mean, atol=1e-9)
     np.testing.assert_allclose(found.covariance, expected.covariance, atol=1e-7)
-    np.testing.assert_allclose(found.together, expected.together, atol=1e-12)
+    np.testing.assert_allclose(found.joint_shares, expected.joint_shares, atol=1e-12)
 
 
 def test_large_numbers_lose_nothing() -> None:
@@ -88,7 +88,7 @@ def test_eigenvalues_of_pure_noise_keep_the_law(rows: int, columns: int) -> None
     # Tracy and Widom: the largest strays from the bound by some columns^(−2/3) of it; 5 % are far beyond.
     assert found.eigenvalues[0] == pytest.approx(found.bounds.high, rel=0.05)
     assert found.eigenvalues[-1] == pytest.approx(found.bounds.low, rel=0.1)
-    assert found.kept <= 1
+    assert found.kept_count <= 1
 
 
 def test_noise_of_any_shape_becomes_white() -> None:
@@ -98,7 +98,7 @@ def test_noise_of_any_shape_becomes_white() -> None:
     found = compute_spectrum(sum_moments(iter([noise]), 5), mixed.T @ mixed)
     assert found.eigenvalues[0] < 1.1
     assert found.eigenvalues[-1] > 0.9
-    np.testing.assert_allclose(found.back @ found.whiten, np.eye(5), atol=1e-6)
+    np.testing.assert_allclose(found.inverse @ found.whiten, np.eye(5), atol=1e-6)
 
 
 def test_everything_kept_is_no_change_and_nothing_kept_is_the_mean() -> None:

@@ -103,13 +103,13 @@ def test_what_follows_is_used_to_learn_more() -> None:
     patterns = published(lists, 11, complete=False)
     assert ["a", "b", "c", "d"] not in patterns.frame["items"].to_list()
     reasoning = derivability.reason_from_supports(patterns, 3)
-    sets = {reasoning.known.list_members(node) for node in range(1, len(reasoning.known.rows))}
+    sets = {reasoning.known_sets.list_members(node) for node in range(1, len(reasoning.known_sets.rows))}
     assert (0, 1, 2, 3) in sets
     assert support_bounds(patterns, "abcd") == SupportBounds(2, 2)
 
 
 def known_sets(patterns: Patterns, k: int = 2) -> dict[tuple[int, ...], int]:
-    known = derivability.reason_from_supports(patterns, k).known
+    known = derivability.reason_from_supports(patterns, k).known_sets
     return {known.list_members(node): int(known.supports[node]) for node in range(1, len(known.rows))}
 
 

@@ -139,7 +139,7 @@ def test_reasons_for_levels() -> None:
     assert whys["dob"].finer_levels == {"dob": 0, "sex": 1, "zip": 2}
     assert "6 rows" in whys["dob"].describe_reason()
     assert len(explain_release(release, table).lattice) == 12
-    assert [node.levels for node in explain_release(release, table).lattice if node.chosen] == [(1, 1, 0)]
+    assert [node.levels for node in explain_release(release, table).lattice if node.is_chosen] == [(1, 1, 0)]
 
 
 def test_a_column_that_cannot_be_finer_says_what_it_would_take() -> None:

@@ -54,7 +54,7 @@ def test_a_witness_speaks_for_its_own_class_at_every_node(
     condemn_nodes(live, grouping, judge, row)
     for levels in product(*map(range, grouping.shape)):
         judged = grouping.judge(levels, judge)
-        assert live[levels] == (not judged.refused[judged.classes.of_row[row]])
+        assert live[levels] == (not judged.refused_mask[judged.classes.of_row[row]])
 
 
 @quick
@@ -64,9 +64,9 @@ def test_the_witness_is_refused_at_the_node_it_was_found_at(small: Small, k: int
     grouping = judge.build_grouping(small.table("own_value"))
     for levels in product(*map(range, grouping.shape)):
         judged = grouping.judge(levels, judge)
-        if judged.suppressed:
+        if judged.suppressed_count:
             row = choose_witness(grouping, judged)
-            assert judged.refused[judged.classes.of_row[row]]
+            assert judged.refused_mask[judged.classes.of_row[row]]
 
 
 def test_a_witness_says_nothing_where_cells_match_anything(small_with_gaps: sf.Table) -> None:
@@ -110,7 +110,7 @@ def test_the_optimum_stays_the_optimum_when_everything_is_rolled_up(
 ) -> None:
     monkeypatch.setattr(rollup, "_LONG", 1)
     monkeypatch.setattr(rollup, "_HABIT", 0)
-    monkeypatch.setattr(lattice_choice, "_spent", 0)
+    monkeypatch.setattr(lattice_choice, "_work_total", 0)
     monkeypatch.setattr(
         lattice_choice, "_COMPILED", "sfumato.kernels.anonymity.lattice" if compiled else "no.such.module"
     )

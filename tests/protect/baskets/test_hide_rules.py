@@ -170,7 +170,7 @@ class TestStrategies:
     def test_itemsets_are_hidden_by_support(self, strategy: str) -> None:
         rows = Baskets.of(SHOP)
         release = HideRules(itemsets=("oat milk,rye bread", "tea"), min_support=2, strategy=strategy).protect(rows)
-        certain = split_unknowns(release.data).known.to_lists()
+        certain = split_unknowns(release.data).known_items.to_lists()
         assert support(certain, ("oat milk", "rye bread")) == 1
         assert support(certain, ("tea",)) == 1
 
@@ -237,7 +237,7 @@ class TestUnknowns:
         release.data.write(tmp_path / "out.dat")
         parts = split_unknowns(Baskets.read(tmp_path / "out.dat"))
         assert parts == split_unknowns(release.data)
-        assert all(isinstance(item, int) for item in parts.known.items)
+        assert all(isinstance(item, int) for item in parts.known_items.items)
 
     def test_items_that_end_in_the_mark_are_refused(self) -> None:
         rows = Baskets.of([["a", "b", "why?"], ["a", "b"], ["a"]])
@@ -255,7 +255,7 @@ class TestUnknowns:
         wider = Baskets.of([["a", "b"]] * 8 + [["a"], *[["c"]] * 3])
         parts = split_unknowns(method.protect(wider).data)
         held = ["b" in row for row in wider.to_lists()]
-        unknown = ["b" in row for row in parts.unknown.to_lists()]
+        unknown = ["b" in row for row in parts.unknown_items.to_lists()]
         there = sum(mark and was for mark, was in zip(unknown, held, strict=True))
         assert there == sum(unknown) - there == 4
 

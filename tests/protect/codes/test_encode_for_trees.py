@@ -267,7 +267,7 @@ def test_values_that_trees_take_for_equal_share_a_code() -> None:
     codes = method.protect(table, key).data.frame["x"].to_list()
     assert codes[0] == codes[1] < codes[2] == codes[3]
     column = TreeKey.open(key, table).columns["x"]
-    assert column.merged
+    assert column.has_merged_values
     assert column.decode(np.array(codes), "x").tolist() == [1.0, 1.0, 2.0, 2.0]
 
 

@@ -133,12 +133,12 @@ def test_with_a_seventh_item_they_are_closed_in_time_and_less_is_claimed(monkeyp
     data = sf.Baskets.of([[*row, "g"] if number < 12 else list(row) for number, row in enumerate(SIX_ITEMS)])
     method = PublishPatterns(k=2, min_support=3, repair="suppressive", seconds=600)
     release = method.protect(data)
-    assert release.details["complete"] and not find_exactly_forced(release.data, 2).forced
+    assert release.details["complete"] and not find_exactly_forced(release.data, 2).patterns
     assert release.claims[1].property == "derivable_patterns" and "not claimed" in release.claims[1].meaning
     assert all(finding.holds for finding in sf.check(release, data))
     monkeypatch.setattr(derivability, "MOST_ITEMS", 6)
     hurried = method.protect(data)
-    assert not hurried.details["complete"] and find_exactly_forced(hurried.data, 2).forced
+    assert not hurried.details["complete"] and find_exactly_forced(hurried.data, 2).patterns
     forged = release.claims[1].model_copy(update={"property": "inferable_patterns", "measure": "inferable_patterns"})
     with pytest.raises(sf.DataError, match="derivable_patterns"):
         sf.check(replace(hurried, claims=(forged,)), data)
@@ -200,7 +200,7 @@ def test_a_database_with_more_baskets() -> None:
     data = sf.Baskets.of([["a"], ["b"]])
     assert add_baskets(data, [((0, 1), 2)]).to_lists() == [["a"], ["b"], ["a", "b"], ["a", "b"]]
     assert add_baskets(data, []) == data
-    assert raise_supports(sf.Baskets.of([["a"]] * 4), 2, 2).added == ()
+    assert raise_supports(sf.Baskets.of([["a"]] * 4), 2, 2).added_baskets == ()
 
 
 def test_mushroom_in_seconds(shared_data: Path) -> None:

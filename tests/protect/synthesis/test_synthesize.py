@@ -547,7 +547,7 @@ def test_categories_are_ordered_by_the_share_of_one_class() -> None:
 
 def test_only_the_commonest_categories_are_told_apart() -> None:
     column = SynthesisColumn.of(pl.Series("x", [f"w{at % 100:03}" for at in range(150)]), "test")
-    classes, count = number_target_classes(column, column.known)
+    classes, count = number_target_classes(column, column.known_people)
     assert count == 64
     assert len(np.unique(classes)) == 64
     assert len(np.unique(classes[50:100])) > 1

@@ -87,7 +87,7 @@ class Composition(Attack):
         blind = np.zeros(len(people), dtype=np.bool_)
         for comparison in comparisons:
             exposed_mask, alone_mask, blind = (
-                exposed_mask | comparison.exposed,
+                exposed_mask | comparison.exposed_mask,
                 alone_mask | comparison.exposed_before,
                 blind | comparison.blind,
             )
@@ -162,7 +162,7 @@ class _ReleaseComparison:
     """How many values the first release leaves."""
     common_counts: Ints
     """How many values both leave."""
-    exposed: Flags
+    exposed_mask: Flags
     """Whose one value in common is theirs."""
     exposed_before: Flags
     """Whose value the first release gives away alone."""
@@ -208,7 +208,7 @@ def _count_disclosed_people(
     links: Links, published_table: Table, other: Table, people: Table, names: tuple[str, ...]
 ) -> int:
     comparisons = _compare_releases(links, published_table, other, people, names)
-    return int(np.logical_or.reduce([comparison.exposed for comparison in comparisons]).sum())
+    return int(np.logical_or.reduce([comparison.exposed_mask for comparison in comparisons]).sum())
 
 
 def _intersect_value_sets(tally: ValueTally, two: ValueTally, mine: Ints, theirs: Ints) -> tuple[Ints, Ints]:

@@ -103,15 +103,17 @@ class Minimality(Attack):
             )
         except MinimalityUnsound as why:
             facts = {"inference": str(why)}
-        claim_mask = belief.raised | (belief.chance >= 1)
+        claim_mask = belief.raised_mask | (belief.chance >= 1)
         return Outcome(
             attempts=len(people),
             successes=int((claim_mask & (belief.guess == tally.truth)).sum()),
             baseline=int((claim_mask & (tally.sets.spread_to_people(tally.commonest, -2) == tally.truth)).sum()),
             control=None if control is None else count_homogeneous_people(published_table, control, (column,)),
             facts={
-                "raised": int(belief.raised.sum()),
-                "largest_gain": round(float((belief.chance - belief.share)[belief.raised].max(initial=0.0)), _DIGITS),
+                "raised": int(belief.raised_mask.sum()),
+                "largest_gain": round(
+                    float((belief.chance - belief.share)[belief.raised_mask].max(initial=0.0)), _DIGITS
+                ),
                 **facts,
             },
         )
@@ -154,7 +156,7 @@ class _PersonalBelief:
     guess: Ints  # the likeliest value; −2 where no row fits
     chance: Floats  # its chance, given all that is known
     share: Floats  # its share among the rows found
-    raised: Flags  # where the chance is above the share, beyond doubt where it was sampled
+    raised_mask: Flags  # where the chance is above the share, beyond doubt where it was sampled
 
     @classmethod
     def believe_shares(cls, tally: ValueTally) -> _PersonalBelief:
@@ -295,7 +297,7 @@ def _update_beliefs(
         belief.guess.copy(),
         belief.chance.copy(),
         belief.share.copy(),
-        belief.raised.copy(),
+        belief.raised_mask.copy(),
     )
     earlier_chances, masks, widest = later_chances[0], np.arange(full + 1), 0.0
     for published_class, world, following_chances in zip(classes, worlds, later_chances[-2::-1], strict=True):

@@ -43,7 +43,7 @@ class Recoding:
         for name in names:
             column = RecodedColumn(release.data.frame[name], people.frame[name], release.public.get(name, {}))
             readers = {read for kind in release.kinds_of(name) if (read := kind.meaning.read_rule) is not None}
-            if name in list_cut_columns(release) and are_numbers(column.cells.drop_nulls(), column.known):
+            if name in list_cut_columns(release) and are_numbers(column.cells.drop_nulls(), column.known_values):
                 rules[name] = _cut_between(CutIntervals.of(column.facts), column.cells)
             elif readers:
                 # Of rules on top of each other, any that keeps the order is looked for.

@@ -29,9 +29,9 @@ _TIE = 1e-9
 class RowSearch:
     """A release, ready to be searched for the rows that cost somebody least."""
 
-    published: Table
+    published_table: Table
     pricing: Mapping[str, Pricing]
-    blanked: frozenset[str] = field(default_factory=frozenset)
+    blanked_columns: frozenset[str] = field(default_factory=frozenset)
     """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
 
     @classmethod
@@ -112,7 +112,7 @@ class RowSearch:
     @cached_property
     def classes(self) -> pl.DataFrame:
         """The distinct published rows, and which rows they are."""
-        return _group_alike(self.published.frame, list(self.pricing))
+        return _group_alike(self.published_table.frame, list(self.pricing))
 
     @cached_property
     def class_of_row(self) -> Ints:
@@ -124,14 +124,14 @@ class RowSearch:
 
     @cached_property
     def _labels(self) -> Mapping[str, LabelColumn]:
-        hierarchies = self.published.hierarchies
+        hierarchies = self.published_table.hierarchies
         return {
             name: LabelColumn.read(self.classes[name], hierarchies.get(name), self._get_missing(name))
             for name in self.pricing
         }
 
     def _get_missing(self, name: str) -> Missing:
-        return Missing.MATCHES_ANY if name in self.blanked else self.published.missing
+        return Missing.MATCHES_ANY if name in self.blanked_columns else self.published_table.missing
 
     def _price(self, people: pl.DataFrame) -> list[Price]:
         return [

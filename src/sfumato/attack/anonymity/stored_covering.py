@@ -66,13 +66,13 @@ def attack_covering_classes(
 class _CoveredPeople(NamedTuple):
     """The classes of a release, and people who are looked up among them."""
 
-    published: StoredTable
+    published_table: StoredTable
     release: Release
     """A row for each class."""
     sizes: Ints
     """The rows of each class."""
     people: Table
-    own: Ints
+    own_classes: Ints
     """The class of each person."""
 
     @classmethod
@@ -120,7 +120,7 @@ class _CoveredPeople(NamedTuple):
 
     def list_chances(self, links: Links) -> Floats:
         """How likely each person's own row is guessed."""
-        return np.asarray(links.contain(self.own) / np.maximum(self.count_rows(links), 1))
+        return np.asarray(links.contain(self.own_classes) / np.maximum(self.count_rows(links), 1))
 
 
 def _count_classes(published_table: StoredTable, changes: tuple[Change, ...]) -> RowCounts | None:
@@ -141,7 +141,7 @@ def _draw_rows(count: int, most: int) -> Ints:
 
 def _link(covered_people: _CoveredPeople) -> Outcome:
     """Guess a row for each person in the strongest of all ways."""
-    names = covered_people.published.quasi_identifying
+    names = covered_people.published_table.quasi_identifying
     links, _ = choose_links(
         covered_people.release,
         covered_people.people,
@@ -153,8 +153,8 @@ def _link(covered_people: _CoveredPeople) -> Outcome:
     return Outcome(
         attempts=len(covered_people.people),
         successes=round(float(covered_people.list_chances(links).sum())),
-        baseline=round(len(covered_people.people) / len(covered_people.published))
-        if len(covered_people.published)
+        baseline=round(len(covered_people.people) / len(covered_people.published_table))
+        if len(covered_people.published_table)
         else 0,
         facts={
             "matched": len(matched_counts),
@@ -200,7 +200,7 @@ class _ClassValues(NamedTuple):
 
     @classmethod
     def of(cls, covered_people: _CoveredPeople, name: str) -> _ClassValues:
-        published_table = covered_people.published
+        published_table = covered_people.published_table
         names = list(published_table.quasi_identifying)
         whole = published_table.count_values(name)
         value_totals = pl.DataFrame({"value": spell_cells(whole.frame[name]), "n": whole.counts}).drop_nulls()

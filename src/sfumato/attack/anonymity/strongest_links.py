@@ -132,7 +132,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
         return links if targets is people else cover(names)(targets)
 
     def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
-        search = RowSearch(published_table, pricing, frozenset(columns.blanked))
+        search = RowSearch(published_table, pricing, frozenset(columns.blanked_columns))
         return lambda targets: _gather(search, targets)
 
     yield cover_all
@@ -147,7 +147,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     if 0 < len(columns.truthful) < len(names):
         yield cover(columns.truthful)
     laws = price_by_law(release, columns.by_law)
-    if laws or columns.blanked:
+    if laws or columns.blanked_columns:
         yield weigh(columns.price_certain(release))
     if columns.loose:
         yield weigh(columns.price_all(release))
@@ -167,14 +167,14 @@ def search_by_likelihood(
     Those who are searched for must be recoded in the same way.
     """
     columns = _ColumnKinds.of(release, recoding.apply(people), names, recoding)
-    return RowSearch(release.data, columns.price_all(release), frozenset(columns.blanked))
+    return RowSearch(release.data, columns.price_all(release), frozenset(columns.blanked_columns))
 
 
 class _ColumnKinds(NamedTuple):
     """What is public about the known columns: which cells are truthful, and of which the law of chance is known."""
 
     truthful: tuple[str, ...]
-    blanked: tuple[str, ...]
+    blanked_columns: tuple[str, ...]
     """Truthful but for missing cells, which may be anything."""
     by_law: tuple[str, ...]
     loose: tuple[str, ...]
@@ -210,7 +210,9 @@ class _ColumnKinds(NamedTuple):
 
     def price_certain(self, release: Release) -> dict[str, Pricing]:
         """What each cell that is truthful or changed by a known law costs."""
-        return dict.fromkeys((*self.truthful, *self.blanked), price_covering) | price_by_law(release, self.by_law)
+        return dict.fromkeys((*self.truthful, *self.blanked_columns), price_covering) | price_by_law(
+            release, self.by_law
+        )
 
     def price_all(self, release: Release) -> dict[str, Pricing]:
         """What each cell costs, by all that is known about its column."""

@@ -31,18 +31,18 @@ class RefusalRule:
     k: int
     l: int  # noqa: E741
     share: float
-    protected: Flags  # which values the share speaks of
+    protected_mask: Flags  # which values the share speaks of
 
     @property
     def smallest(self) -> int:
         """A smaller class offends whatever it holds."""
-        least_size = ceil(round(1 / self.share, 12)) if self.protected.all() else 1
+        least_size = ceil(round(1 / self.share, 12)) if self.protected_mask.all() else 1
         return max(self.k, self.l, least_size)
 
     def refuses(self, counts: Ints, sizes: Ints, codes: Ints) -> Flags:
         """For counts of values (last axis) in classes (the axis before) of some sizes."""
         refused_mask = (sizes < self.k) | ((counts > 0).sum(axis=-1) < self.l)
-        largest = np.where(self.protected[codes], counts, 0).max(axis=-1, initial=0)
+        largest = np.where(self.protected_mask[codes], counts, 0).max(axis=-1, initial=0)
         return np.asarray(refused_mask | (np.round(largest / sizes - self.share, 12) > 0))
 
 

@@ -112,7 +112,7 @@ class CategoryShares:
     """One row for each value of the other column; a single row without one."""
     group: Ints | None = None
     """Each row's value of the other column."""
-    others: tuple[str | None, ...] = ()
+    other_values: tuple[str | None, ...] = ()
     joint: Floats | None = None
 
     @classmethod
@@ -164,7 +164,7 @@ class CategoryShares:
         if self.joint is None:
             return self.commonest
         common = np.vstack([self.joint, self.overall]).argmax(axis=1)
-        places = common[_index_answers(cells, self.others, len(self.others))]
+        places = common[_index_answers(cells, self.other_values, len(self.other_values))]
         return pl.Series(list(self.categories), dtype=pl.String).gather(places)
 
 
@@ -174,7 +174,7 @@ class AnswerVotes:
 
     channel: AnswerChannel
     answers: Ints | Bytes
-    there: Flags
+    answered_mask: Flags
 
     @classmethod
     def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> AnswerVotes:
@@ -192,15 +192,15 @@ class AnswerVotes:
         part = slice(begin, begin + len(scores))
         p, q = self.channel.p, self.channel.q
         if self.answers.ndim == 2:
-            scores += np.log(p * (1 - q) / ((1 - p) * q)) * self.answers[part] * self.there[part][:, None]
+            scores += np.log(p * (1 - q) / ((1 - p) * q)) * self.answers[part] * self.answered_mask[part][:, None]
         else:
-            rows = np.flatnonzero(self.there[part])
+            rows = np.flatnonzero(self.answered_mask[part])
             scores[rows, self.answers[part][rows]] += np.log(p / q)
 
 
 def choose_likeliest_categories(votes: Sequence[AnswerVotes], prior: Floats, group: Ints | None = None) -> Ints:
     """The most likely category for each row; ties go to the more common category, then to the first."""
-    size, rows = prior.shape[1], len(votes[0].there)
+    size, rows = prior.shape[1], len(votes[0].answered_mask)
     categories = np.zeros(rows, dtype=np.int64)
     with np.errstate(divide="ignore"):
         logs = np.log(prior)
@@ -222,7 +222,7 @@ def build_believed_frame(release: Release, name: str, codes: Ints, votes: Answer
     values = cast_categories(categories, frame[name].dtype) if votes.channel.one_answer else None
     if values is None:
         values = pl.Series(list(categories), dtype=pl.String)
-    places = pl.Series(codes).set(pl.Series(~votes.there), None)
+    places = pl.Series(codes).set(pl.Series(~votes.answered_mask), None)
     return frame.with_columns(values.gather(places).alias(name))
 
 

@@ -67,12 +67,12 @@ class RepeatedAnswers(Attack):
     """Columns that identify people in both releases; if omitted, rows are in the same order."""
     prior: Literal["estimated", "flat"] = "estimated"
     """Whether the estimated shares serve as a prior, or the answers alone decide."""
-    _others: tuple[Table | Release, ...] = PrivateAttr(default=())
+    _other_releases: tuple[Table | Release, ...] = PrivateAttr(default=())
 
     def against(self, *releases: Table | Release) -> RepeatedAnswers:
         """The same attack with additional releases."""
         copy = self.model_copy()
-        copy._others = releases
+        copy._other_releases = releases
         return copy
 
     def run(
@@ -149,7 +149,7 @@ class RepeatedAnswers(Attack):
             return [], 0
         frame, channel = get_published_frame(release), get_channel(release, name)
         votes, copies = [AnswerVotes.of(frame[name], channel, name)], 0
-        other_releases: list[Table | Release] = list(self._others)
+        other_releases: list[Table | Release] = list(self._other_releases)
         if self.other is not None:
             other_releases.append(read_other(Path(self.other), truth))
         for other_release in other_releases:
@@ -201,8 +201,8 @@ def _renumber_votes(votes: AnswerVotes, channel: AnswerChannel) -> AnswerVotes:
         raise DataError("the other release has answers that match none of this one's categories")
     new_codes = np.asarray([category_index[name] for name in theirs.categories], dtype=np.int64)
     if votes.answers.ndim == 1:
-        return replace(votes, answers=np.where(votes.there, new_codes[votes.answers], -1))
-    bits = np.zeros((len(votes.there), len(category_index)), dtype=np.uint8)
+        return replace(votes, answers=np.where(votes.answered_mask, new_codes[votes.answers], -1))
+    bits = np.zeros((len(votes.answered_mask), len(category_index)), dtype=np.uint8)
     bits[:, new_codes] = votes.answers
     return replace(votes, answers=bits)
 
@@ -216,15 +216,15 @@ def _drop_copied_votes(earlier_votes: Sequence[AnswerVotes], votes: AnswerVotes)
     for earlier in earlier_votes:
         if earlier.channel.kind != votes.channel.kind or earlier.answers.shape != votes.answers.shape:
             continue
-        common_mask = earlier.there & votes.there
+        common_mask = earlier.answered_mask & votes.answered_mask
         same = (
             (earlier.answers == votes.answers)
             if earlier.answers.ndim == 1
             else (earlier.answers == votes.answers).all(axis=1)
         )
         if common_mask.any() and float(same[common_mask].mean()) > (1 + _compute_agreement(earlier.channel)) / 2:
-            fresh_mask = votes.there & ~(common_mask & same)
-            return replace(votes, there=fresh_mask) if fresh_mask.any() else None
+            fresh_mask = votes.answered_mask & ~(common_mask & same)
+            return replace(votes, answered_mask=fresh_mask) if fresh_mask.any() else None
     return votes
 
 

@@ -55,7 +55,7 @@ class FillUnknowns(Attack):
             raise DataError(
                 f"{len(published_baskets)} published baskets cannot be compared with {len(truth)} originals"
             )
-        known_baskets = split_unknowns(published_baskets).known
+        known_baskets = split_unknowns(published_baskets).known_items
         cells = self._list_unknown_cells(release, published_baskets, truth)
         answers = [self._answer(known_baskets, cell) for cell in cells]
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
@@ -77,7 +77,7 @@ class FillUnknowns(Attack):
         )
 
     def _list_unknown_cells(self, release: Release, published_baskets: Baskets, truth: Baskets) -> list[_UnknownCells]:
-        unknown = split_unknowns(published_baskets).unknown
+        unknown = split_unknowns(published_baskets).unknown_items
         if unknown.codes.size:
             return [
                 _UnknownCells(item, np.flatnonzero(_flag_item_holders(unknown, item)), True) for item in unknown.items

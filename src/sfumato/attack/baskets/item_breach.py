@@ -90,12 +90,12 @@ class ItemBreach(Attack):
     def _name_baskets(self, known_items: _KnownItems, targets: list[int], way: str) -> Flags:
         """Targets × baskets: whether the basket held the item with enough probability."""
         if known_items.distortion is None:
-            return known_items.shown[targets]
-        if not known_items.masked:
+            return known_items.published_mask[targets]
+        if not known_items.is_masked:
             return np.array([self._name_by_size(known_items, line, way) for line in targets], dtype=bool).reshape(
-                len(targets), known_items.shown.shape[1]
+                len(targets), known_items.published_mask.shape[1]
             )
-        guesses = np.zeros((len(targets), known_items.shown.shape[1]), dtype=bool)
+        guesses = np.zeros((len(targets), known_items.published_mask.shape[1]), dtype=bool)
         for row, line in enumerate(targets):
             item_lines = [line, *known_items.list_partners(line, self.partners if way == "with_partners" else 0)]
             codes, likely = known_items.judge_patterns(item_lines)
@@ -109,7 +109,7 @@ class ItemBreach(Attack):
         mean = sum(size * count for size, count in sizes) / max(sum(count for _, count in sizes), 1)
         guesses, begin = [np.zeros(0, dtype=bool)], 0
         for size, count in sizes:
-            part, begin = known_items.shown[line, begin : begin + count], begin + count
+            part, begin = known_items.published_mask[line, begin : begin + count], begin + count
             retention = known_items.distortion.compute_retention(size)
             prior = min(max(known_items.supports[line], 0.0) * size / mean, 1.0) if mean else 0.0
             if size == len(known_items.distortion.categories):
@@ -127,7 +127,7 @@ class _KnownItems(NamedTuple):
     """What the adversary knows about the most common items."""
 
     names: list[str]
-    shown: Flags
+    published_mask: Flags
     """Items × published baskets."""
     supports: Floats
     """The estimated share of people who have each."""
@@ -157,15 +157,15 @@ class _KnownItems(NamedTuple):
         return cls(names, _flag_items(data, names), shares, targets, distortion, np.array(places, dtype=np.int64))
 
     @property
-    def masked(self) -> bool:
+    def is_masked(self) -> bool:
         """Whether every item was randomized by itself."""
         return self.distortion is not None and self.distortion.kind == "mask"
 
     def list_ways(self, partners: int) -> list[str]:
         """By the item alone, and by what else the release tells about its baskets."""
-        if self.distortion is None or (self.masked and not partners):
+        if self.distortion is None or (self.is_masked and not partners):
             return ["alone"]
-        return ["alone", "with_partners"] if self.masked else ["alone", "by_size", "by_own_count"]
+        return ["alone", "with_partners"] if self.is_masked else ["alone", "by_size", "by_own_count"]
 
     def list_partners(self, line: int, count: int) -> list[int]:
         """The items that go with an item most, by the estimated covariance beside their own spread."""
@@ -174,8 +174,8 @@ class _KnownItems(NamedTuple):
         wide = keeps - adds
         if not count or abs(wide[line]) < 1e-12:
             return []
-        joint_shares = (self.shown & self.shown[line]).mean(axis=1)
-        single_shares = self.shown.mean(axis=1)
+        joint_shares = (self.published_mask & self.published_mask[line]).mean(axis=1)
+        single_shares = self.published_mask.mean(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             covariance = (joint_shares - single_shares * single_shares[line]) / (wide * wide[line])
             ties = np.abs(covariance) / np.sqrt(np.maximum(self.supports * (1 - self.supports), 1e-6))
@@ -187,9 +187,9 @@ class _KnownItems(NamedTuple):
     def judge_patterns(self, item_lines: list[int]) -> tuple[Ints, Floats]:
         """Each basket's pattern of some items, and how likely it is for each pattern that the first was truly held."""
         assert self.distortion is not None
-        codes = np.zeros(self.shown.shape[1], dtype=np.int64)
+        codes = np.zeros(self.published_mask.shape[1], dtype=np.int64)
         for line in item_lines:
-            codes = 2 * codes + self.shown[line]
+            codes = 2 * codes + self.published_mask[line]
         size = len(item_lines)
         truth = np.bincount(codes, minlength=2**size).reshape([2] * size) / max(len(codes), 1)
         channels = []

@@ -81,7 +81,7 @@ class Remining(Attack):
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Mine the originals for the secret rules, and the release for where they are now."""
-        published_baskets = split_unknowns(release.data).known
+        published_baskets = split_unknowns(release.data).known_items
         thresholds = self._lower_thresholds(release, truth)
         targets = self._list_shown_targets(release, truth, thresholds)
         sides = _RuleSides.of(targets)
@@ -149,7 +149,7 @@ class Remining(Attack):
 @dataclass(frozen=True)
 class _RuleCounts:
     whole: int
-    left: int | None
+    left_count: int | None
     """None for an itemset."""
 
 
@@ -168,15 +168,15 @@ class _MiningThresholds:
     def measure_lack(self, counts: _RuleCounts) -> Fraction:
         """How far a rule is below the thresholds, as a share of them: 0 if it reaches them."""
         short = max(Fraction(0), 1 - counts.whole / self.least)
-        if counts.left is None or self.share is None:
+        if counts.left_count is None or self.share is None:
             return short
-        return max(short, 1 - Fraction(counts.whole, counts.left) / self.share)
+        return max(short, 1 - Fraction(counts.whole, counts.left_count) / self.share)
 
     def count_lacking(self, counts: _RuleCounts) -> int:
         """How many more baskets with its left side would have to hold the whole rule before it shows."""
         short = ceil(self.least) - counts.whole
-        if counts.left is not None and self.share is not None:
-            short = max(short, ceil(self.share * counts.left) - counts.whole)
+        if counts.left_count is not None and self.share is not None:
+            short = max(short, ceil(self.share * counts.left_count) - counts.whole)
         return max(0, short)
 
 
@@ -184,7 +184,7 @@ def count_one_basket_short(data: Baskets, support: int | float, confidence: floa
     """The same count from the data of a release and the thresholds that its certificate states, as anyone can."""
     least = Fraction(compute_least_count(support, len(data)))
     share = None if confidence is None else parse_exact_confidence(confidence)
-    return count_rules_one_basket_short(split_unknowns(data).known, least, share)
+    return count_rules_one_basket_short(split_unknowns(data).known_items, least, share)
 
 
 def count_rules_one_basket_short(published_baskets: Baskets, least: Fraction, share: Fraction | None) -> int | None:
@@ -274,7 +274,7 @@ def _count_confidence_bands(rules: Iterable[_RuleCounts], thresholds: _MiningThr
     """Rules in three bands of confidence, all frequent: just above the threshold, just below it, and below that."""
     if thresholds.share is None:
         return {}
-    shares = [Fraction(c.whole, c.left) for c in rules if c.left and c.whole >= thresholds.least]
+    shares = [Fraction(c.whole, c.left_count) for c in rules if c.left_count and c.whole >= thresholds.least]
     return {
         "just_above": sum(thresholds.share <= share < thresholds.share + _BAND for share in shares),
         "just_below": sum(thresholds.share - _BAND <= share < thresholds.share for share in shares),

@@ -279,13 +279,13 @@ class _CodeJudge:
     def __init__(self, release: Release, truth: Baskets) -> None:
         rows = release.details.get("rows")
         origins = np.arange(len(release.data)) if rows is None else np.asarray(rows, dtype=np.int64)
-        self.published = _select_real_baskets(release.data, origins, len(truth))
+        self.published_baskets = _select_real_baskets(release.data, origins, len(truth))
         self.true = build_item_columns(truth)
         self.by_size = sorted(self.true.values(), key=int.bit_count, reverse=True)
 
     def count_right(self, items: tuple[Item, ...], codes: list[Item | None]) -> int:
         """How many of the items were named correctly."""
-        columns = build_item_columns(self.published, {code for code in codes if code is not None})
+        columns = build_item_columns(self.published_baskets, {code for code in codes if code is not None})
         successes = 0
         for item, code in zip(items, codes, strict=True):
             if code is None or not self.true.get(item):

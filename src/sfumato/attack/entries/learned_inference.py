@@ -85,7 +85,7 @@ class LearnedInference(Attack):
         report_progress("learned inference")
         task = _GuessingTask.of(release.data.frame, cells, control, chance)
         budget = LearningBudget(self.training_rows, self.intervals)
-        column_guesses = predict_hidden(task.frame, task.asked, self.learners, chance, budget, task.known)
+        column_guesses = predict_hidden(task.frame, task.questions, self.learners, chance, budget, task.release_mask)
         guesses_by_column = {guesses.column: guesses for guesses in column_guesses}
         tallies = [
             task.tally(cells_of_column, guesses_by_column.get(cells_of_column.column), chance)
@@ -129,8 +129,8 @@ class _GuessingTask:
     """The release with the strangers' rows below it, and the entries to predict."""
 
     frame: pl.DataFrame
-    asked: pl.DataFrame
-    known: np.ndarray[Any, np.dtype[np.bool_]]
+    questions: pl.DataFrame
+    release_mask: np.ndarray[Any, np.dtype[np.bool_]]
     """The number of rows of the release; nothing is learned from strangers."""
     strangers: dict[str, pl.Series]
     """For each column, the true values of the strangers asked about."""
@@ -148,7 +148,7 @@ class _GuessingTask:
         for cells_of_column in cells:
             questions.append(
                 _build_question_frame(
-                    cells_of_column.column, cells_of_column.rows[cells_of_column.published.is_null().to_numpy()]
+                    cells_of_column.column, cells_of_column.rows[cells_of_column.published_cells.is_null().to_numpy()]
                 )
             )
             if control is not None:
@@ -165,10 +165,10 @@ class _GuessingTask:
 
     def tally(self, cells: PrivateCells, guesses: ColumnGuesses | None, chance: np.random.Generator) -> _LearnedTally:
         """Count correct predictions for one column; without guesses, everything was visible."""
-        hidden_mask = cells.published.is_null().to_numpy()
-        read = int((cells.published == cells.truth).sum())
+        hidden_mask = cells.published_cells.is_null().to_numpy()
+        read = int((cells.published_cells == cells.truth).sum())
         if guesses is None:
-            everyday = cells.published.drop_nulls().mode().sort().head(1)
+            everyday = cells.published_cells.drop_nulls().mode().sort().head(1)
             prior = int((cells.truth == everyday[0]).sum())
             return _LearnedTally(
                 cells.column,

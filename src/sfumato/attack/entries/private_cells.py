@@ -32,7 +32,7 @@ class PrivateCells:
     """Published rows, ascending."""
     truth: pl.Series
     """The true value of each, as text."""
-    published: pl.Series
+    published_cells: pl.Series
     """The published value of each, as text; null where it is hidden."""
 
 

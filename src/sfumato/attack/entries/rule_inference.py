@@ -110,21 +110,21 @@ class RuleInference(Attack):
     def _guess_column(self, codes: ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
         """Guess the private entries of one column, and as many of strangers with the same columns visible."""
         target = codes.names.index(cells.column)
-        asking = [column[cells.rows].astype(np.int64) for column in codes.seen]
+        asking = [column[cells.rows].astype(np.int64) for column in codes.column_codes]
         if strangers is not None:
             theirs = codes.encode_others(strangers)
             masked_codes = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
             asking = [np.concatenate(code_pair) for code_pair in zip(asking, masked_codes, strict=True)]
-        answers = np.flatnonzero(codes.seen[target] < codes.widths[target])
+        answers = np.flatnonzero(codes.column_codes[target] < codes.widths[target])
         best = _BestRules(
-            codes.seen[target][answers],
+            codes.column_codes[target][answers],
             len(asking[0]),
             codes.widths[target],
             parse_exact_confidence(self.confidence),
-            compute_least_count(self.min_support, len(codes.seen[target])),
+            compute_least_count(self.min_support, len(codes.column_codes[target])),
         )
         other_columns = sorted(set(range(len(codes.names))) - {target}, key=lambda index: -codes.widths[index])
-        question = AgreementQuestion(asking, [column[answers] for column in codes.seen], codes.widths)
+        question = AgreementQuestion(asking, [column[answers] for column in codes.column_codes], codes.widths)
         question.walk(other_columns, self.max_length, best, "rule inference")
         return _tally_rule_hits(codes, cells, best, _guess_by_best_column(question, other_columns, best), strangers)
 
@@ -139,19 +139,19 @@ class _RuleTally:
     prior: int
     """Correct guesses of the most common value."""
     visible: int
-    fired: int
+    fired_count: int
     """Entries to which a rule was applied."""
     fired_hits: int
     fired_prior: int
     rules: int
-    claimed: float
+    confidence_sum: float
     """The sum of the confidences of the applied rules."""
     strangers: int
 
 
 def _state_rule_facts(tallies: Sequence[_RuleTally]) -> dict[str, Any]:
-    fired_count = sum(tally.fired for tally in tallies)
-    claimed_sum, hits = sum(tally.claimed for tally in tallies), sum(tally.fired_hits for tally in tallies)
+    fired_count = sum(tally.fired_count for tally in tallies)
+    claimed_sum, hits = sum(tally.confidence_sum for tally in tallies), sum(tally.fired_hits for tally in tallies)
     return {
         "cells": sum(tally.cells for tally in tallies),
         "hits": sum(tally.hits for tally in tallies),
@@ -175,7 +175,7 @@ class ReleaseCodes:
 
     names: tuple[str, ...]
     values: tuple[pl.Series, ...]
-    seen: tuple[Places, ...]
+    column_codes: tuple[Places, ...]
     widths: tuple[int, ...]
 
     @classmethod
@@ -206,7 +206,7 @@ class _BestRules:
     """The best rule so far for every asking row: highest confidence, then highest support."""
 
     def __init__(self, answer_codes: Places, asking: int, width: int, confidence: Fraction, least: int) -> None:
-        self.seen, self.width, self.confidence, self.least = answer_codes, width, confidence, least
+        self.answer_codes, self.width, self.confidence, self.least = answer_codes, width, confidence, least
         self.fewest = ceil(confidence * least)
         self.guess = np.full(asking, -1, dtype=np.int64)
         self.fit, self.support = np.zeros(asking, dtype=np.int64), np.ones(asking, dtype=np.int64)
@@ -217,7 +217,7 @@ class _BestRules:
         """Take a group's rule where it is better; a group in which all agree cannot be improved further."""
         public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
         value, fit = find_commonest_values(
-            agreeing_rows.answering_group, self.seen[agreeing_rows.answering], agreeing_rows.groups, self.width
+            agreeing_rows.answering_group, self.answer_codes[agreeing_rows.answering], agreeing_rows.groups, self.width
         )
         hopeful: Flags = (public >= self.least) & (fit >= self.fewest)
         believed_mask = hopeful & reaches(fit, public, self.confidence)
@@ -242,11 +242,13 @@ def _guess_by_best_column(question: AgreementQuestion, other_columns: Sequence[i
     """For each asking row, the most common value among visible rows with the same cell in one column; of all, where it
     is missing. The column is the one that predicts most visible entries, none of which vouches for itself.
     """
-    everyday, _ = find_commonest_values(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, best.width)
+    everyday, _ = find_commonest_values(
+        np.zeros(len(best.answer_codes), dtype=np.int64), best.answer_codes, 1, best.width
+    )
     guess, most = np.full(len(best.guess), everyday[0]), 0
     for other in other_columns:
         width, asking = question.widths[other], question.asking[other]
-        common, count = find_commonest_values(question.answering[other], best.seen, width + 1, best.width)
+        common, count = find_commonest_values(question.answering[other], best.answer_codes, width + 1, best.width)
         if (predicted_count := int(np.maximum(count[:width] - 1, 0).sum())) > most:
             is_known = (count[asking] > 0) & (asking < width)
             guess, most = np.where(is_known, common[asking], everyday[0]), predicted_count
@@ -264,13 +266,13 @@ def _tally_rule_hits(
     count, width = len(cells.rows), codes.widths[target]
     true = _index_values(cells.truth, codes.values[target])
     true = np.where(true < width, true, -2)  # a value that nobody shows cannot be guessed
-    first, _ = find_commonest_values(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, width)
+    first, _ = find_commonest_values(np.zeros(len(best.answer_codes), dtype=np.int64), best.answer_codes, 1, width)
     fired_mask = best.rule >= 0
     by_rules = np.where(fired_mask, best.guess, first[0])
-    hidden_mask = cells.published.is_null().to_numpy()
+    hidden_mask = cells.published_cells.is_null().to_numpy()
     ways = (by_rules, np.full(len(by_rules), first[0]), by_column)
     guess = max(ways, key=lambda way: int((way[:count] == true)[hidden_mask].sum()))
-    read = (cells.published == cells.truth).fill_null(value=False).to_numpy()
+    read = (cells.published_cells == cells.truth).fill_null(value=False).to_numpy()
     ours = fired_mask[:count] & hidden_mask
     right, right_by_rule = guess[:count] == true, by_rules[:count] == true
     theirs = 0
@@ -283,10 +285,10 @@ def _tally_rule_hits(
         hits=int(np.where(hidden_mask, right, read).sum()),
         prior=int((first[0] == true).sum()),
         visible=int((~hidden_mask).sum()),
-        fired=int(ours.sum()),
+        fired_count=int(ours.sum()),
         fired_hits=int((ours & right_by_rule).sum()),
         fired_prior=int((ours & (first[0] == true)).sum()),
         rules=len(np.unique(best.rule[:count][ours])),
-        claimed=float((best.fit[:count][ours] / best.support[:count][ours]).sum()),
+        confidence_sum=float((best.fit[:count][ours] / best.support[:count][ours]).sum()),
         strangers=theirs,
     )

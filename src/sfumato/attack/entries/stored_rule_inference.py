@@ -28,7 +28,7 @@ def infer_stored_entries(attack: RuleInference, published_table: StoredTable, hi
 
 def _list_stored_cells(codes: ReleaseCodes, hidden_entries: pl.DataFrame) -> Iterator[PrivateCells]:
     """The private entries, column by column, in the release's order."""
-    for name, texts, column_codes in zip(codes.names, codes.values, codes.seen, strict=True):
+    for name, texts, column_codes in zip(codes.names, codes.values, codes.column_codes, strict=True):
         column_entries = hidden_entries.filter(pl.col("column") == name).sort("row")
         if column_entries.height:
             rows = column_entries["row"].to_numpy().astype(np.int64)

@@ -95,12 +95,14 @@ class NoiseBelief:
     unit: Floats
     data: Floats
     """The covariance of the data."""
-    seen: Floats
+    published_covariance: Floats
     """The covariance of the published values: data plus noise."""
 
     def compute_weights(self, published_mask: Flags) -> Floats:
         """The matrix that maps the centred published cells to the estimate, in the columns' own units."""
-        solution = np.linalg.solve(self.seen[np.ix_(published_mask, published_mask)], self.data[published_mask]).T
+        solution = np.linalg.solve(
+            self.published_covariance[np.ix_(published_mask, published_mask)], self.data[published_mask]
+        ).T
         return np.asarray(self.unit[:, None] * solution / self.unit[published_mask])
 
     def iterate_estimates(self, rows: Iterator[Floats], column_count: int) -> Iterator[Floats]:

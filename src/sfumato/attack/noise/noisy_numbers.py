@@ -211,7 +211,7 @@ class JudgedColumn:
 
     name: str
     true: Floats
-    published: Floats
+    published_numbers: Floats
     estimate: Floats
     span: float
     """The width of the range that privacy shares refer to; that of whole numbers is their count."""
@@ -238,7 +238,7 @@ class JudgedColumn:
         return None if width is None or not self.span else (width + self.step) / self.span
 
     @property
-    def broken(self) -> bool:
+    def is_broken(self) -> bool:
         """Whether the promise is broken by more than three standard errors of the share."""
         errors = int(np.isfinite(self.estimate - self.true).sum())
         if self.privacy is None or not errors:
@@ -330,8 +330,8 @@ def _count_right_guesses(column: JudgedColumn, target: ValueTarget, rows: Ints) 
     guesses = {
         "the estimate": column.estimate[rows],
         **target.guess_otherwise(column.name, rows),
-        "as published": column.published[rows],
-        "the mean": np.full(len(rows), average_present_cells(column.published)),
+        "as published": column.published_numbers[rows],
+        "the mean": np.full(len(rows), average_present_cells(column.published_numbers)),
     }
     return {name: int(column.flag_hits(guess, rows, target.tolerance).sum()) for name, guess in guesses.items()}
 
@@ -345,7 +345,9 @@ def _count_right_strangers(
         true = _read_finite_floats(strangers.frame[column.name], strangers.source)[column_indices == position]
         slack = 1e-9 * np.abs(true)
         right += int(
-            (np.abs(average_present_cells(column.published) - true) <= tolerance * column.deviation + slack).sum()
+            (
+                np.abs(average_present_cells(column.published_numbers) - true) <= tolerance * column.deviation + slack
+            ).sum()
         )
     return right
 
@@ -358,7 +360,9 @@ def average_present_cells(values: Floats) -> float:
 def summarize_errors(judged_columns: Sequence[JudgedColumn]) -> dict[str, Any]:
     """Errors and privacy of every column, and errors overall, in true standard deviations."""
     varying_columns = [column for column in judged_columns if column.deviation > 0]
-    published_errors = [compute_rmse(column.published - column.true) / column.deviation for column in varying_columns]
+    published_errors = [
+        compute_rmse(column.published_numbers - column.true) / column.deviation for column in varying_columns
+    ]
     estimate_errors = [compute_rmse(column.estimate - column.true) / column.deviation for column in varying_columns]
     return {
         "rmse_over_deviation": {
@@ -366,19 +370,19 @@ def summarize_errors(judged_columns: Sequence[JudgedColumn]) -> dict[str, Any]:
             "estimate": _compute_quadratic_mean(estimate_errors),
         },
         "rmse_published": {
-            column.name: _round_fact(compute_rmse(column.published - column.true)) for column in judged_columns
+            column.name: _round_fact(compute_rmse(column.published_numbers - column.true)) for column in judged_columns
         },
         "rmse_estimate": {
             column.name: _round_fact(compute_rmse(column.estimate - column.true)) for column in judged_columns
         },
         "privacy_promised": {column.name: column.privacy for column in judged_columns},
         "privacy_published": {
-            column.name: _round_fact(column.measure_left_privacy(column.published)) for column in judged_columns
+            column.name: _round_fact(column.measure_left_privacy(column.published_numbers)) for column in judged_columns
         },
         "privacy_left": {
             column.name: _round_fact(column.measure_left_privacy(column.estimate)) for column in judged_columns
         },
-        "broken": [column.name for column in judged_columns if column.broken],
+        "broken": [column.name for column in judged_columns if column.is_broken],
     }
 
 

@@ -120,7 +120,7 @@ class RangeReveal(NumberAttack):
     def _build_middle_frame(self, release: Release, revealed_columns: Sequence[RevealedColumn]) -> pl.DataFrame:
         frame: pl.DataFrame = release.data.frame
         names = filter_noisy_columns(release, [column.name for column in revealed_columns])
-        middles = [column.left.middle for column in revealed_columns if column.name in names]
+        middles = [column.remaining_interval.middle for column in revealed_columns if column.name in names]
         return replace_estimated_columns(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
 
     def _list_bounded_columns(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ class RangeReveal(NumberAttack):
         right = 0
         for position, column in enumerate(revealed_columns):
             true = read_number_matrix(strangers.frame, (column.name,), strangers.source)[column_indices == position, 0]
-            span = float(np.nanmax(column.left.span, initial=0.0))
+            span = float(np.nanmax(column.remaining_interval.span, initial=0.0))
             narrow = span > 0 and column.support.length <= self.width * span
             right += int((column.support.holds(true) & narrow).sum())
         return right
@@ -239,7 +239,7 @@ class RevealedColumn:
     name: str
     true: Floats
     support: ValueSupport
-    left: RemainingInterval
+    remaining_interval: RemainingInterval
     """What remains within the support."""
     plain: RemainingInterval
     """What remains by the published range alone."""
@@ -257,21 +257,22 @@ class RevealedColumn:
 
     def narrow(self, share: float, gaps: bool = True) -> Flags:
         """Which intervals are narrow enough and hold the truth."""
-        interval = self.left if gaps else self.plain
+        interval = self.remaining_interval if gaps else self.plain
         return np.asarray((interval.width <= share * interval.span * (1 + 1e-9)) & self._flag_right(interval, gaps))
 
     def narrow_in_one(self, share: float) -> Flags:
         """Of those, which lie in one of several pieces."""
-        return np.asarray(self.narrow(share) & (self.left.components == 1) & (len(self.support.starts) > 1))
+        return np.asarray(
+            self.narrow(share) & (self.remaining_interval.components == 1) & (len(self.support.starts) > 1)
+        )
 
     def average_width(self) -> float | None:
         """The mean share that remains of the interval that the noise allows."""
-        positive_mask = np.isfinite(self.left.span) & (self.left.span > 0)
-        return (
-            float(f"{np.mean(self.left.width[positive_mask] / self.left.span[positive_mask]):.9g}")
-            if positive_mask.any()
-            else None
-        )
+        width, span = self.remaining_interval.width, self.remaining_interval.span
+        positive_mask = np.isfinite(span) & (span > 0)
+        if not positive_mask.any():
+            return None
+        return float(f"{np.mean(width[positive_mask] / span[positive_mask]):.9g}")
 
     def _flag_right(self, interval: RemainingInterval, gaps: bool) -> Flags:
         slack = 1e-9 * np.maximum(np.abs(self.true), interval.span)

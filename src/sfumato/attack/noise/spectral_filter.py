@@ -73,7 +73,7 @@ class SpectralFilter(ValueAttack):
         )
         return frame, {
             "directions": len(spectrum.eigenvalues),
-            "directions_kept": spectrum.kept,
+            "directions_kept": spectrum.kept_count,
             "eigenvalues_over_noise": [float(f"{value:.9g}") for value in spectrum.eigenvalues],
             "noise_reaches": float(f"{spectrum.bounds.high:.9g}"),
         }

@@ -134,7 +134,7 @@ class _TruePatternCounts:
         self._baskets = baskets
         self._rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
         self._code_of = {str(item): code for code, item in enumerate(baskets.items)}
-        self._held: dict[str, Flags] = {}
+        self._holder_masks: dict[str, Flags] = {}
 
     def count(self, pattern: Conjunction) -> int:
         fits = np.ones(len(self._baskets), dtype=bool)
@@ -145,8 +145,8 @@ class _TruePatternCounts:
         return int(fits.sum())
 
     def _find_holding_baskets(self, name: str) -> Flags:
-        if name not in self._held:
+        if name not in self._holder_masks:
             holder_mask = np.zeros(len(self._baskets), dtype=bool)
             holder_mask[self._rows[self._baskets.codes == self._code_of.get(name, -1)]] = True
-            self._held[name] = holder_mask
-        return self._held[name]
+            self._holder_masks[name] = holder_mask
+        return self._holder_masks[name]

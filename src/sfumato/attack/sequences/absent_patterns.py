@@ -36,7 +36,7 @@ def rank_absent(
         chained_names = names[:_CHAINED_ITEMS]
         chains = _flag_chains(published_sequences, chained_names, max_gap, window)
         rankings += _rank_chains(
-            chained_names, chains, pairs.ordered[: len(chained_names), : len(chained_names)], shares
+            chained_names, chains, pairs.ordered_counts[: len(chained_names), : len(chained_names)], shares
         )
     return [ranking for ranking in rankings if ranking]
 
@@ -45,9 +45,9 @@ class _PairCounts(NamedTuple):
     """In how many sequences there are pairs of some items: items × items."""
 
     names: list[str]
-    ordered: FloatGrid
+    ordered_counts: FloatGrid
     """One after the other."""
-    joined: FloatGrid
+    joined_counts: FloatGrid
     """Both in one element."""
     has_elements: bool
     """Whether any element has several items."""
@@ -69,7 +69,7 @@ class _PairCounts(NamedTuple):
 
 def _rank_pairs(pairs: _PairCounts, shares: Floats) -> Iterator[list[NamedPattern]]:
     """By chance; by chance, without an item twice; by the other order; and by what lies between the two."""
-    names, ordered_counts = pairs.names, pairs.ordered
+    names, ordered_counts = pairs.names, pairs.ordered_counts
     chance = np.outer(shares[: len(names)], shares[: len(names)])
     between_scores = np.array([np.minimum(row[:, None], ordered_counts).sum(axis=0) for row in ordered_counts])
     off_diagonal = ~np.eye(len(names), dtype=np.bool_)
@@ -83,7 +83,7 @@ def _rank_pairs(pairs: _PairCounts, shares: Floats) -> Iterator[list[NamedPatter
         yield [((names[i],), (names[j],)) for i, j in _list_highest(score, ordered_counts == 0)]
     if pairs.has_elements:
         upper_triangle = np.triu(np.ones_like(off_diagonal), 1) > 0
-        joint_pairs = [(i, j) for i, j in _list_highest(chance * upper_triangle, pairs.joined == 0)]
+        joint_pairs = [(i, j) for i, j in _list_highest(chance * upper_triangle, pairs.joined_counts == 0)]
         yield [(tuple(sorted((names[i], names[j]))),) for i, j in joint_pairs]
 
 

@@ -95,8 +95,8 @@ class MarkGuessing(Attack):
             ]
             for target, neighbours in _align(true_rows[row], published_row, missing, is_told=is_told):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
-                if not is_told and len(neighbours.here) == len(true_rows[row][target.position]):
-                    guesses = [target.item in neighbours.here] * len(hits)
+                if not is_told and len(neighbours.place_items) == len(true_rows[row][target.position]):
+                    guesses = [target.item in neighbours.place_items] * len(hits)
                 else:
                     choices = [None, *(_list_completing(opening_pair, neighbours) for opening_pair in openings)]
                     guesses = [
@@ -137,7 +137,7 @@ class _Neighbours(NamedTuple):
     """What is published around a place, and at it; None where there is nothing or the place is not known."""
 
     left: frozenset[str] | None
-    here: frozenset[str]
+    place_items: frozenset[str]
     right: frozenset[str] | None
     left_end: int = 0
     """How many published elements lie before the place."""
@@ -148,9 +148,9 @@ class _Neighbours(NamedTuple):
 class _Contexts(NamedTuple):
     """How often each item stands between, behind and ahead of others in the release."""
 
-    between: dict[tuple[str, str], Counter[str]]
-    behind: dict[str, Counter[str]]
-    ahead: dict[str, Counter[str]]
+    counts_between: dict[tuple[str, str], Counter[str]]
+    counts_behind: dict[str, Counter[str]]
+    counts_ahead: dict[str, Counter[str]]
     total: Counter[str]
 
     @classmethod
@@ -164,12 +164,12 @@ class _Contexts(NamedTuple):
                 right = row[position + 1] - {MARK} if position + 1 < len(row) else frozenset()
                 for item in items:
                     for neighbour in left:
-                        contexts.behind.setdefault(neighbour, Counter())[item] += 1
+                        contexts.counts_behind.setdefault(neighbour, Counter())[item] += 1
                     for other in right:
-                        contexts.ahead.setdefault(other, Counter())[item] += 1
+                        contexts.counts_ahead.setdefault(other, Counter())[item] += 1
                     for neighbour in left:
                         for other in right:
-                            contexts.between.setdefault((neighbour, other), Counter())[item] += 1
+                            contexts.counts_between.setdefault((neighbour, other), Counter())[item] += 1
         return contexts
 
     def count_blind_hits(self, items: list[str]) -> int:
@@ -186,18 +186,18 @@ class _Contexts(NamedTuple):
         votes: Counter[str] = Counter()
         for neighbour in left:
             for other in right:
-                votes.update(self.between.get((neighbour, other), {}))
+                votes.update(self.counts_between.get((neighbour, other), {}))
         if not votes:
             for neighbour in left:
-                votes.update(self.behind.get(neighbour, {}))
+                votes.update(self.counts_behind.get(neighbour, {}))
             for other in right:
-                votes.update(self.ahead.get(other, {}))
-        for item in neighbours.here:  # what stands there was not taken out
+                votes.update(self.counts_ahead.get(other, {}))
+        for item in neighbours.place_items:  # what stands there was not taken out
             votes.pop(item, None)
         if candidate_items:
             return min(candidate_items, key=lambda item: (-votes[item], -self.total[item], item))
         return _choose(votes) or _choose(
-            Counter({item: self.total[item] for item in self.total.keys() - neighbours.here})
+            Counter({item: self.total[item] for item in self.total.keys() - neighbours.place_items})
         )
 
 
@@ -224,7 +224,7 @@ class _Openings(NamedTuple):
             for number, element in enumerate(secret)
             if ends[number] <= neighbours.left_end and starts[number + 1] >= neighbours.right_start
             for item in element
-            if item not in neighbours.here and neighbours.here.issuperset({*element} - {item})
+            if item not in neighbours.place_items and neighbours.place_items.issuperset({*element} - {item})
         }
 
 

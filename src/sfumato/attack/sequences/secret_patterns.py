@@ -35,7 +35,7 @@ class MinedPatterns(NamedTuple):
     """What the adversary mined: the supports of all patterns, and those within reach of a threshold."""
 
     supports: dict[NamedPattern, int]
-    below: dict[NamedPattern, NearThreshold]
+    near_patterns: dict[NamedPattern, NearThreshold]
     rows: int
     """How many sequences there are."""
     max_gap: int | None = None
@@ -77,7 +77,7 @@ def rank_patterns(
     published_sequences: Sequences, mined_patterns: MinedPatterns, many: int
 ) -> Iterator[list[NamedPattern]]:
     """Rankings of what does not exceed a threshold, of which `many` are named; ties go to the longer, then by name."""
-    near_patterns = mined_patterns.below
+    near_patterns = mined_patterns.near_patterns
 
     def has_rare_part(pattern: NamedPattern) -> bool:
         return any(
@@ -100,7 +100,7 @@ def rank_patterns(
 
 def rank_by_absence(mined_patterns: MinedPatterns) -> list[NamedPattern]:
     """The nearest first; of those, what chance would make most frequent."""
-    near_patterns = mined_patterns.below
+    near_patterns = mined_patterns.near_patterns
     return sorted(
         near_patterns, key=lambda pattern: (near_patterns[pattern].distance, -_expect(mined_patterns, pattern), pattern)
     )
@@ -126,7 +126,7 @@ def explain_marks(published_sequences: Sequences, mined_patterns: MinedPatterns,
             range(len(rest)),
             key=lambda index: (
                 gains[index],
-                mined_patterns.below[suspects[rest[index]]].distance == 0,
+                mined_patterns.near_patterns[suspects[rest[index]]].distance == 0,
                 measure_length(suspects[rest[index]]),
                 -rest[index],
             ),

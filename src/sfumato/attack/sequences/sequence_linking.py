@@ -68,7 +68,7 @@ class SequenceLinking(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
-        published_traces, originals = (_Searched.of(data, self.order) for data in (release.data, truth))
+        published_traces, originals = (_DistinctTraces.of(data, self.order) for data in (release.data, truth))
         marks_stand = MARK not in map(str, truth.items)  # else it is an item like any other
         if marks_stand:
             published_traces = published_traces.count_marks()
@@ -214,10 +214,10 @@ def _number_repeats(codes: Codes, sizes: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class _Searched:
+class _DistinctTraces:
     """Sequences to be searched; equal ones are read once."""
 
-    ordered: bool
+    is_ordered: bool
     arrays: tuple[Ints, Ints, Codes]
     """Where the distinct sequences begin, where their elements begin, and the codes of items."""
     places: Ints
@@ -232,7 +232,7 @@ class _Searched:
     """How many marks Δ, which stand for any item, each distinct sequence has; None if there are none."""
 
     @classmethod
-    def of(cls, sequences: Sequences, order: str) -> _Searched:
+    def of(cls, sequences: Sequences, order: str) -> _DistinctTraces:
         """Find equal sequences, if their elements are single items."""
         from sfumato.kernels.sequences.known_points import index_rows
 
@@ -252,7 +252,7 @@ class _Searched:
         """The codes of the mark Δ."""
         return [code for (name, _), code in self.code_of.items() if name == MARK]
 
-    def count_marks(self) -> _Searched:
+    def count_marks(self) -> _DistinctTraces:
         """The same with marks that stand for any item."""
         codes = self.list_marks()
         if not codes:
@@ -264,7 +264,7 @@ class _Searched:
     def find_codes(self, owner: Sequences, known_points: _KnownPoints) -> Codes:
         """The codes of known points; -1 for what no sequence has."""
         no_repeats = np.zeros(known_points.codes.size, dtype=np.int64)
-        repeats = no_repeats if self.ordered else _number_repeats(known_points.codes, np.diff(known_points.offsets))
+        repeats = no_repeats if self.is_ordered else _number_repeats(known_points.codes, np.diff(known_points.offsets))
         kinds, numbers = np.unique(repeats * len(owner.items) + known_points.codes, return_inverse=True)
         pairs = (divmod(kind, len(owner.items)) for kind in kinds.tolist())
         codes = [self.code_of.get((str(owner.items[code]), repeat), -1) for repeat, code in pairs]
@@ -272,7 +272,11 @@ class _Searched:
 
 
 def _look_up(
-    searched_traces: _Searched, owner: Sequences, known_points: _KnownPoints, own_rows: Ints, count_limit: int = 1 << 62
+    searched_traces: _DistinctTraces,
+    owner: Sequences,
+    known_points: _KnownPoints,
+    own_rows: Ints,
+    count_limit: int = 1 << 62,
 ) -> _Candidates:
     """The published sequences that hold most of what is known of each person, counted up to `count_limit`."""
     from sfumato.kernels.sequences.known_points import BestRows, KnownTraces, find_best_rows
@@ -286,7 +290,7 @@ def _look_up(
     best = BestRows(*(np.zeros(own_rows.size, dtype=np.int64) for _ in range(3)))
     masks = np.zeros(max(len(searched_traces.code_of), 1), dtype=np.uint64)
     if searched_traces.marks is None:
-        is_ordered = searched_traces.ordered
+        is_ordered = searched_traces.is_ordered
         find_best_rows(
             *searched_traces.arrays,
             searched_traces.weights,
@@ -297,14 +301,14 @@ def _look_up(
             masks,
             best,
         )
-    elif searched_traces.ordered:
+    elif searched_traces.is_ordered:
         _look_up_in_order(searched_traces, traces, masks, best)
     else:
         _look_up_in_any_order(searched_traces, traces, best)
     return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known_points.offsets))
 
 
-def _look_up_in_order(searched_traces: _Searched, traces: KnownTraces, masks: Words, best: BestRows) -> None:
+def _look_up_in_order(searched_traces: _DistinctTraces, traces: KnownTraces, masks: Words, best: BestRows) -> None:
     """The same where marks stand for any item: they match every point, and no sequence that has one can be passed over.
 
     One's own sequence is compared apart: the search would look for others only where the points are.
@@ -316,18 +320,18 @@ def _look_up_in_order(searched_traces: _Searched, traces: KnownTraces, masks: Wo
     index = searched_traces.index._replace(
         sketches=np.where(searched_traces.marks > 0, ~np.uint64(0), searched_traces.index.sketches)  # may hold any item
     )
-    ownerless_traces = traces._replace(own=np.full_like(traces.own, -1))
+    ownerless_traces = traces._replace(own_rows=np.full_like(traces.own_rows, -1))
     find_best_rows(
         *searched_traces.arrays, searched_traces.weights, index, ownerless_traces, True, 1 << 62, masks, best
     )
-    for person, own_row in enumerate(traces.own.tolist()):
+    for person, own_row in enumerate(traces.own_rows.tolist()):
         points = traces.points[traces.offsets[person] : traces.offsets[person + 1]].tolist()
         best.holds_own[person] = own_row >= 0 and 0 < best.most[person] == _count_own_points(
             searched_traces, own_row, points
         )
 
 
-def _count_own_points(searched_traces: _Searched, row: int, points: list[int]) -> int:
+def _count_own_points(searched_traces: _DistinctTraces, row: int, points: list[int]) -> int:
     """The longest subsequence that a sequence and some points have in common; a mark is any of them."""
     offsets, element_offsets, codes = searched_traces.arrays
     marks = set(searched_traces.list_marks())
@@ -342,10 +346,10 @@ def _count_own_points(searched_traces: _Searched, row: int, points: list[int]) -
     return lengths[-1]
 
 
-def _look_up_in_any_order(searched_traces: _Searched, traces: KnownTraces, best: BestRows) -> None:
+def _look_up_in_any_order(searched_traces: _DistinctTraces, traces: KnownTraces, best: BestRows) -> None:
     """The same in any order: a mark holds one of the points that are not there."""
     assert searched_traces.marks is not None
-    for person, own_row in enumerate(traces.own.tolist()):
+    for person, own_row in enumerate(traces.own_rows.tolist()):
         points = traces.points[traces.offsets[person] : traces.offsets[person + 1]]
         held_counts = searched_traces.marks.copy()
         for point in points[points >= 0].tolist():

@@ -98,7 +98,7 @@ class SequenceRemining(Attack):
         if any(not limits[secret] for secret in hidden_secrets):
             longest = max(map(measure_length, hidden_secrets))
             for vanished_patterns in find_vanished(published_sequences, longest):
-                near_patterns |= vanished_patterns.below
+                near_patterns |= vanished_patterns.near_patterns
                 rankings.append(explain_marks(published_sequences, vanished_patterns, len(hidden_secrets)))
             absent = rank_absent(published_sequences, longest, gap, window)
             near_patterns |= {pattern: NearThreshold(0, 0) for names in absent for pattern in names}

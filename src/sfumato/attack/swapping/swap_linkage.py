@@ -41,7 +41,7 @@ class _LearntValues(NamedTuple):
     """Whether the value is learned."""
     blind: Flags
     """Whether it is guessed without looking."""
-    alone: Flags
+    unique_mask: Flags
     """Whether just one row fits."""
 
 

@@ -94,8 +94,8 @@ class CopiedRecords(Attack):
             facts={
                 "known": list(known_columns),
                 "columns": list(secrets),
-                "believed": counts.believed,
-                **({} if theirs is None else {"control_believed": theirs.believed}),
+                "believed": counts.believed_count,
+                **({} if theirs is None else {"control_believed": theirs.believed_count}),
                 **compare_with_control(
                     counts.right,
                     len(people),
@@ -155,5 +155,5 @@ class CopiedRecords(Attack):
 class _CopyCounts:
     """How many rows were believed to be somebody's, and how many were."""
 
-    believed: int
+    believed_count: int
     right: int

@@ -45,7 +45,7 @@ class KnownPlaces(NamedTuple):
     """The distinct places of a column in a block, and what each would add to a cluster."""
 
     places: Codes
-    added: Ints
+    added_costs: Ints
     change: Ints
 
 
@@ -55,7 +55,7 @@ class KnownPlaces(NamedTuple):
 )
 def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
     """The same for any column: what each of its places would add to a cluster of that state, then each row."""
-    unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+    unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
     low, high, distinct = state[LOW], state[HIGH], state[DISTINCT]
     current_width = measure_width(low, high, distinct, column, columns)
     for number in range(count):
@@ -64,8 +64,8 @@ def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, 
         added_cost = unit * (
             measure_width(min(low, known_place), max(high, known_place), more, column, columns) - current_width
         )
-        known_places.change[number] = added_cost - known_places.added[number]
-        known_places.added[number] = added_cost
+        known_places.change[number] = added_cost - known_places.added_costs[number]
+        known_places.added_costs[number] = added_cost
     for row in range(costs.shape[0]):
         costs[row] += known_places.change[numbers[row]]
 
@@ -92,7 +92,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
     are plain: their loops have no branches. Cells of others are numbered within the block.
     """
     places = _set_crowds_apart(weights, begin, end, size, first, cluster_of_row)
-    count, rows = columns.about.shape[0], np.int64(places.shape[0])
+    count, rows = columns.traits.shape[0], np.int64(places.shape[0])
     cluster, people = first + (end - begin) - rows, weights[places].sum()
     if rows == 0:
         return cluster
@@ -103,7 +103,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
     for column in range(count):
         for row in range(rows):
             values[column, row] = cells[places[row], column]
-        if columns.about[column, KIND] == TREE or values[column].max() == columns.about[column, LEAVES]:
+        if columns.traits[column, KIND] == TREE or values[column].max() == columns.traits[column, LEAVES]:
             distinct_values = np.unique(values[column])
             distinct[column] = distinct_values.shape[0]
             known_values[column, : distinct_values.shape[0]] = distinct_values
@@ -122,8 +122,8 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
                 if member == 0:
                     state[column, LOW], state[column, HIGH], state[column, DISTINCT] = value, value, 0
                     tables[column, : distinct[column]] = 0
-                low, high, is_range = state[column, LOW], state[column, HIGH], columns.about[column, KIND] == RANGE
-                unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+                low, high, is_range = state[column, LOW], state[column, HIGH], columns.traits[column, KIND] == RANGE
+                unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
                 if stamps[offset + value] != cluster:
                     stamps[offset + value] = cluster
                     state[column, LOW], state[column, HIGH] = min(low, value), max(high, value)
@@ -136,7 +136,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
                         )  # fmt: skip
                     elif member == 0 or not is_range or value < low or value > high:
                         _widen_plain(values[column], costs, rows, is_range, unit, member == 0, low, high, value)
-                offset += columns.about[column, LEAVES] + 1
+                offset += columns.traits[column, LEAVES] + 1
             cluster_of_row[places[chosen_row]] = cluster
             have += weights[places[chosen_row]]
             member += 1
@@ -169,14 +169,14 @@ def _count_union(flat, begin, end, other_begin, other_end):  # type: ignore[no-u
 def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-untyped-def]
     """What a row loses in two parts taken together; some number above `most` if it is more than that."""
     total = np.int64(0)
-    for column in range(columns.about.shape[0]):
+    for column in range(columns.traits.shape[0]):
         begin, end = begins[column, part], begins[column, part + 1]
         other_begin, other_end = begins[column, other], begins[column, other + 1]
         low, high = min(flat[begin], flat[other_begin]), max(flat[end - 1], flat[other_end - 1])
         distinct = np.int64(1 if low == high else 2)
-        if columns.about[column, KIND] == SET and low != high:
+        if columns.traits[column, KIND] == SET and low != high:
             distinct = _count_union(flat, begin, end, other_begin, other_end)
-        unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+        unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
         total += unit * measure_width(low, high, distinct, column, columns)
         if total > most:
             break
@@ -228,7 +228,7 @@ def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free,
 @compile_cached("int64(int32[:,::1], int64[::1], int64[::1], int64, int64, int64[::1], PartColumns)")
 def cluster_blocks(cells, weights, starts, size, first, cluster_of_row, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of every block, and number the clusters from `first` on; returns the next number."""
-    stamps = np.full((columns.about[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
+    stamps = np.full((columns.traits[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
     for block in range(starts.shape[0] - 1):
         first = _cluster_block(
             cells, weights, starts[block], starts[block + 1], size, first, cluster_of_row, stamps, columns

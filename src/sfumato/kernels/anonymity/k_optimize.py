@@ -59,7 +59,7 @@ def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
     The hash slots of its cells are still set (`clear_cells`).
     """
     rows, class_start, tail, frames, head = stack.rows, stack.class_starts, stack.tails, stack.frames, stack.head
-    effect, tail_mask = work.effect, work.tailed
+    effect, tail_mask = work.effect, work.tail_mask
     frame_line = frames[frame]
     for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         tail_mask[tail[position]] = True

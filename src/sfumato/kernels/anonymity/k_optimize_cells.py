@@ -27,7 +27,7 @@ class CutRule(NamedTuple):
     squares: bool
     """Whether classes cost their squares, or their minorities."""
     labels: int
-    balanced: bool
+    is_balanced: bool
     """Whether classes cost no less than equal ones would."""
 
 
@@ -58,7 +58,7 @@ class CutScratch(NamedTuple):
     label_counts: Ints
     effect: IntGrid
     """What each cut does: the lines are `COST`, `LEAST` …"""
-    tailed: Flags
+    tail_mask: Flags
     slots: Codes
     """Hash slots of cells."""
     cell_of: Codes
@@ -181,7 +181,7 @@ def _compute_class_bound(rule, least, size, cells):  # type: ignore[no-untyped-d
     """What the rows of a class cost at least however it is cut further; `cells` is what their cells say."""
     if size < rule.k:
         return size * rule.penalty
-    if not rule.balanced:
+    if not rule.is_balanced:
         return cells
     return max(cells, least[size] if size < least.shape[0] else bound_sum_of_squares(size, rule.k))
 

@@ -13,14 +13,14 @@ from types import ModuleType
 
 _WORTH = 6_000_000  # rows and nodes that numpy visits in about the time that loading takes
 _COMPILED = "sfumato.kernels.anonymity.lattice"
-_spent = 0
+_work_total = 0
 
 
 def choose_lattice_loops(work: int) -> ModuleType:
     """The loops for so many more rows and nodes."""
-    global _spent  # noqa: PLW0603  (how much a process has done is a fact about the process)
-    _spent += work
-    if _spent > _WORTH or _COMPILED in sys.modules:
+    global _work_total  # noqa: PLW0603  (how much a process has done is a fact about the process)
+    _work_total += work
+    if _work_total > _WORTH or _COMPILED in sys.modules:
         from sfumato.kernels.anonymity import lattice
 
         return lattice

@@ -3,11 +3,11 @@
 
 Rows come as `cells`, a line for one row or for several equal ones, kept in the order of the parts; a part is a run of
 lines, and `weights` says how many people a line stands for. A cell is the place of its value in the column's order, and
-the place after the last is a missing cell. `about` has a line a column: its kind (0 range, 1 set, 2 tree), how many
-leaves it has, where its hierarchy starts in `above` and `under`, how many levels that has, and whether missing cells
-may be published as such. `above` holds level by level the group of every place, `under` how many leaves such a label
-loses. The *width* of a part in a column is the number of leaves that its published label loses; a gain is width saved ×
-people, as a share of all leaves.
+the place after the last is a missing cell. `traits` has a line a column: its kind (0 range, 1 set, 2 tree), how many
+leaves it has, where its hierarchy starts in `groups` and `label_losses`, how many levels that has, and whether missing
+cells may be published as such. `groups` holds level by level the group of every place, `label_losses` how many leaves
+such a label loses. The *width* of a part in a column is the number of leaves that its published label loses; a gain is
+width saved × people, as a share of all leaves.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ KIND, LEAVES, START, HEIGHT, OWN = 0, 1, 2, 3, 4
 
 @record
 class PartColumns(NamedTuple):
-    """What the columns are like: a line each in `about`, and their hierarchies one after another."""
+    """What the columns are like: a line each in `traits`, and their hierarchies one after another."""
 
-    about: IntGrid
-    above: Codes
-    under: Ints
+    traits: IntGrid
+    groups: Codes
+    label_losses: Ints
 
 
 @record
@@ -67,9 +67,13 @@ class PartCuts(NamedTuple):
 @compile_cached("int64(int64, int64, int64, PartColumns)", allocates=False)
 def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped-def]
     """The lowest level at which two leaves are in one group; one above the top if they never are."""
-    leaves, begin, height = columns.about[column, LEAVES], columns.about[column, START], columns.about[column, HEIGHT]
+    leaves, begin, height = (
+        columns.traits[column, LEAVES],
+        columns.traits[column, START],
+        columns.traits[column, HEIGHT],
+    )
     for level in range(height):
-        if columns.above[begin + level * leaves + leaf] == columns.above[begin + level * leaves + other]:
+        if columns.groups[begin + level * leaves + leaf] == columns.groups[begin + level * leaves + other]:
             return np.int64(level + 1)
     return np.int64(height + 1)
 
@@ -77,9 +81,9 @@ def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped
 @compile_cached("int64(int64, int64, int64, int64, PartColumns)", allocates=False)
 def measure_width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
-    kind, leaves = columns.about[column, KIND], columns.about[column, LEAVES]
+    kind, leaves = columns.traits[column, KIND], columns.traits[column, LEAVES]
     if high == leaves:
-        return np.int64(0) if distinct == 1 and columns.about[column, OWN] else max(leaves - 1, np.int64(1))
+        return np.int64(0) if distinct == 1 and columns.traits[column, OWN] else max(leaves - 1, np.int64(1))
     if distinct == 1:
         return np.int64(0)
     if kind == RANGE:
@@ -87,9 +91,9 @@ def measure_width(low, high, distinct, column, columns):  # type: ignore[no-unty
     if kind == SET:
         return distinct - 1
     level = find_meeting_level(low, high, column, columns)
-    if level > columns.about[column, HEIGHT]:
+    if level > columns.traits[column, HEIGHT]:
         return leaves - 1
-    return columns.under[columns.about[column, START] + (level - 1) * leaves + low]
+    return columns.label_losses[columns.traits[column, START] + (level - 1) * leaves + low]
 
 
 @record
@@ -142,9 +146,9 @@ def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, va
 @compile_cached("int64[::1](PartColumns)")
 def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
     """Where each column begins in an array that holds all places of all columns, and last how long that is."""
-    offsets = np.zeros(columns.about.shape[0] + 1, dtype=np.int64)
-    for column in range(columns.about.shape[0]):
-        offsets[column + 1] = offsets[column] + columns.about[column, LEAVES] + 1
+    offsets = np.zeros(columns.traits.shape[0] + 1, dtype=np.int64)
+    for column in range(columns.traits.shape[0]):
+        offsets[column + 1] = offsets[column] + columns.traits[column, LEAVES] + 1
     return offsets
 
 
@@ -152,14 +156,14 @@ def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
 def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):  # type: ignore[no-untyped-def]
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
     best, best_level, best_gap, left_count = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
-    branches = columns.about[column, HEIGHT] > 0 and columns.about[column, KIND] != RANGE
+    branches = columns.traits[column, HEIGHT] > 0 and columns.traits[column, KIND] != RANGE
     for position in range(1, distinct_count):
         left_count += counts[position - 1]
         if left_count < least or rows - left_count < least:
             continue
         level = np.int64(0)
-        if values[position] == columns.about[column, LEAVES]:  # missing cells are separated from the others first
-            level = columns.about[column, HEIGHT] + 2
+        if values[position] == columns.traits[column, LEAVES]:  # missing cells are separated from the others first
+            level = columns.traits[column, HEIGHT] + 2
         elif branches:
             level = find_meeting_level(values[position - 1], values[position], column, columns)
         gap = abs(2 * left_count - rows)
@@ -184,7 +188,7 @@ def _propose_in(room, distinct_count, rows, column, columns, least, is_relaxed, 
     cuts.values[column], cuts.lefts[column], cuts.gains[column] = 0, 0, -1.0
     if distinct_count < 2 or rows < 2 * least:
         return
-    leaves = columns.about[column, LEAVES]
+    leaves = columns.traits[column, LEAVES]
     left_count = np.int64(0)
     if is_relaxed:
         left_count = _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves)
@@ -245,14 +249,14 @@ def _partition_lines(lines, begin, end, column, value, left_count, spare):  # ty
 def _make_room(rows, columns):  # type: ignore[no-untyped-def]
     """Room for cuts of so many rows."""
     offsets = _compute_column_offsets(columns)
-    histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.about.shape[0], 2), dtype=np.int64)
+    histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.traits.shape[0], 2), dtype=np.int64)
     return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))
 
 
 @compile_cached("void(PartLines, int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)", allocates=False)
 def _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts):  # type: ignore[no-untyped-def]
     """The cut of a part in every column."""
-    count, cells = columns.about.shape[0], lines.cells
+    count, cells = columns.traits.shape[0], lines.cells
     people = _count_cells(cells, lines.weights, begin, end, room.offsets[:count], room.histogram, room.ends)
     for column in range(count):
         distinct_count = _list_distinct_places(

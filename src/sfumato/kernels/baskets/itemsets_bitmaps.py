@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
+from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
 from sfumato.kernels.baskets.itemsets_bits import (
     compile_kernel,
     count_common_bits,
@@ -48,22 +48,22 @@ class SearchRoot(NamedTuple):
 class BitmapStack(NamedTuple):
     """Frames, and what they hold."""
 
-    items: Unsigned
+    items: UnsignedInts
     """The extensions: items, supports, places of bitmaps."""
     supports: Ints
     slots: Words
     bits: Words
     """Bitmaps, the root's first."""
     frames: IntGrid
-    excluded: Unsigned
+    excluded_items: UnsignedInts
     """Excluded items."""
     masks: Words
     """Masks of tails and sets."""
     maximal_sets: Words
     """Maximal sets."""
-    listed: Unsigned
+    listed_sets: UnsignedInts
     """Those of them that hold the set of a frame."""
-    within: Ints
+    support_bounds: Ints
     """An upper bound of each excluded item's support within the set of the frame."""
 
 
@@ -79,7 +79,7 @@ FEW_BRANCHES = 3
 @part
 def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in all of these baskets: it must be in as many of the frame's."""
-    bits, excluded_items, support_bounds = stack.bits, stack.excluded, stack.within
+    bits, excluded_items, support_bounds = stack.bits, stack.excluded_items, stack.support_bounds
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
         if support_bounds[number] >= support and is_within(
@@ -92,7 +92,7 @@ def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no
 @part
 def _is_extended(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
-    bits, excluded_items = stack.bits, stack.excluded
+    bits, excluded_items = stack.bits, stack.excluded_items
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
         if count_common_bits(bits, bitmap, np.uint64(excluded_items[number]) * words, words) >= state[LEAST]:
@@ -103,8 +103,8 @@ def _is_extended(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 @part
 def _exclude_branch(state, stack, branch):  # type: ignore[no-untyped-def]
     """Exclude a branch that is taken."""
-    stack.excluded[state[EXCLUDED]] = stack.items[branch]
-    stack.within[state[EXCLUDED]] = stack.supports[branch]
+    stack.excluded_items[state[EXCLUDED]] = stack.items[branch]
+    stack.support_bounds[state[EXCLUDED]] = stack.supports[branch]
     state[EXCLUDED] += 1
 
 
@@ -114,7 +114,7 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
     """
-    bits, frames, excluded_items, support_bounds = stack.bits, stack.frames, stack.excluded, stack.within
+    bits, frames, excluded_items, support_bounds = stack.bits, stack.frames, stack.excluded_items, stack.support_bounds
     words = np.uint64(state[ROOT_WORDS])
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
@@ -134,7 +134,7 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 @part
 def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
-    frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed
+    frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed_sets
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
         if is_within_few(masks, mask, maximal_sets, np.uint64(listed_sets[number]) * words, words):
@@ -148,7 +148,7 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 @part
 def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Give the next frame the maximal sets of this one that hold its set."""
-    frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed
+    frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed_sets
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     listed_end = state[LISTED]
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
@@ -175,7 +175,7 @@ def _lacks_bitmap_room(state, path, stack, depth):  # type: ignore[no-untyped-de
         or is_short(state, STACK_EXTENSIONS, stack.items.shape[0], frames[depth, END] + more)
         or is_short(state, STACK_BITS, stack.bits.shape[0], frames[depth, TOP] + more * state[ROOT_WORDS])
         or is_short(state, STACK_FRAMES, frames.shape[0], depth + 2)
-        or is_short(state, STACK_EXCLUDED, stack.excluded.shape[0], 2 * (state[EXCLUDED] + more) + 2)
+        or is_short(state, STACK_EXCLUDED, stack.excluded_items.shape[0], 2 * (state[EXCLUDED] + more) + 2)
         or is_short(state, STACK_MASKS, stack.masks.shape[0], 2 * (depth + 2) * set_words)
     )
 
@@ -185,7 +185,7 @@ def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
     """Whether there is no room for one more maximal set, or for a list of all."""
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     return is_short(state, STACK_FOUND, stack.maximal_sets.shape[0], (state[FOUND] + 1) * set_words) or is_short(
-        state, STACK_LISTED, stack.listed.shape[0], state[LISTED] + state[FOUND] + 1
+        state, STACK_LISTED, stack.listed_sets.shape[0], state[LISTED] + state[FOUND] + 1
     )
 
 
@@ -369,9 +369,9 @@ def open_root(state, root, stack, length, perfect_before, first, stop):  # type:
     ids, frames, excluded_items, masks, support_bounds = (
         stack.items,
         stack.frames,
-        stack.excluded,
+        stack.excluded_items,
         stack.masks,
-        stack.within,
+        stack.support_bounds,
     )
     branches = state[ROOT_ITEMS] - state[ROOT_BEFORE]
     frames[0, AT], frames[0, STOP], frames[0, END] = first, stop, branches

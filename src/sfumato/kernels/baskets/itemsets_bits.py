@@ -62,7 +62,7 @@ class _WordBlocks:
 def _make_counter(stores: bool) -> Any:
     """Make a function (bits, one, other, place, words) that counts what two bitmaps of whole blocks share."""
 
-    def typed(typing_context: Any, bits: Any, first: Any, other: Any, target: Any, words: Any) -> Any:
+    def count_shared_bits(typing_context: Any, bits: Any, first: Any, other: Any, target: Any, words: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             maps = _WordBlocks(context, builder, signature.args[0], arguments[0])
             zero = ir.Constant(_WORD, 0)
@@ -77,7 +77,7 @@ def _make_counter(stores: bool) -> Any:
 
         return types.uint64(bits, *4 * (types.uint64,)), generate
 
-    return intrinsic(typed)
+    return intrinsic(count_shared_bits)
 
 
 _intersect_blocks: Any = _make_counter(stores=True)

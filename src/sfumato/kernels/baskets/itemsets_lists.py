@@ -51,7 +51,7 @@ class ListSearch(NamedTuple):
 
 @part
 def _forget_kept_items(scratch, kept_count):  # type: ignore[no-untyped-def]
-    tally, bitmap, number_of, kept_items = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept
+    tally, bitmap, number_of, kept_items = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept_items
     for number in range(kept_count):
         tally[kept_items[number]] = 0
         bitmap[kept_items[number]] = 0
@@ -66,7 +66,7 @@ def _sort_out_kept_items(search, lists, first, kept_count, later_count, item, le
     inside the baskets of an excluded item.
     """
     state, path, root, scratch = search.state, search.path, search.root, search.scratch
-    tally, number_of, kept_items = scratch.tally, scratch.number_of, scratch.kept
+    tally, number_of, kept_items = scratch.tally, scratch.number_of, scratch.kept_items
     codes, support = lists.codes, lists.supports[first + item]
     row = state[LEVEL] + 1
     excluded_count = np.int64(0)
@@ -180,7 +180,7 @@ def _lacks_list_room(search, items):  # type: ignore[no-untyped-def]
         or is_short(state, PATH_PERFECT, path.perfect.shape[0], state[PERFECT] + items)
         or is_short(state, STACK_EXTENSIONS, stack.items.shape[0], items + 1)
         or is_short(state, STACK_BITS, stack.bits.shape[0], items + 1)
-        or is_short(state, STACK_EXCLUDED, stack.excluded.shape[0], items + 2)
+        or is_short(state, STACK_EXCLUDED, stack.excluded_items.shape[0], items + 2)
         or is_short(state, STACK_MASKS, stack.masks.shape[0], 2 * set_words)
         or is_short(state, LEVEL_FRAMES, frames.shape[0], level + 2)
         or is_short(state, LEVEL_ITEMS, search.lists.starts.shape[0], frames[level, ITEMS_END] + items + 2)
@@ -225,9 +225,9 @@ def _branch_from_item(search, lists, first, item, kept_count, later_count, lengt
             return GROW
     if is_few:
         for number in range(kept_count):
-            slot = scratch.number_of[scratch.kept[number]]
+            slot = scratch.number_of[scratch.kept_items[number]]
             if slot:
-                stack.bits[slot - 1] = scratch.bitmap[scratch.kept[number]]
+                stack.bits[slot - 1] = scratch.bitmap[scratch.kept_items[number]]
     _forget_kept_items(scratch, kept_count)
     if not _take_row(state, search.output, search.path, level + 1, length, support, excluded_count > 0, branches == 0):
         state[PERFECT] = perfect_before
@@ -263,7 +263,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     if state[FOLD] or length < state[MAX_LENGTH]:
         support = lists.supports[first + item]
         counts = count_rows(state, lists, begin, end, item, items, support, scratch)
-        kept_count, later_count, visits = counts.frequent, counts.later, counts.visits
+        kept_count, later_count, visits = counts.frequent, counts.later_count, counts.visits
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
         return DONE

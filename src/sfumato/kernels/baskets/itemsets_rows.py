@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Ints, Unsigned, Words
+from sfumato.arrays import Codes, Ints, UnsignedInts, Words
 from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.baskets.itemsets_output import ALL, CLOSED, KIND, LEAST
 from sfumato.kernels.bits import popcount
@@ -22,8 +22,8 @@ from sfumato.kernels.compilation import compile_cached, record
 class RowLists(NamedTuple):
     """Rows of items with a mark before, between and after; for each item the places where it is, its code, support."""
 
-    flat: Unsigned
-    places: Unsigned
+    flat: UnsignedInts
+    places: UnsignedInts
     starts: Ints
     """Where each item's places start."""
     codes: Codes
@@ -34,11 +34,11 @@ class RowLists(NamedTuple):
 class RowScratch(NamedTuple):
     """For each item of level 0 a tally, a bitmap of rows and its number one level on; then the items that are kept."""
 
-    tally: Unsigned
+    tally: UnsignedInts
     bitmap: Words
-    number_of: Unsigned
-    kept: Unsigned
-    counts: Unsigned
+    number_of: UnsignedInts
+    kept_items: UnsignedInts
+    counts: UnsignedInts
     maps: Words
 
 
@@ -48,7 +48,7 @@ class CountedItems(NamedTuple):
 
     frequent: int
     """How many are frequent; −1 if the set is known to be covered."""
-    later: int
+    later_count: int
     """How many of them come later in the rows."""
     visits: int
     """How many were met in all."""
@@ -129,7 +129,7 @@ def _keep_range(first, stop, tally, least, kept_items, count):  # type: ignore[n
 @compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
 def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
-    tally, kept_items, counts = scratch.tally, scratch.kept, scratch.counts
+    tally, kept_items, counts = scratch.tally, scratch.kept_items, scratch.counts
     least = np.uint32(least)
     count = first
     for position in range(begin, end):
@@ -152,7 +152,7 @@ def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # typ
 @compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
 def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """As `_keep_tallied`, with bitmaps."""
-    bitmap, tally, kept_items, maps = scratch.bitmap, scratch.tally, scratch.kept, scratch.maps
+    bitmap, tally, kept_items, maps = scratch.bitmap, scratch.tally, scratch.kept_items, scratch.maps
     count = first
     for position in range(begin, end):
         offset = np.uint64(places[position]) + step
@@ -211,7 +211,7 @@ def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop
     else:
         visits = _tally_items(flat, places, begin, end, step, tally)
         if visits > stop - first:
-            count = _keep_range(first, stop, tally, least, scratch.kept, kept_count)
+            count = _keep_range(first, stop, tally, least, scratch.kept_items, kept_count)
         else:
             count = _keep_tallied(flat, places, begin, end, step, scratch, least, kept_count)
     return count, visits
@@ -232,7 +232,7 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
         if (
             end - begin == support
             and end > begin
-            and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept)
+            and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept_items)
         ):
             return CountedItems(np.int64(-1), later_count, visits)  # type: ignore[arg-type]
     elif kind != ALL:

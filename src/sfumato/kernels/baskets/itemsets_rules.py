@@ -26,7 +26,7 @@ class IndexedSets(NamedTuple):
     offsets: Ints
     codes: Codes
     supports: Ints
-    needed: Ints
+    needed_supports: Ints
     """The least support of a whole for each left side."""
     marks: Words
     keys: Words
@@ -70,7 +70,7 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
     A right side grows by one item at a time, in order: if a rule is not sure enough, no rule that moves more items to
     the right is.
     """
-    offsets, codes, supports, needed_supports = sets.offsets, sets.codes, sets.supports, sets.needed
+    offsets, codes, supports, needed_supports = sets.offsets, sets.codes, sets.supports, sets.needed_supports
     marks, keys, slots = sets.marks, sets.keys, sets.slots
     while state[SET] < state[STOP]:
         number = state[SET]

@@ -117,4 +117,4 @@ class RuleBuffer(NamedTuple):
     starts: Ints
     items: Codes
     list_starts: Ints
-    listed: Codes
+    listed_rows: Codes

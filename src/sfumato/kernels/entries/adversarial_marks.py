@@ -28,7 +28,7 @@ def set_row_bits(places, bits):  # type: ignore[no-untyped-def]
 class ListedRules(NamedTuple):
     """Rules, and the rows, as bits, that show each item."""
 
-    seen: WordGrid
+    seen_rows: WordGrid
     start: Ints
     items: Codes
     antecedent: Codes
@@ -41,7 +41,7 @@ def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type
 
     Item i is of column `column[i]`; `hidden[column]` are the rows in which it is private.
     """
-    seen_rows, start, items = rules.seen, rules.start, rules.items
+    seen_rows, start, items = rules.seen_rows, rules.start, rules.items
     antecedent, target = rules.antecedent, rules.target
     words = seen_rows.shape[1]
     matching = np.empty(words, dtype=np.uint64)
@@ -74,7 +74,7 @@ def list_exposed(rules, secret, rows, exposed_start, exposed_rows, begin, end): 
 
     `secret[i]` are the rows in which item i is private.
     """
-    seen_rows, start, items = rules.seen, rules.start, rules.items
+    seen_rows, start, items = rules.seen_rows, rules.start, rules.items
     antecedent, target = rules.antecedent, rules.target
     words = seen_rows.shape[1]
     for rule in range(begin, end):

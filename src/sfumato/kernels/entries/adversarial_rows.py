@@ -191,7 +191,7 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
 @compile_cached("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
 def write_antecedent(state, frames, depth, listing, rows, buffer):  # type: ignore[no-untyped-def]
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
-    starts, items, list_starts, listed_rows = buffer.starts, buffer.items, buffer.list_starts, buffer.listed
+    starts, items, list_starts, listed_rows = buffer.starts, buffer.items, buffer.list_starts, buffer.listed_rows
     for index in range(1, depth + 1):
         items[state[ITEMS]] = frames[index, ITEM]
         state[ITEMS] += 1

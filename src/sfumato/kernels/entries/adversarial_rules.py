@@ -42,7 +42,7 @@ from sfumato.kernels.entries.adversarial_rows import (
 LONG, SHRUNK, BY_ROW, TO_RENEW = 4, 2, 30, 20
 """When rows are numbered again, all measured: sets of so many words, so much shorter then; looking at a row's entry
 against counting a word, to judge a node and to make a base of it."""
-inlined: Callable[[Any], Any] = register_jitable(inline="always")
+inline_always: Callable[[Any], Any] = register_jitable(inline="always")
 """For parts of the search that many arrays go into: passing them would take as long as the part."""
 
 
@@ -103,14 +103,14 @@ def _check_room_to_step(state, settings, sizes, frame, base):  # type: ignore[no
     return _check_room_to_judge(state, settings, sizes, pairs, frame[COUNT], frame[FREE], numbers)
 
 
-@inlined
+@inline_always
 def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
     """Whether looking at a node's rows one by one takes less than counting the words of its base for every pair."""
     words = (base[END] - base[HIDING]) >> 6
     return words >= LONG and child[COUNT] * (2 + child[TARGETS]) * BY_ROW < words * (child[PAIR_END] - child[PAIR])
 
 
-@inlined
+@inline_always
 def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
     """Whether a node is so much smaller than its base that shorter sets of its own pay for its children alone."""
     words = (base[END] - base[HIDING]) >> 6
@@ -119,7 +119,7 @@ def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
     return words >= LONG and (child[COUNT] >> 6) * SHRUNK < words and counting > building
 
 
-@inlined
+@inline_always
 def _judge(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Find the rules of a node from its rows; whether a target lives on."""
     return judge_rows(
@@ -135,7 +135,7 @@ def _judge(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def
     )
 
 
-@inlined
+@inline_always
 def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Judge the child that the last step led to; returns about how many entries were looked at."""
     settings, state, frames = entries.settings, stacks.state, stacks.frames
@@ -166,7 +166,7 @@ def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
     return work + 16
 
 
-@inlined
+@inline_always
 def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
     """Judge the next child that rows were dealt to, or the root; returns about how many entries were looked at."""
     settings, state, frames, rows = entries.settings, stacks.state, stacks.frames, stacks.rows
@@ -195,7 +195,7 @@ def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
     return (child[END] - child[HIDING]) * (1 + child[TARGETS])
 
 
-@inlined
+@inline_always
 def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Deal the rows of a node out by the values of the next column."""
     cell, rows, frames, slot, names = entries.cell, stacks.rows, stacks.frames, room.slot, room.names
@@ -210,7 +210,7 @@ def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-
             )
 
 
-@inlined
+@inline_always
 def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-def]
     """Give a node sets of its own if they are not too large; returns what is full, and what was looked at."""
     frame, settings = stacks.frames[depth], entries.settings
@@ -225,7 +225,7 @@ def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-
     return full, work
 
 
-@inlined
+@inline_always
 def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Leave a node, or extend it by the next column; returns what is full, and what was looked at."""
     state, frame = stacks.state, stacks.frames[depth]
@@ -243,12 +243,12 @@ def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped
     return full, work
 
 
-@inlined
+@inline_always
 def _buffer_sizes(stacks, buffer):  # type: ignore[no-untyped-def]
     """How long the buffers are that may have to grow."""
     sizes = np.zeros(PAIRS_FULL + 1, dtype=np.int64)
     sizes[STACK_FULL], sizes[RULES_FULL], sizes[ITEMS_FULL] = len(stacks.rows), len(buffer.rules), len(buffer.items)
-    sizes[LISTS_FULL], sizes[BITS_FULL] = len(buffer.listed), len(stacks.bits)
+    sizes[LISTS_FULL], sizes[BITS_FULL] = len(buffer.listed_rows), len(stacks.bits)
     sizes[STEPS_FULL], sizes[PAIRS_FULL] = len(stacks.steps), len(stacks.pairs)
     return sizes
 

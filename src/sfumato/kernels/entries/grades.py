@@ -55,7 +55,7 @@ class RuleBooks(NamedTuple):
     """Marks of the columns that are not public in each row."""
     rules: CodeGrid
     """The rules' records."""
-    opened: Codes
+    open_rules: Codes
     open_of: Codes
     """How many open rules an antecedent has."""
     total: Ints
@@ -150,7 +150,7 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules = books.states, books.hiding, books.rules
-    open_rules, open_of, total = books.opened, books.open_of, books.total
+    open_rules, open_of, total = books.open_rules, books.open_of, books.total
     step = np.int32(-1) if new_state == BLANKED else np.int32(1)
     states[row, column] = PUBLIC
     other_marks, column_bit = mark_hidden_columns(states, row), get_column_bit(column)
@@ -221,7 +221,7 @@ def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[n
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, rows = ledger.antecedents, ledger.row_start, ledger.rows
     states, hiding, rules = books.states, books.hiding, books.rules
-    open_rules, open_of, total = books.opened, books.open_of, books.total
+    open_rules, open_of, total = books.open_rules, books.open_of, books.total
     for antecedent in range(begin, end):
         first, last = antecedents[antecedent, FIRST], antecedents[antecedent, LAST]
         marks = antecedents[antecedent, X_COLUMNS]

@@ -31,7 +31,7 @@ REACH = 4
 class KeptEntries(NamedTuple):
     """The entries that are blanked, and room to choose others."""
 
-    kept: Ints
+    entries: Ints
     list_places: Ints
     """Each entry's place among them, or −1."""
     tally: Ints
@@ -73,7 +73,7 @@ def _list_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-unt
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
 def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
-    kept_entries, list_places, tally = keeping.kept, keeping.list_places, keeping.tally
+    kept_entries, list_places, tally = keeping.entries, keeping.list_places, keeping.tally
     width, total = ledger.codes.shape[1], books.total
     shown_count = 0
     for index in range(end - 1, begin - 1, -1):
@@ -92,7 +92,7 @@ def _find_most_useful_entry(ledger, books, keeping, limits):  # type: ignore[no-
     """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties at random."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
-    states, hiding, rules, open_rules, total = books.states, books.hiding, books.rules, books.opened, books.total
+    states, hiding, rules, open_rules, total = books.states, books.hiding, books.rules, books.open_rules, books.total
     weight, room, seed = keeping.weight, keeping.room, keeping.seed
     width, used = codes.shape[1], 0
     for index in range(total[0]):
@@ -136,7 +136,7 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
     """A blanked entry that has to do with what is open: in the same row, or in a row of an open rule; −1 if none."""
     codes, columns, start = ledger.codes, ledger.columns, ledger.start
     items, row_start, rows = ledger.items, ledger.row_start, ledger.rows
-    states, rules, open_rules, total = books.states, books.rules, books.opened, books.total
+    states, rules, open_rules, total = books.states, books.rules, books.open_rules, books.total
     width = codes.shape[1]
     entry, seen_count = np.int64(-1), 0
     if total[0] == 0 or draw_below(seed, 2) == 0:
@@ -163,7 +163,7 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
 @compile_cached("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
 def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
     """One move; whether it was kept. `did` has room for the entries that are turned."""
-    kept_entries, list_places, tally, seed = keeping.kept, keeping.list_places, keeping.tally, keeping.seed
+    kept_entries, list_places, tally, seed = keeping.entries, keeping.list_places, keeping.tally, keeping.seed
     width, total = ledger.codes.shape[1], books.total
     entry_count, turn_count = tally[COUNT], 0
     move_size = 1 + draw_below(seed, LARGEST)

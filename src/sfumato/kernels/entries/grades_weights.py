@@ -39,9 +39,9 @@ class EntryWeights(NamedTuple):
     """Whether that must be looked up again."""
     shares: IntGrid
     """Of each rule, public and hidden, as they are in the weights."""
-    changed: Codes
+    changed_rules: Codes
     """Rules that changed."""
-    marked: Bytes
+    changed_mask: Bytes
     """Whether a rule is among them."""
     many: Ints
     """How many they are, in one place."""
@@ -179,7 +179,7 @@ def _blank_entry(ledger, books, weights, row, column, limits, how):  # type: ign
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
     weight, largest, stale, shares = weights.weight, weights.largest, weights.stale, weights.shares
-    changed_rules, changed_mask, many = weights.changed, weights.marked, weights.many
+    changed_rules, changed_mask, many = weights.changed_rules, weights.changed_mask, weights.many
     width, column_bit = codes.shape[1], get_column_bit(column)
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
@@ -224,12 +224,12 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count,
     it looks at the rules again.
     """
     width = ledger.codes.shape[1]
-    rules, open_rules, open_of, total = books.rules, books.opened, books.open_of, books.total
+    rules, open_rules, open_of, total = books.rules, books.open_rules, books.open_of, books.total
     weight, stale, changed_rules, changed_mask, many = (
         weights.weight,
         weights.stale,
-        weights.changed,
-        weights.marked,
+        weights.changed_rules,
+        weights.changed_mask,
         weights.many,
     )
     while total[0] > 0 and blanked_count < most:

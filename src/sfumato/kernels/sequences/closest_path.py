@@ -56,7 +56,7 @@ class PathSearch(NamedTuple):
     """And the last node of that."""
     rows: Words
     """For each listed sequence, the row of the dynamic program; the lists of all depths follow each other."""
-    listed: Codes
+    listed_sequences: Codes
     """Which sequence that is."""
     firsts: Words
     """The positions that some levels leave over if they match the last ones."""
@@ -145,9 +145,9 @@ def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
     _leave_firsts(search, levels, words)
     end = search.begins[depth]
     for entry in range(search.begins[depth], search.begins[depth + 1]):
-        sequence = search.listed[entry]
+        sequence = search.listed_sequences[entry]
         hope = _move_row(search, entry, end, words, min(np.uint64(levels), search.lengths[sequence]))
-        search.listed[end] = sequence
+        search.listed_sequences[end] = sequence
         end += np.int64(_rate_hope(hope, search.depths[depth], search.tops[depth]) >= search.ratings[sequence])
     search.begins[depth + 1] = end
     return end
@@ -162,14 +162,14 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
     _leave_firsts(search, height, words)
     end = search.begins[level]
     for entry in range(search.begins[level - 1], search.begins[level]):
-        sequence = search.listed[entry]
+        sequence = search.listed_sequences[entry]
         best, levels = search.ratings[sequence], min(np.uint64(height), search.lengths[sequence])
         hope = _extend_row(search, entry, end, (masks + sequence) * words, words, levels)
         rating = _rate_path(hope.common, depth, support)
         if rating >= best and (rating > best or number < search.best[sequence]):
             search.ratings[sequence], search.best[sequence] = rating, number
             best = rating
-        search.listed[end] = sequence
+        search.listed_sequences[end] = sequence
         end += np.int64(_rate_hope(hope, depth, top) >= best)
     return end
 
@@ -205,7 +205,7 @@ def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def
         length = cut.offsets[number + 1] - begin
         search.lengths[sequence], search.best[sequence] = length, cut.starts[number]
         search.ratings[sequence] = _rate_path(cut.depths[number], cut.depths[number], cut.supports[number])
-        search.listed[sequence] = sequence
+        search.listed_sequences[sequence] = sequence
         for word in range(words):
             search.rows[sequence * words + word] = _ALL
         for position in range(length):

@@ -23,7 +23,7 @@ class PathTree(NamedTuple):
     """How many levels there are below each node."""
     supports: Ints
     """How many sequences pass each node."""
-    below: Words
+    label_bits: Words
     """A bit for each label at or below each node; labels share bits where there are more than 64."""
 
 
@@ -42,7 +42,7 @@ def count_containing_paths(tree, labels, offsets, first, last, limit, counts):  
         while node < len(tree.labels) and total < limit:
             depth = tree.depths[node]
             position = matched_counts[depth - 1]
-            if missing[position] & ~tree.below[node]:
+            if missing[position] & ~tree.label_bits[node]:
                 node = tree.ends[node]
                 continue
             position += tree.labels[node] == labels[begin + position]

@@ -20,7 +20,7 @@ class KnownTraces(NamedTuple):
     points: Codes
     """Codes of items; -1 for an item that no sequence has."""
     offsets: Ints
-    own: Ints
+    own_rows: Ints
 
 
 @record
@@ -126,11 +126,11 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, is_o
     that they may hold as many as the best so far. If `limit` sequences hold all points, others are not counted.
     """
     unit, zero = np.uint64(1), np.uint64(0)
-    for person in range(traces.own.shape[0]):
+    for person in range(traces.own_rows.shape[0]):
         begin, end = traces.offsets[person], traces.offsets[person + 1]
         all_points = ~zero if end - begin == 64 else (unit << np.uint64(end - begin)) - unit
         wanted_sketch = _mark_points(traces, begin, end, masks)
-        own_row, most, rows, holds_own = traces.own[person], np.int64(0), np.int64(0), np.int64(0)
+        own_row, most, rows, holds_own = traces.own_rows[person], np.int64(0), np.int64(0), np.int64(0)
         if own_row >= 0:
             most = count_held(offsets, element_offsets, codes, masks, own_row, all_points, is_ordered)
         first, last = np.int64(0), offsets.shape[0] - 1

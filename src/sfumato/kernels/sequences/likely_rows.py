@@ -185,7 +185,7 @@ def find_likeliest_rows(  # type: ignore[no-untyped-def]
     """
     unit = np.uint64(1)
     distinct, times, counts = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
-    for person in range(traces.own.shape[0]):
+    for person in range(traces.own_rows.shape[0]):
         draws = traces.points[traces.offsets[person] : traces.offsets[person + 1]]
         kinds = _count_kinds(DrawnPoints(draws, distinct, times, counts))
         points = DrawnPoints(draws, distinct[:kinds], times[:kinds], counts[:kinds])
@@ -193,7 +193,7 @@ def find_likeliest_rows(  # type: ignore[no-untyped-def]
         for code in points.distinct:
             is_known = is_known and code >= 0
             wanted_sketch |= unit << np.uint64(code & 63) if code >= 0 else np.uint64(0)
-        own_row = traces.own[person]
+        own_row = traces.own_rows[person]
         likely = LikelyRow(0.0, 0, False)
         if is_known or marked_items.mark >= 0:
             likely = find_likely_rows(

@@ -46,7 +46,7 @@ class MatchGrid(NamedTuple):
     """Matches of the pattern up to this element that end here."""
     backward: FloatGrid
     """Matches of the pattern from this element on that start here."""
-    through: FloatGrid
+    whole_matches: FloatGrid
     """Whole matches that have this element here."""
     places: Ints
     """The element of the sequence at each position."""
@@ -128,7 +128,7 @@ def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
     for index in range(size):
         for position in range(first, last):
             if grid.forward[index, position] > 0 and grid.backward[index, position] > 0:
-                grid.through[index, position] += grid.forward[index, position] * grid.backward[index, position]
+                grid.whole_matches[index, position] += grid.forward[index, position] * grid.backward[index, position]
 
 
 @compile_cached("float64(MatchGrid, HiddenPattern, boolean)")
@@ -170,12 +170,12 @@ def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-unt
     begin = elements.element_offsets[first]
     for index in range(grid.fits.shape[0]):
         for position in range(grid.fits.shape[1]):
-            if grid.through[index, position] > 0:
+            if grid.whole_matches[index, position] > 0:
                 element = grid.places[position]
                 for item in range(elements.element_offsets[element], elements.element_offsets[element + 1]):
                     for wanted_index in range(pattern.offsets[index], pattern.offsets[index + 1]):
                         if elements.alive[item] and elements.codes[item] == pattern.codes[wanted_index]:
-                            weights[item - begin] += grid.through[index, position]
+                            weights[item - begin] += grid.whole_matches[index, position]
     return total
 
 

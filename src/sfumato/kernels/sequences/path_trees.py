@@ -56,7 +56,7 @@ class NodeGroups(NamedTuple):
     tops: Codes
     places: Codes
     """The next group of the same height while children are ordered; then the place in the smaller tree."""
-    above: Codes
+    level_groups: Codes
     """For each level of the tree, the group at or above the node there."""
     heads: Codes
     """For each height, the first group that has it."""
@@ -129,12 +129,12 @@ def merge_tree(tree, members, groups, merged_tree):  # type: ignore[no-untyped-d
 
     Returns the number of groups.
     """
-    groups.eldest[0], groups.younger[0], groups.heights[0], groups.above[0] = 0, 0, 0, 0
+    groups.eldest[0], groups.younger[0], groups.heights[0], groups.level_groups[0] = 0, 0, 0, 0
     count = np.int64(1)
     for node in range(1, tree.labels.shape[0]):
         level, label = tree.levels[node], tree.labels[node]
-        parent = groups.above[level - 1]
-        groups.above[level] = parent
+        parent = groups.level_groups[level - 1]
+        groups.level_groups[level] = parent
         if not members[label]:
             continue
         group = np.int64(_find_group(groups, parent, label))
@@ -144,7 +144,7 @@ def merge_tree(tree, members, groups, merged_tree):  # type: ignore[no-untyped-d
             groups.labels[group], groups.parents[group] = label, parent
             groups.younger[group], groups.eldest[parent] = groups.eldest[parent], group
             groups.eldest[group], groups.heights[group], groups.tops[group] = 0, 0, 0
-        groups.above[level] = group
+        groups.level_groups[level] = group
         groups.tops[group] = max(groups.tops[group], tree.tops[node])
         if is_new or _beats_group(tree, node, groups, group):
             groups.nodes[group], groups.depths[group] = tree.nodes[node], tree.depths[node]

@@ -55,7 +55,7 @@ class EndScratch(NamedTuple):
 
     tally: Ints
     places: Ints
-    seen: Ints
+    seen_serials: Ints
 
 
 @record
@@ -71,7 +71,7 @@ class EndSearch(NamedTuple):
     stack: EndStack
     scratch: EndScratch
     insertions: InsertionScratch
-    joined: JoinRows
+    join_rows: JoinRows
     join_stack: JoinStack
 
 
@@ -105,8 +105,8 @@ def _begin_tasks(search):  # type: ignore[no-untyped-def]
 def _note_extension(search, extension, element, first_position, serial, pushes):  # type: ignore[no-untyped-def]
     """Count an extension that ends at an element, or write its entry if it is frequent."""
     state, scratch, stack = search.state, search.scratch, search.stack
-    is_new = scratch.seen[extension] != serial
-    scratch.seen[extension] = serial
+    is_new = scratch.seen_serials[extension] != serial
+    scratch.seen_serials[extension] = serial
     if state[FIRST_ONLY] and not is_new:
         return
     if pushes:
@@ -133,7 +133,7 @@ def _count_elements(search, element, last, farthest, serial):  # type: ignore[no
     """Count the items of elements up to a position, each once a row; returns how much work that was."""
     rows, scratch, first_only = search.rows, search.scratch, search.state[FIRST_ONLY] != 0
     tokens, starts, position_of = rows.tokens, rows.starts, rows.position_of
-    seen_serials, tally, places = scratch.seen, scratch.tally, scratch.places
+    seen_serials, tally, places = scratch.seen_serials, scratch.tally, scratch.places
     begin = starts[element]
     while element < last and position_of[element] <= farthest:
         for token in range(starts[element], starts[element + 1]):
@@ -330,7 +330,7 @@ def search_ends(search):  # type: ignore[no-untyped-def]
         _begin_tasks(search)
     while state[DEPTH] >= 0:
         if state[JOIN_DEPTH] >= 0:
-            status = search_joins(state, search.output, search.path, search.joined, search.join_stack)
+            status = search_joins(state, search.output, search.path, search.join_rows, search.join_stack)
             if status != DONE:
                 return status
         depth = state[DEPTH]

@@ -88,23 +88,23 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
     for item in range(items):
         begin, end = tasks.starts[item], tasks.starts[item + 1]
         first = 2 * JOINING * item
-        rows.followed[item], rows.joined[item] = 0, 0
+        rows.frequent_followers[item], rows.frequent_joiners[item] = 0, 0
         count_extensions(rows.followers, tasks.tokens, begin, end, items, tally, stack.planes)
         for other in range(items):
             rows.pairs[first + other] = tally[other]
-            rows.followed[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
+            rows.frequent_followers[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
         list_occurrences(rows, tasks.tokens, begin, end, item, stack.occurrences)
         count_extensions(rows.joining, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
         for other in range(items):
             rows.pairs[first + JOINING + other] = tally[other]
-            rows.joined[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
+            rows.frequent_joiners[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
 
 
 @part
 def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
     """Count, once a row, what can follow a pattern and what can join its last element; returns how much work it was."""
     state, rows, elements = search.state, search.rows, search.stack.elements
-    tally, seen_serials = search.scratch.tally, search.scratch.seen
+    tally, seen_serials = search.scratch.tally, search.scratch.seen_serials
     items = np.int64(rows.codes.shape[0])
     for extension in range(2 * items):
         tally[extension] = 0
@@ -134,7 +134,7 @@ def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
 @part
 def number_extensions(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Count what extends a pattern and number the items of frequent extensions; returns how many there are."""
-    least, tally, joined_rows, pairs = search.state[LEAST], search.scratch.tally, search.joined, search.pairs
+    least, tally, joined_rows, pairs = search.state[LEAST], search.scratch.tally, search.join_rows, search.pairs
     items = np.int64(search.rows.codes.shape[0])
     kept_count = np.int64(0)
     search.state[WORK_LEFT] -= 64
@@ -156,24 +156,24 @@ def number_extensions(search, begin, end, last, length):  # type: ignore[no-unty
 @part
 def _list_partners(search, kept_count):  # type: ignore[no-untyped-def]
     """Which items can follow and join each, as far as pairs were counted."""
-    joined_rows, pairs, least = search.joined, search.pairs, search.state[LEAST]
+    joined_rows, pairs, least = search.join_rows, search.pairs, search.state[LEAST]
     items = np.int64(search.rows.codes.shape[0])
     for number in range(kept_count):
-        joined_rows.followed[number] = ~np.uint64(0)
-        joined_rows.joined[number] = ~((np.uint64(2) << np.uint64(number)) - np.uint64(1))
+        joined_rows.frequent_followers[number] = ~np.uint64(0)
+        joined_rows.frequent_joiners[number] = ~((np.uint64(2) << np.uint64(number)) - np.uint64(1))
         if pairs.following.shape[0]:
-            joined_rows.followed[number], joined_rows.joined[number] = 0, 0
+            joined_rows.frequent_followers[number], joined_rows.frequent_joiners[number] = 0, 0
             for other in range(kept_count):
                 pair, bit = np.int64(joined_rows.ranks[number]) * items + joined_rows.ranks[other], np.uint64(other)
-                joined_rows.followed[number] |= np.uint64(pairs.following[pair] >= least) << bit
-                joined_rows.joined[number] |= np.uint64(pairs.joining[pair] >= least) << bit
+                joined_rows.frequent_followers[number] |= np.uint64(pairs.following[pair] >= least) << bit
+                joined_rows.frequent_joiners[number] |= np.uint64(pairs.joining[pair] >= least) << bit
 
 
 @part
 def _mask_element(search, element):  # type: ignore[no-untyped-def]
     starts, mask = search.rows.starts, np.uint64(0)
     for token in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):
-        number = search.joined.number_of[np.uint32(search.rows.tokens[token])]
+        number = search.join_rows.number_of[np.uint32(search.rows.tokens[token])]
         if number >= 0:
             mask |= np.uint64(1) << np.uint64(number)
     return mask
@@ -192,7 +192,7 @@ def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
 @part
 def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
     """Whether an array is too short for the rows behind a pattern, which are parts of all rows."""
-    state, rows, joined_rows = search.state, search.rows, search.joined
+    state, rows, joined_rows = search.state, search.rows, search.join_rows
     return (
         is_short(state, JOIN_TOKENS, joined_rows.masks.shape[0], rows.row_of.shape[0])
         or is_short(state, JOIN_OCCURRENCES, joined_rows.joining.shape[0], rows.tokens.shape[0])
@@ -232,7 +232,7 @@ class _MaskedRow(NamedTuple):
 @part
 def _mask_row(search, entry, next_row, token, higher_items, wanted_signature):  # type: ignore[no-untyped-def]
     """Write the masks of what is behind a pattern in a row, as far as anything wanted is there."""
-    rows, joined_rows, elements = search.rows, search.joined, search.stack.elements
+    rows, joined_rows, elements = search.rows, search.join_rows, search.stack.elements
     first = np.uint64(elements[entry])
     is_extended = False
     for element in range(first, np.uint64(rows.row_ends[np.uint32(rows.row_of[first])])):
@@ -252,7 +252,7 @@ def _mask_row(search, entry, next_row, token, higher_items, wanted_signature):  
 @part
 def _join_rows(search, begin, end, last, higher_items, wanted_signature):  # type: ignore[no-untyped-def]
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
-    joined_rows, stack = search.joined, search.join_stack
+    joined_rows, stack = search.join_rows, search.join_stack
     token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
     entry = begin
     while entry < end:
@@ -272,7 +272,7 @@ def _join_rows(search, begin, end, last, higher_items, wanted_signature):  # typ
 @part
 def open_joins(search, begin, end, last, length, kept_count):  # type: ignore[no-untyped-def]
     """Begin a search over words behind a pattern; returns GROW if there is no room for it."""
-    state, joined_rows = search.state, search.joined
+    state, joined_rows = search.state, search.join_rows
     if _lacks_join_room(search, begin, end):
         return GROW
     lower = np.uint64(0)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
+from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
 from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
 from sfumato.kernels.compilation import record
@@ -45,15 +45,15 @@ class JoinRows(NamedTuple):
     """For each token, an element: its items, and whether it `HOLDS`."""
     followers: Words
     """And the items of the elements after it in its row."""
-    begins: Unsigned
+    begins: UnsignedInts
     """And where its occurrences begin, one for each of its items."""
     joining: Words
     """For each occurrence, the larger items that are with it there or with its item in a later element of the row."""
     nearest: Words
     """For each item, what is with it in the elements of a row that are laid out so far."""
-    followed: Words
+    frequent_followers: Words
     """For each item, those that follow it in enough rows; or all."""
-    joined: Words
+    frequent_joiners: Words
     """For each item, the larger ones that join it in enough rows; or all of them."""
     pairs: Ints
     """Of whole rows: in how many each item is followed by each, and joined by each."""
@@ -70,7 +70,7 @@ class JoinTasks(NamedTuple):
     """The first element with each item in each row that holds it."""
 
     starts: Ints
-    tokens: Unsigned
+    tokens: UnsignedInts
 
 
 @record
@@ -89,8 +89,8 @@ class JoinStack(NamedTuple):
     """The items that may follow each pattern; it has entries only in rows where something may extend it."""
     joins: Words
     """The items that may join it."""
-    tokens: Unsigned
-    occurrences: Unsigned
+    tokens: UnsignedInts
+    occurrences: UnsignedInts
     """For the entries of a visited pattern that ends in a single item: where that is."""
     joinable: Words
     """For those of another: what can join its last element in that row."""
@@ -226,9 +226,9 @@ def _describe_child(state, rows, stack, pattern, child, number, frequent_follows
     item_count = popcount(stack.lasts[child] & ~HOLDS)
     stack.follows[child], stack.joins[child] = np.uint64(0), np.uint64(0)
     if state[PREFIX] + state[JOIN_DEPTH] + 2 < state[MAX_LENGTH]:
-        stack.follows[child] = frequent_follows & rows.followed[item]
+        stack.follows[child] = frequent_follows & rows.frequent_followers[item]
         if np.int64(item_count) < state[LARGEST]:
-            stack.joins[child] = (frequent_joins if joins else frequent_follows) & rows.joined[item]
+            stack.joins[child] = (frequent_joins if joins else frequent_follows) & rows.frequent_joiners[item]
     return (stack.follows[child] | stack.joins[child]) != 0
 
 
@@ -342,8 +342,8 @@ def begin_joins(state, rows, tasks, stack, first, stop):  # type: ignore[no-unty
         stack.items[child], stack.begins[child] = np.int32(item), top
         stack.lasts[child] = np.uint64(1) << np.uint64(item)
         is_last = state[MAX_LENGTH] == 1
-        stack.follows[child] = np.uint64(0) if is_last else rows.followed[item]
-        stack.joins[child] = np.uint64(0) if is_last else rows.joined[item]
+        stack.follows[child] = np.uint64(0) if is_last else rows.frequent_followers[item]
+        stack.joins[child] = np.uint64(0) if is_last else rows.frequent_joiners[item]
         for entry in range(tasks.starts[item], tasks.starts[item + 1]):
             stack.tokens[top] = tasks.tokens[entry]
             top += 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, IntGrid, Ints, Unsigned
+from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts
 from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.compilation import record
 
@@ -32,7 +32,7 @@ class SequenceLists(NamedTuple):
     """Rows of items with a mark after each, and the first place of each item in each row."""
 
     flat: Codes
-    places: Unsigned
+    places: UnsignedInts
     starts: Ints
     """Where the places of each item begin."""
     codes: Codes
@@ -44,7 +44,7 @@ class TokenScratch(NamedTuple):
     """For each item: how many rows hold it, when it was last seen, its number in the next level."""
 
     tally: Ints
-    seen: Ints
+    seen_serials: Ints
     number_of: Codes
 
 
@@ -66,7 +66,7 @@ class SequenceSearch(NamedTuple):
 AT, STOP, ITEMS, FLAT_END, PLACES_END, ITEMS_BEGIN, ITEMS_END, LEVEL_FRAME = range(8)
 
 
-class _Counted(NamedTuple):
+class _FollowerCounts(NamedTuple):
     """What follows an item: how many items are frequent there, and how many tokens, rows and places they take."""
 
     items: np.int64
@@ -81,7 +81,7 @@ def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[n
         lists.flat,
         lists.places,
         scratch.tally,
-        scratch.seen,
+        scratch.seen_serials,
         scratch.number_of,
     )
     for item in range(items):
@@ -105,7 +105,7 @@ def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[n
             number_of[item] = np.int32(kept_count)
             kept_places += tally[item]
             kept_count += 1
-    return _Counted(kept_count, tokens, kept_places)
+    return _FollowerCounts(kept_count, tokens, kept_places)
 
 
 @part
@@ -153,7 +153,7 @@ def _open_list_level(search, parent_codes, parent_first, items, kept_count, flat
             lists.codes[first + number] = parent_codes[parent_first + item]
             lists.starts[first + number] = places_end
             places_end += scratch.tally[item]
-    _place_items(state, lists, frames[level, FLAT_END], flat_end, scratch.seen, first)
+    _place_items(state, lists, frames[level, FLAT_END], flat_end, scratch.seen_serials, first)
     for number in range(kept_count, 0, -1):
         lists.starts[first + number] = lists.starts[first + number - 1]
     lists.starts[first] = frames[level, PLACES_END]
@@ -211,7 +211,7 @@ def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
     first, items = frames[level, ITEMS_BEGIN], frames[level, ITEMS]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     search.path[level] = lists.codes[first + item]
-    counts = _Counted(np.int64(0), np.int64(0), np.int64(0))
+    counts = _FollowerCounts(np.int64(0), np.int64(0), np.int64(0))
     if level + 1 < state[MAX_LENGTH]:
         counts = _count_suffixes(state, lists, begin, end, scratch, items)
         if counts.items and _lacks_room(search, end - begin, counts):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
+from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
 from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
@@ -45,13 +45,13 @@ class MaskRows(NamedTuple):
     """The code of each item."""
     starts: Ints
     """Where the entries of each item begin."""
-    tokens: Unsigned
+    tokens: UnsignedInts
     """The entries of each item: its first token in each row that holds it."""
-    slots: Unsigned
+    slots: UnsignedInts
     """And the slots of these."""
     pairs: Ints
     """In how many rows each item is followed by each."""
-    followed: Words
+    frequent_followers: Words
     """For each item, those that follow it in enough rows."""
     totals: Ints
     """In how many rows each item is."""
@@ -72,11 +72,11 @@ class MaskStack(NamedTuple):
     supports: Ints
     follows: Words
     """The items that may follow each pattern; it has entries only in rows where one does."""
-    tokens: Unsigned
-    slots: Unsigned
+    tokens: UnsignedInts
+    slots: UnsignedInts
     tally: Ints
     planes: Words
-    wanted: Words
+    wanted_items: Words
     """For each extension that is listed, the items that may follow it."""
 
 
@@ -224,10 +224,10 @@ def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def
     for item in range(items):
         begin, end = rows.starts[item], rows.starts[item + 1]
         rows.totals[item] = _count_weighted(rows, rows.tokens, rows.slots, begin, end, items, tally, planes)
-        rows.followed[item] = 0
+        rows.frequent_followers[item] = 0
         for other in range(items):
             rows.pairs[MOST_ITEMS * item + other] = tally[other]
-            rows.followed[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
+            rows.frequent_followers[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
 
 
 @compile_kernel("void(int64[::1], int32[::1], int64, MaskRows, MaskStack)")
@@ -244,7 +244,7 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
     for item in range(first, stop):
         child = item - first
         stack.items[child], stack.begins[child] = np.int32(item), top
-        stack.follows[child] = rows.followed[item] if state[PREFIX] + 1 < state[MAX_LENGTH] else np.uint64(0)
+        stack.follows[child] = rows.frequent_followers[item] if state[PREFIX] + 1 < state[MAX_LENGTH] else np.uint64(0)
         stack.supports[child] = rows.totals[item]
         for entry in range(rows.starts[item], rows.starts[item + 1]):
             stack.tokens[top] = rows.tokens[entry]
@@ -284,7 +284,7 @@ def _push_extensions(rows, stack, begin, end, items, wanted_items):  # type: ign
             target_token = token + (target - slot)
             tokens[entry] = np.uint32(target_token)
             slots[entry] = np.uint32(target)
-            cursor[item] = entry + ((followers[target_token] & stack.wanted[item]) != 0)
+            cursor[item] = entry + ((followers[target_token] & stack.wanted_items[item]) != 0)
 
 
 @part
@@ -302,10 +302,10 @@ def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[
         item = find_lowest_bit(remaining_items)
         remaining_items &= remaining_items - np.uint64(1)
         stack.items[child], stack.begins[child], stack.supports[child] = np.int32(item), top, tally[item]
-        stack.follows[child] = frequent & rows.followed[item] if goes_on else np.uint64(0)
+        stack.follows[child] = frequent & rows.frequent_followers[item] if goes_on else np.uint64(0)
         if stack.follows[child]:
             pushed_items |= np.uint64(1) << item
-            stack.wanted[item] = stack.follows[child]
+            stack.wanted_items[item] = stack.follows[child]
             top, tally[item] = top + tally[item], top
         stack.ends[child] = top
         child += 1

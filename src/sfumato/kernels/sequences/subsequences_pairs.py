@@ -35,7 +35,7 @@ class PairScratch(NamedTuple):
     first_elements: Codes
     lasts: Codes
     last_elements: Codes
-    seen: Codes
+    seen_items: Codes
     seen_first: Codes
     seen_last: Codes
     seen_pairs: Codes
@@ -48,8 +48,8 @@ def _has_repeats(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def
     repeats = False
     for token in range(np.uint64(rows.starts[begin]), np.uint64(rows.starts[end])):
         item = np.uint32(rows.tokens[token])
-        repeats |= scratch.seen[item] == row
-        scratch.seen[item] = row
+        repeats |= scratch.seen_items[item] == row
+        scratch.seen_items[item] = row
     return repeats
 
 

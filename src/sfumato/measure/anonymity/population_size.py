@@ -57,7 +57,7 @@ class PopulationEstimate:
     """The model's name, and after a colon the reason if the rule would have chosen another."""
     uniques: float
     """People who are alone in the population."""
-    both: float
+    joint_uniques: float
     """People who are alone in the sample and in the population."""
     inverse: Floats
     """For each size in the sample, the expected 1 / size in the population: the chance of a correct guess."""
@@ -294,13 +294,13 @@ def _find_root(equations: Callable[[Floats], Floats], starts: list[Floats], scal
     """The first root that a start leads to; scipy's success flag is not enough, so the equations are checked."""
     from scipy.optimize import root
 
-    def scaled(point: Any) -> Any:
+    def compute_residuals(point: Any) -> Any:
         return equations(point) / scale
 
     for start in starts:
         with np.errstate(all="ignore"):
-            solution: Any = root(scaled, start, method="hybr")
-            residuals = np.abs(scaled(solution.x))
+            solution: Any = root(compute_residuals, start, method="hybr")
+            residuals = np.abs(compute_residuals(solution.x))
         if solution.success and np.isfinite(residuals).all() and residuals.max() < _CLOSE:
             return np.asarray(solution.x)
     return None

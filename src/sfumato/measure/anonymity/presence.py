@@ -67,7 +67,7 @@ class PopulationFit:
     """Published rows that a row of each class could be confused with."""
     people: Ints
     """People who match each class."""
-    outside: bool
+    has_outsiders: bool
     """Whether somebody matches none."""
 
     @classmethod
@@ -81,8 +81,8 @@ class PopulationFit:
             raise DataError(f"{population.source}: the population lacks the quasi-identifying {quote_names(absent)}")
         grouped_rows = GroupedRows.of(table, starred_rows)
         placed_frame = grouped_rows.frame.select(names)
-        if grouped_rows.placed is not None:
-            placed_frame = placed_frame.filter(grouped_rows.placed)
+        if grouped_rows.placed_mask is not None:
+            placed_frame = placed_frame.filter(grouped_rows.placed_mask)
         classes = _spell_frame(placed_frame[grouped_rows.find_first_rows()])
         people = _spell_frame(population.frame.select(names))
         if table.missing is Missing.DROP:
@@ -92,7 +92,7 @@ class PopulationFit:
         counts, matched_mask = _count_fitting_people(classes, people, labels, table.missing)
         if rows_behind is None:
             return cls(grouped_rows.measure_crowds(), counts, not bool(matched_mask.all()))
-        placed_rows = rows_behind if grouped_rows.placed is None else rows_behind[grouped_rows.placed]
+        placed_rows = rows_behind if grouped_rows.placed_mask is None else rows_behind[grouped_rows.placed_mask]
         return cls(placed_rows[grouped_rows.find_first_rows()], counts, not bool(matched_mask.all()))
 
     @property
@@ -106,7 +106,7 @@ class PopulationFit:
         shares = np.minimum(self.crowds / np.maximum(self.people, 1), 1.0)
         # If nobody matches a class, a share is undefined; assume the worst.
         shares = np.where(self.people == 0, 1.0, shares)
-        low = 0.0 if self.outside or not len(shares) else float(shares.min())
+        low = 0.0 if self.has_outsiders or not len(shares) else float(shares.min())
         return Presence(round(low, 12), round(float(shares.max(initial=0.0)), 12))
 
 

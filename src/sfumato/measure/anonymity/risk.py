@@ -108,7 +108,7 @@ def risk(
         guess = _choose_estimate(_collect_class_sizes(rows, crowd), sampling_share)
         size_index = np.searchsorted(np.unique(crowd), crowd)
         inverse, mean, estimator = guess.inverse[size_index], guess.mean[size_index], guess.estimator
-        population_uniques, unique_in_both = round(guess.uniques, 6), round(guess.both, 6)
+        population_uniques, unique_in_both = round(guess.uniques, 6), round(guess.joint_uniques, 6)
     marketer = _compute_risk(rows, inverse, threshold)
     # El Emam's journalist takes the better of two guesses: from everybody in the table, or from the population.
     table_rate = _round_risk(len(rows) / float(mean.sum())) if len(rows) else 0.0
@@ -173,7 +173,7 @@ class _ClassPeople(NamedTuple):
     """The rows of each class."""
     people: Floats
     """The people of the population whom one of its rows could be."""
-    both: float
+    joint_uniques: float
     """The rows that are alone in the table and in the population."""
 
 

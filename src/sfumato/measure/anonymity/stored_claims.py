@@ -57,7 +57,7 @@ Arguments = Mapping[str, Any]
 class StoredEvidence:
     """A release in its file, and what only its custodian has."""
 
-    published: StoredTable
+    published_table: StoredTable
     comparison: StoredComparison | None = None
     """The release beside its originals; None for an auditor."""
     population: Table | None = None
@@ -67,30 +67,30 @@ class StoredEvidence:
     """What only the custodian knows: which entries are private."""
     pairs: dict[str, StoredPairs] = field(default_factory=dict)
     """Columns whose numbers were put beside their originals."""
-    _counted: dict[tuple[str, ...], RowCounts] = field(default_factory=dict)
+    _counts_by_columns: dict[tuple[str, ...], RowCounts] = field(default_factory=dict)
 
     def count_classes(self, *columns: str) -> RowCounts:
         """The classes, with the values of some columns in each."""
-        if columns not in self._counted:
-            names = self.published.quasi_identifying
+        if columns not in self._counts_by_columns:
+            names = self.published_table.quasi_identifying
             if not names:
                 raise DataError("no column is quasi_identifying, so there are no classes to count")
-            unknown = [name for name in columns if name not in self.published.rows.schema]
+            unknown = [name for name in columns if name not in self.published_table.rows.schema]
             if unknown:
                 raise DataError(f'there is no column "{unknown[0]}" to measure')
-            self._counted[columns] = self.published.rows.count_rows([*names, *columns])
-        return self._counted[columns]
+            self._counts_by_columns[columns] = self.published_table.rows.count_rows([*names, *columns])
+        return self._counts_by_columns[columns]
 
     def forget_values(self) -> None:
         """Give back the values counted in each class; the sizes of classes are needed for longer."""
-        for columns in [columns for columns in self._counted if columns]:
-            del self._counted[columns]
+        for columns in [columns for columns in self._counts_by_columns if columns]:
+            del self._counts_by_columns[columns]
 
     def flag_placed(self, class_counts: RowCounts, arguments: Arguments) -> Flags:
         """Which of the counted rows belong to a class: not those of suppressed rows, if they are told apart."""
-        names = list(self.published.quasi_identifying)
+        names = list(self.published_table.quasi_identifying)
         placed_mask: Flags = np.ones(len(class_counts.counts), dtype=np.bool_)
-        if self.published.missing is Missing.DROP:
+        if self.published_table.missing is Missing.DROP:
             placed_mask &= (
                 class_counts.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().to_numpy()
             )
@@ -125,7 +125,7 @@ def count_stored_sizes(evidence: StoredEvidence, arguments: Arguments) -> Ints:
 def tally_stored(evidence: StoredEvidence, column: str, arguments: Arguments) -> ClassTally:
     """The values of a column, class by class."""
     class_counts = evidence.count_classes(column)
-    names = list(evidence.published.quasi_identifying)
+    names = list(evidence.published_table.quasi_identifying)
     codes, labels = number_sorted_values(class_counts.frame[column])
     overall = np.bincount(codes, weights=class_counts.counts, minlength=len(labels)).astype(np.int64)
     placed_mask = evidence.flag_placed(class_counts, arguments)
@@ -144,20 +144,20 @@ def _check_k(evidence: StoredEvidence, arguments: Arguments) -> Number:
 def _check_suppressed_share(evidence: StoredEvidence, arguments: Arguments) -> Number:
     if arguments.get("starred_rows") != "suppressed":
         return 0.0
-    return count_starred_rows(evidence) / len(evidence.published) if len(evidence.published) else 0.0
+    return count_starred_rows(evidence) / len(evidence.published_table) if len(evidence.published_table) else 0.0
 
 
 def count_starred_rows(evidence: StoredEvidence) -> int:
     """How many rows have `*` in every quasi-identifying column."""
     class_counts = evidence.count_classes()
-    starred_mask = flag_starred_rows(class_counts.frame, evidence.published.quasi_identifying).to_numpy()
+    starred_mask = flag_starred_rows(class_counts.frame, evidence.published_table.quasi_identifying).to_numpy()
     return int(class_counts.counts[starred_mask].sum())
 
 
 def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    names, columns = evidence.published.quasi_identifying, list(arguments["columns"])
+    names, columns = evidence.published_table.quasi_identifying, list(arguments["columns"])
     shown_count = 0
-    for batch in evidence.published.rows.iterate_coded_batches(list(dict.fromkeys([*names, *columns]))):
+    for batch in evidence.published_table.rows.iterate_coded_batches(list(dict.fromkeys([*names, *columns]))):
         starred_mask = np.full(batch.height, bool(names))
         for name in names:
             starred_mask &= flag_text(batch[name], SUPPRESSED)
@@ -167,13 +167,13 @@ def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -
 
 
 def _check_named_columns(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    return sum(name in evidence.published.rows.schema for name in arguments["names"])
+    return sum(name in evidence.published_table.rows.schema for name in arguments["names"])
 
 
 def _check_left_out_share(evidence: StoredEvidence, _: Arguments) -> Number:
     assert evidence.comparison is not None
     usable = evidence.comparison.original.count_complete_rows()
-    return (usable - len(evidence.published)) / usable
+    return (usable - len(evidence.published_table)) / usable
 
 
 def _check_untrue_cells(evidence: StoredEvidence, _: Arguments) -> Number:
@@ -193,7 +193,7 @@ def _fit_population(evidence: StoredEvidence, arguments: Arguments) -> Populatio
     if evidence.population is None:
         raise PolicyError("a claim compares with a population, which was not given")
     class_counts = evidence.count_classes()
-    classes = evidence.published.outline.with_frame(class_counts.frame)
+    classes = evidence.published_table.outline.with_frame(class_counts.frame)
     return PopulationFit.of(classes, evidence.population, _get_starred_rows(arguments), class_counts.counts)
 
 
@@ -231,7 +231,7 @@ _WITH_ORIGINALS = ("beta", "delta_disclosure", "enhanced_beta", "t_equal", "t_or
 def _make_tally_check(name: str) -> Callable[[StoredEvidence, Arguments], Number]:
     def check(evidence: StoredEvidence, arguments: Arguments) -> Number:
         tally = tally_stored(evidence, arguments["column"], arguments)
-        return _TALLIED[name](tally, arguments, evidence.published.outline)
+        return _TALLIED[name](tally, arguments, evidence.published_table.outline)
 
     return check
 

@@ -56,27 +56,29 @@ def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Numbe
 
 def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], Found]) -> Iterator[Found]:
     """What is found in the column with no row, which shows its type, and then in some rows at a time."""
-    outline = evidence.published.outline
+    outline = evidence.published_table.outline
 
     def examine_batch(batch: pl.DataFrame, _: int) -> Found:
         return examine(outline.with_frame(batch))
 
     yield examine(outline)
-    yield from evidence.published.rows.examine_batches(examine_batch, [column])
+    yield from evidence.published_table.rows.examine_batches(examine_batch, [column])
 
 
 def _compare(evidence: StoredEvidence, columns: list[str], count: Callable[[Table, Table], int]) -> int:
     """What is counted in some columns of published rows beside their originals."""
     assert evidence.comparison is not None
     comparison = evidence.comparison
-    original, published_table = comparison.original.outline, comparison.published.outline
+    original, published_table = comparison.original.outline, comparison.published_table.outline
 
     def count_batch(batch: AlignedBatch) -> int:
         original_frame, published_frame = map(spell_coded_columns, batch)
         return count(original.with_frame(original_frame), published_table.with_frame(published_frame))
 
     rows = comparison.original.rows
-    return sum(rows.compare_batches(comparison.published.rows, comparison.taken, count_batch, _STEP, columns))
+    return sum(
+        rows.compare_batches(comparison.published_table.rows, comparison.taken_rows, count_batch, _STEP, columns)
+    )
 
 
 LIMIT_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

@@ -41,7 +41,7 @@ class StoredCounter:
         self._rows, self.columns, self.height = rows, columns, rows.height
         missing = rows.count_missing()
         self._values = {name: rows.count_values(name) + (missing[name] > 0) for name in columns}
-        self._known: dict[tuple[str, ...], int] = {}
+        self._unique_counts: dict[tuple[str, ...], int] = {}
 
     def count_values(self, column: str) -> int:
         """How many values a column has; a missing cell is one."""
@@ -51,12 +51,14 @@ class StoredCounter:
         """For each combination, its columns in the order given first, how many rows no other row equals in them."""
         # A single column is counted sooner by itself than in a pass of its own over all.
         wanted_combinations = [
-            combination for combination in combinations if len(combination) > 1 and combination not in self._known
+            combination
+            for combination in combinations
+            if len(combination) > 1 and combination not in self._unique_counts
         ]
         dense = [combination for combination in wanted_combinations if is_dense(combination, self._values)]
         if dense:
-            self._known |= count_dense_unique(self._rows, self._look_ahead(dense), self._values)
-        return [self._known[c] if c in self._known else self._count_unique(c) for c in combinations]
+            self._unique_counts |= count_dense_unique(self._rows, self._look_ahead(dense), self._values)
+        return [self._unique_counts[c] if c in self._unique_counts else self._count_unique(c) for c in combinations]
 
     def _look_ahead(self, wanted_combinations: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """All that may be asked of as many columns and of more, if that saves further passes over the rows."""
@@ -70,18 +72,18 @@ class StoredCounter:
         )
 
     @cached_property
-    def _held(self) -> list[str]:
+    def _held_columns(self) -> list[str]:
         by_values = sorted(self.columns, key=lambda name: self._values[name])
         return _choose_held_columns(self._rows, by_values, self._values)
 
     @cached_property
     def _row_counts(self) -> RowCounts:
-        row_counts = self._rows.count_rows(self._held)
-        codes = [pl.Series(name, encode_cells(row_counts.frame[name]).codes) for name in self._held]
+        row_counts = self._rows.count_rows(self._held_columns)
+        codes = [pl.Series(name, encode_cells(row_counts.frame[name]).codes) for name in self._held_columns]
         return RowCounts(pl.DataFrame(codes), row_counts.counts)
 
     def _count_unique(self, columns: Sequence[str]) -> int:
-        if len(columns) == 1 or not set(columns) <= set(self._held):
+        if len(columns) == 1 or not set(columns) <= set(self._held_columns):
             return self._rows.count_sizes(columns).unique
         frame = self._row_counts.frame.select(columns).with_columns(pl.Series("\0count", self._row_counts.counts))
         return int((frame.group_by(columns).agg(pl.col("\0count").sum())["\0count"] == 1).sum())

@@ -73,7 +73,7 @@ class GroupedRows:
 
     frame: pl.DataFrame
     """The rows that count, including suppressed ones."""
-    placed: Flags | None
+    placed_mask: Flags | None
     """Which of them belong to a class; None if all do."""
     key: Ints
     """One key per placed row."""
@@ -112,7 +112,7 @@ class GroupedRows:
             raise DataError(f'there is no column "{column}" to measure')
         codes, labels = number_sorted_values(self.frame[column])
         overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
-        placed_codes = codes if self.placed is None else codes[self.placed]
+        placed_codes = codes if self.placed_mask is None else codes[self.placed_mask]
         owners, values, counts = count_key_values(self.key, self.radix, placed_codes, len(labels))
         if self.overlapping is not None:
             owners, values, counts = self._merge_matching(owners, values, counts)
@@ -139,7 +139,9 @@ class GroupedRows:
         """Each class with the values of all the classes that it matches, agreeing wherever both are known."""
         assert self.overlapping is not None
         names = list(self.overlapping)
-        placed_frame = self.frame.select(names) if self.placed is None else self.frame.select(names).filter(self.placed)
+        placed_frame = (
+            self.frame.select(names) if self.placed_mask is None else self.frame.select(names).filter(self.placed_mask)
+        )
         classes = (
             placed_frame[self.find_first_rows()].with_columns(_encode_missing_pattern(names)).with_row_index("\0class")
         )

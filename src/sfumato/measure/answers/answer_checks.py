@@ -172,18 +172,18 @@ class AnswerTally:
     def __init__(self, size: int) -> None:
         """Count nothing yet, for so many possible answers."""
         self.size = size
-        self._pairs, self._choose_times = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        self._held = np.zeros(size, dtype=np.int64)
+        self._pairs, self._pair_counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._truth_counts = np.zeros(size, dtype=np.int64)
         self._neighbours = np.zeros(3, dtype=np.int64)
         self._last: Flags = np.zeros(0, dtype=np.bool_)
 
     def add(self, truth: Ints, answers: Ints) -> None:
         """Count the next rows; a row without a possible answer has a negative one."""
-        self._held += np.bincount(truth, minlength=self.size)
+        self._truth_counts += np.bincount(truth, minlength=self.size)
         has_answer = answers >= 0
         pairs, times = np.unique(truth[has_answer] * self.size + answers[has_answer], return_counts=True)
         self._pairs, places = np.unique(np.concatenate([self._pairs, pairs]), return_inverse=True)
-        self._choose_times = np.bincount(places, np.concatenate([self._choose_times, times]), len(self._pairs)).astype(
+        self._pair_counts = np.bincount(places, np.concatenate([self._pair_counts, times]), len(self._pairs)).astype(
             np.int64
         )
         truth_mask = np.concatenate([self._last, answers == truth])
@@ -193,7 +193,7 @@ class AnswerTally:
 
     def test(self, p: float, q: float) -> list[float]:
         """The probability that the answers deviate this far from the channel by chance, for each kind of counts."""
-        size, truth_counts, times = self.size, self._held, self._choose_times
+        size, truth_counts, times = self.size, self._truth_counts, self._pair_counts
         present_truths = np.flatnonzero(truth_counts)
         true, answer = np.divmod(self._pairs, size)
         offset_counts = np.bincount((answer - true) % size, times, size).astype(np.int64)

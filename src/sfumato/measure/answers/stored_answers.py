@@ -32,16 +32,18 @@ _STEP = "comparing with the originals"
 def _align(evidence: StoredEvidence, columns: list[str]) -> Iterator[AlignedBatch]:
     assert evidence.comparison is not None
     comparison = evidence.comparison
-    return align_batches(comparison.original.rows, comparison.published.rows, comparison.taken, _STEP, columns)
+    return align_batches(
+        comparison.original.rows, comparison.published_table.rows, comparison.taken_rows, _STEP, columns
+    )
 
 
 def _count_strange(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    outline = evidence.published.outline
+    outline = evidence.published_table.outline
 
     def count_batch(batch: pl.DataFrame, _: int) -> int:
         return count_strange_answers(outline.with_frame(batch), **arguments)
 
-    return sum(evidence.published.rows.examine_batches(count_batch, [arguments["column"]]))
+    return sum(evidence.published_table.rows.examine_batches(count_batch, [arguments["column"]]))
 
 
 def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -59,7 +61,7 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     comparison = evidence.comparison
-    original, published_table = comparison.original.outline, evidence.published.outline
+    original, published_table = comparison.original.outline, evidence.published_table.outline
 
     def count_batch(batch: AlignedBatch) -> int:
         original_frame, published_frame = map(spell_coded_columns, batch)
@@ -68,7 +70,7 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
         )
 
     rows = comparison.original.rows
-    return sum(rows.compare_batches(comparison.published.rows, comparison.taken, count_batch, _STEP))
+    return sum(rows.compare_batches(comparison.published_table.rows, comparison.taken_rows, count_batch, _STEP))
 
 
 ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

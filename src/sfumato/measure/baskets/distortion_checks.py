@@ -74,8 +74,8 @@ def count_wrong_sizes(original: Baskets, rows: Ints, sizes: Sequence[str]) -> in
 class _Occurrences(NamedTuple):
     """Pairs of basket and item, as numbers, before and after."""
 
-    held: Ints
-    shown: Ints
+    held_keys: Ints
+    shown_keys: Ints
     rows: int
     width: int
 
@@ -91,12 +91,12 @@ class _Occurrences(NamedTuple):
         return cls(held_keys, shown_keys, len(rows), len(numbers))
 
     @property
-    def kept(self) -> Ints:
-        return np.intersect1d(self.held, self.shown, assume_unique=True)
+    def kept_keys(self) -> Ints:
+        return np.intersect1d(self.held_keys, self.shown_keys, assume_unique=True)
 
     @property
-    def added(self) -> Ints:
-        return np.setdiff1d(self.shown, self.held, assume_unique=True)
+    def added_keys(self) -> Ints:
+        return np.setdiff1d(self.shown_keys, self.held_keys, assume_unique=True)
 
 
 def _number_occurrences(baskets: Baskets, numbers: Mapping[str, int], position: Ints) -> Ints:
@@ -115,8 +115,8 @@ def measure_basket_deviation(
     occurrences = _Occurrences.of(original, published_baskets, rows, items)
     if not occurrences.width:
         return 0.0
-    kept_keys, added_keys = occurrences.kept, occurrences.added
-    holder_counts = np.bincount(occurrences.held % occurrences.width, minlength=occurrences.width)
+    kept_keys, added_keys = occurrences.kept_keys, occurrences.added_keys
+    holder_counts = np.bincount(occurrences.held_keys % occurrences.width, minlength=occurrences.width)
     came = np.bincount(added_keys % occurrences.width, minlength=occurrences.width)
     is_masked = channel["operator"] == "mask"
     adds = (
@@ -125,7 +125,7 @@ def measure_basket_deviation(
         else np.full(occurrences.width, float(channel["level"]))
     )
     tails = [_find_least_tail(came, occurrences.rows - holder_counts, adds)]
-    sizes = np.bincount(occurrences.held // occurrences.width, minlength=occurrences.rows)
+    sizes = np.bincount(occurrences.held_keys // occurrences.width, minlength=occurrences.rows)
     kept_counts = np.bincount(kept_keys // occurrences.width, minlength=occurrences.rows)
     if is_masked:
         keeps = _read_shares(channel["keep"], occurrences.width)
@@ -204,7 +204,7 @@ def _test_neighbours(occurrences: _Occurrences, added_keys: Ints, share: float) 
         return np.asarray((row // 2 * width + item)[row_mask])
 
     joint_count = len(np.intersect1d(fold(added_keys, 0), fold(added_keys, 1), assume_unique=True))
-    lacking = pairs * width - len(np.union1d(fold(occurrences.held, 0), fold(occurrences.held, 1)))
+    lacking = pairs * width - len(np.union1d(fold(occurrences.held_keys, 0), fold(occurrences.held_keys, 1)))
     return _find_least_tail(np.array([joint_count]), np.array([lacking]), np.array([share**2]))
 
 

@@ -69,7 +69,7 @@ class CountedItemset:
 
     lines: tuple[int, ...]
     support: int
-    left: int
+    left_support: int
     """How many baskets hold it if those without the item `among` count as well."""
 
 
@@ -132,7 +132,9 @@ def _recount_by_first_item(columns: ItemColumns, least: int, required_line: int 
                 (_pack_flags(by_basket[rows][:, later_lines].toarray().T), _pack_flags(basket_mask[rows][None]))
             )
             for itemset in _recount_depth_first(bits, least, len(later_lines)):
-                yield CountedItemset((line, *later_lines[list(itemset.lines)].tolist()), itemset.support, itemset.left)
+                yield CountedItemset(
+                    (line, *later_lines[list(itemset.lines)].tolist()), itemset.support, itemset.left_support
+                )
 
 
 def _pack_flags(flags: npt.NDArray[np.generic]) -> Words:

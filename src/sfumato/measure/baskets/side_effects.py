@@ -98,15 +98,15 @@ def side_effects(
         sensitive=rules.original_secrets + sum(original_sets.holds(items) for items in secret_sets),
         exposed=rules.published_secrets + sum(published_sets.holds(items) for items in secret_sets),
         itemsets=sets.original_count,
-        lost_itemsets=sets.lost,
+        lost_itemsets=sets.lost_count,
         ghost_itemsets=sets.ghosts,
         rules=rules.original_count,
-        lost_rules=rules.lost,
+        lost_rules=rules.lost_count,
         ghost_rules=rules.ghosts,
         rules_published=rules.published_count,
         dissimilarity=changes.dissimilarity,
-        added=changes.added,
-        removed=changes.removed,
+        added=changes.added_count,
+        removed=changes.removed_count,
         unknown=changes.unknown,
         changed_baskets=changes.baskets,
     )
@@ -136,7 +136,9 @@ def exposed_item_rules(published_baskets: Baskets, items: Iterable[Item], least:
     shown_count = 0
     for name in sorted({str(item) for item in items} & set(columns.names)):
         itemsets = list_frequent_itemsets(columns, max(least, 1), columns.names.index(name))
-        shown_count += sum(reaches_thresholds(itemset.support, itemset.left, least, share) for itemset in itemsets)
+        shown_count += sum(
+            reaches_thresholds(itemset.support, itemset.left_support, least, share) for itemset in itemsets
+        )
     return shown_count
 
 
@@ -223,7 +225,7 @@ class _FrequentSets:
 class _MiningDifference:
     original_count: int = 0
     published_count: int = 0
-    lost: int = 0
+    lost_count: int = 0
     ghosts: int = 0
     original_secrets: int = 0
     published_secrets: int = 0
@@ -235,7 +237,10 @@ def _compare_itemsets(
     old, new = original_sets.sets.keys(), published_sets.sets.keys()
     public_masks = {mask for mask in old if not secrets.covers(original_sets.name_items(mask))}
     return _MiningDifference(
-        original_count=len(public_masks), published_count=len(new), lost=len(public_masks - new), ghosts=len(new - old)
+        original_count=len(public_masks),
+        published_count=len(new),
+        lost_count=len(public_masks - new),
+        ghosts=len(new - old),
     )
 
 
@@ -263,7 +268,7 @@ def _compare_rules(
                 difference.published_secrets += new
             else:
                 difference.original_count += old
-                difference.lost += old and not new
+                difference.lost_count += old and not new
                 difference.ghosts += new and not old
     return difference
 
@@ -292,8 +297,8 @@ class _BasketChanges:
     """Occurrences added, removed or marked as unknown; baskets are compared in order."""
 
     dissimilarity: float
-    added: int
-    removed: int
+    added_count: int
+    removed_count: int
     unknown: int
     baskets: int
 
@@ -320,8 +325,8 @@ class _BasketChanges:
         support_difference = int(np.abs(counts[0] - counts[1]).sum())
         return cls(
             dissimilarity=support_difference / len(old) if len(old) else float(bool(len(new))),
-            added=len(added_keys),
-            removed=len(removed_keys),
+            added_count=len(added_keys),
+            removed_count=len(removed_keys),
             unknown=len(unknown),
             baskets=len(np.unique(np.concatenate((added_keys, removed_keys, unknown)) // width)),
         )

@@ -26,7 +26,7 @@ from sfumato.release import Claim, Finding, Number
 class BasketEvidence:
     """Published baskets in their file, and what only their custodian has."""
 
-    published: StoredBaskets
+    published_baskets: StoredBaskets
     original: StoredBaskets | None = None
     sensitive: tuple[Any, ...] | None = None
     """What was to be hidden."""
@@ -102,17 +102,17 @@ def _count_item_rules(published_baskets: StoredBaskets, item: str, least: int, s
 def _count_foreign_items(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
     assert evidence.original is not None
     known_names = {str(item) for item in evidence.original.items}
-    return sum(str(item) not in known_names for item in evidence.published.items)
+    return sum(str(item) not in known_names for item in evidence.published_baskets.items)
 
 
 def _count_exposed(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
     assert evidence.sensitive is not None
     least, confidence = int(arguments["min_support"]), arguments.get("min_confidence")
-    return count_exposed_rules(evidence.published, evidence.sensitive, least, confidence)
+    return count_exposed_rules(evidence.published_baskets, evidence.sensitive, least, confidence)
 
 
 BASKET_MEASURES: Mapping[str, Callable[[BasketEvidence, Mapping[str, Any]], Number]] = {
-    "basket_count": lambda evidence, _: len(evidence.published),
+    "basket_count": lambda evidence, _: len(evidence.published_baskets),
     "foreign_items": _count_foreign_items,
     "exposed_rules": _count_exposed,
 }

@@ -54,13 +54,13 @@ def firing_rules(
     share = parse_exact_confidence(Fraction(confidence))
     entries = answered_count = right = right_by_prior = 0
     for target in code_entries(published_table, private_entries):
-        answers = _BestAnswers(target.own, share, least)
-        target.build_question(answers.visible).walk(target.others, max_length, answers, "firing rules")
+        answers = _BestAnswers(target.own_entries, share, least)
+        target.build_question(answers.visible).walk(target.other_indices, max_length, answers, "firing rules")
         fits = answers.confidence > 0
         entries += len(fits)
         answered_count += int(fits.sum())
-        right += int((fits & (answers.guess == target.own.secret)).sum())
-        right_by_prior += int((fits & (answers.commonest == target.own.secret)).sum())
+        right += int((fits & (answers.guess == target.own_entries.secret)).sum())
+        right_by_prior += int((fits & (answers.commonest == target.own_entries.secret)).sum())
     return FiringRules(entries, answered_count, right, right_by_prior)
 
 
@@ -95,9 +95,9 @@ class _BestAnswers:
     def __init__(self, target_entries: CodedEntries, share: Fraction, least: int) -> None:
         self.width, self.share, self.least = target_entries.width, share, least
         self.fewest = ceil(share * least)
-        self.visible = np.flatnonzero(target_entries.seen < target_entries.width)
-        self.seen = target_entries.seen[self.visible]
-        self.commonest = int(np.bincount(self.seen, minlength=1).argmax())
+        self.visible = np.flatnonzero(target_entries.visible_codes < target_entries.width)
+        self.visible_codes = target_entries.visible_codes[self.visible]
+        self.commonest = int(np.bincount(self.visible_codes, minlength=1).argmax())
         self.confidence: Floats = np.zeros(len(target_entries.secret))
         self.support: Ints = np.zeros(len(target_entries.secret), dtype=np.int64)
         self.guess: Ints = np.full(len(target_entries.secret), -1, dtype=np.int64)
@@ -106,7 +106,7 @@ class _BestAnswers:
         """Let the rules of these groups answer; a group is split while a value is frequent enough for a rule."""
         public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
         pairs, shown_counts = np.unique(
-            agreeing_rows.answering_group * self.width + self.seen[agreeing_rows.answering], return_counts=True
+            agreeing_rows.answering_group * self.width + self.visible_codes[agreeing_rows.answering], return_counts=True
         )
         group, value = pairs // max(self.width, 1), pairs % max(self.width, 1)
         order = np.lexsort((value, -shown_counts, group))

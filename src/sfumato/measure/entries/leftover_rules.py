@@ -64,8 +64,8 @@ def count_leftover_rules(
     share = parse_exact_confidence(Fraction(confidence))
     count = 0
     for target in targets:
-        counter = _RuleCounter(target.own, share, least, prior)
-        target.build_question(counter.answers).walk(target.others, max_length, counter, "leftover rules")
+        counter = _RuleCounter(target.own_entries, share, least, prior)
+        target.build_question(counter.answers).walk(target.other_indices, max_length, counter, "leftover rules")
         count += counter.count
     return count
 
@@ -156,7 +156,7 @@ def list_private_values(outline: Table, rows: int, private_entries: pl.DataFrame
 class CodedEntries:
     """A column as codes: the visible value of each row, and the hidden values."""
 
-    seen: npt.NDArray[np.integer[Any]]
+    visible_codes: npt.NDArray[np.integer[Any]]
     """The visible value of each row; `width` where there is none."""
     secret: Ints
     """The values of the private entries, in their order."""
@@ -176,19 +176,19 @@ class CodedEntries:
 class PrivateColumn:
     """A column with private entries, and what may predict them."""
 
-    own: CodedEntries
+    own_entries: CodedEntries
     rows: Ints
     """The rows of its private entries."""
-    coded: list[CodedEntries]
+    coded_columns: list[CodedEntries]
     """All columns."""
-    others: list[int]
+    other_indices: list[int]
     """The other columns, those with many values first."""
 
     def build_question(self, answers: Ints) -> AgreementQuestion:
         """Rows with a private entry ask, rows with a visible one answer."""
-        asking = [column.seen[self.rows].astype(np.int64) for column in self.coded]
-        answering = [column.seen[answers] for column in self.coded]
-        return AgreementQuestion(asking, answering, [column.width for column in self.coded])
+        asking = [column.visible_codes[self.rows].astype(np.int64) for column in self.coded_columns]
+        answering = [column.visible_codes[answers] for column in self.coded_columns]
+        return AgreementQuestion(asking, answering, [column.width for column in self.coded_columns])
 
 
 def code_entries(published_table: Table, private_entries: pl.DataFrame) -> Iterator[PrivateColumn]:
@@ -219,8 +219,8 @@ class _RuleCounter:
 
     def __init__(self, target: CodedEntries, share: Fraction, least: int, prior: bool) -> None:
         self.width, self.share, self.least, self.prior = target.width, share, least, prior
-        self.answers = np.flatnonzero(target.seen < target.width)
-        self.seen, self.secret = target.seen[self.answers], target.secret
+        self.answers = np.flatnonzero(target.visible_codes < target.width)
+        self.visible_codes, self.secret = target.visible_codes[self.answers], target.secret
         self.fewest = ceil(share * least)
         self.count = 0
 
@@ -232,7 +232,12 @@ class _RuleCounter:
             agreeing_rows.asking_group * self.width + self.secret[agreeing_rows.asking], return_counts=True
         )
         shown_counts = count_keyed_rows(
-            pairs, agreeing_rows.answering, agreeing_rows.answering_group, self.seen, self.width, agreeing_rows.groups
+            pairs,
+            agreeing_rows.answering,
+            agreeing_rows.answering_group,
+            self.visible_codes,
+            self.width,
+            agreeing_rows.groups,
         )
         group = pairs // max(self.width, 1)
         # A larger X is visible in fewer rows and hidden with fewer: what is too rare here is too rare further down.

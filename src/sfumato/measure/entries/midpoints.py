@@ -18,20 +18,20 @@ _SLACK = 1e-5
 
 
 def count_wrong_midpoints(
-    original: Table, published: Table, column: str, edges: Sequence[float | str], rows: Rows = None
+    original: Table, published_table: Table, column: str, edges: Sequence[float | str], rows: Rows = None
 ) -> int:
     """How many published numbers are not the middle of the interval between edges that contains the original.
 
     An original at an edge may belong to either side. Empty cells do not count; a number where there was none does.
     """
-    frame = align_originals(original, published, rows)
+    frame = align_originals(original, published_table, rows)
     require_columns(frame, (column,), original.source)
-    require_columns(published.frame, (column,), published.source)
-    true, shown = read_numbers(frame[column]), read_numbers(published.frame[column])
-    wrong = ~np.isnan(shown)
+    require_columns(published_table.frame, (column,), published_table.source)
+    true, shown_numbers = read_numbers(frame[column]), read_numbers(published_table.frame[column])
+    wrong = ~np.isnan(shown_numbers)
     for low, high in pairwise(map(float, edges)):
         slack = _SLACK * (high - low) + 4 * float(np.spacing(max(abs(low), abs(high))))
-        is_middle = np.abs(shown - (low / 2 + high / 2)) <= slack
+        is_middle = np.abs(shown_numbers - (low / 2 + high / 2)) <= slack
         wrong &= ~(is_middle & (true >= low - slack) & (true <= high + slack))
     return int(wrong.sum())
 

@@ -58,12 +58,12 @@ def _list_texts(published_table: StoredTable, name: str, secrets: pl.Series) -> 
 def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Number:
     private_entries = require_hidden_entries(evidence.details)
     return count_leftover_rules(
-        code_stored_entries(evidence.published, private_entries), *read_rule_arguments(arguments)
+        code_stored_entries(evidence.published_table, private_entries), *read_rule_arguments(arguments)
     )
 
 
 def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Number:
-    published_table = evidence.published
+    published_table = evidence.published_table
     secrets = list_private_values(
         published_table.outline, len(published_table), require_hidden_entries(evidence.details)
     )

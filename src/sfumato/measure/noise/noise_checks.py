@@ -56,7 +56,7 @@ def measure_noise_centre(
     column: str,
     deviation: float | None = None,
     times: float | None = None,
-    together: Sequence[str] = (),
+    joint_columns: Sequence[str] = (),
     rows: Rows = None,
 ) -> float:
     """By how many standard errors the mean of the noise is off 0; `deviation` is the noise's, if known, or follows from
@@ -68,7 +68,9 @@ def measure_noise_centre(
         return 0.0
     if times is not None:
         original_frame = align_originals(original, published_table, rows)
-        deviation = float(np.sqrt(_choose_noise_scale(original_frame, column, None, times, together) ** 2 + whole / 12))
+        deviation = float(
+            np.sqrt(_choose_noise_scale(original_frame, column, None, times, joint_columns) ** 2 + whole / 12)
+        )
     mean_offset, error = (
         abs(float(differences.mean())),
         _compute_deviation(differences, deviation) / np.sqrt(len(differences)),
@@ -85,13 +87,13 @@ def measure_noise_law(
     step: float = 0.0,
     grid: float = 0.0,
     times: float | None = None,
-    together: Sequence[str] = (),
+    joint_columns: Sequence[str] = (),
     rows: Rows = None,
 ) -> float:
     """By how many standard errors the differences deviate from the stated noise: `kind`, `scale`, rounded to `step`.
 
     `grid` is the rounding of numbers that are not whole, and of their noise. Without a scale, it is that of `times` the
-    variance of the originals, over the rows that have all columns of `together`.
+    variance of the originals, over the rows that have all `joint_columns`.
 
     Three tests, each with a bound that holds for any number of values: the distance of the distributions
     (Kolmogorov-Smirnov, with Massart's bound), whether the smallest and largest sizes are those of this many draws
@@ -101,7 +103,7 @@ def measure_noise_law(
     true, published_numbers, _ = _pair_numbers(original, published_table, column, rows)
     if not len(true):
         return 0.0
-    scale = _choose_noise_scale(align_originals(original, published_table, rows), column, scale, times, together)
+    scale = _choose_noise_scale(align_originals(original, published_table, rows), column, scale, times, joint_columns)
     law, differences = StatedLaw(kind, scale, step), np.sort(published_numbers - true)
     blur = (
         step / 2
@@ -116,7 +118,7 @@ class Variance(TypedDict, total=False):
 
     times: float | None
     """The multiple of the variance of the originals."""
-    together: Sequence[str]
+    joint_columns: Sequence[str]
     """Columns that are noisy together: only the rows that have all of them count."""
 
 
@@ -127,8 +129,8 @@ def measure_noise_dependence(
     kind: str,
     scale: float | None = None,
     step: float = 0.0,
-    others: Sequence[str] = (),
-    apart: int = 1,
+    other_columns: Sequence[str] = (),
+    independent: int = 1,
     rows: Rows = None,
     **variance: Unpack[Variance],
 ) -> float:
@@ -144,11 +146,11 @@ def measure_noise_dependence(
     law = StatedLaw(kind, _choose_noise_scale(original_frame, column, scale, **variance), step)
     places = np.array((law.rank(differences), law.rank_size(differences)))
     deviations = [_measure_noise_association(np.array(_standardize_values(true)), places)]
-    for name in others:
+    for name in other_columns:
         values, theirs = _compute_added_noise(original_frame, published_table.frame, name)
         deviations.append(
             _measure_noise_association(
-                np.array((*_standardize_values(values), *((theirs, np.abs(theirs)) if apart else ()))), places
+                np.array((*_standardize_values(values), *((theirs, np.abs(theirs)) if independent else ()))), places
             )
         )
     return round(max(deviations), 12)
@@ -316,14 +318,14 @@ def _choose_noise_scale(
     column: str,
     told_value: float | None,
     times: float | None = None,
-    together: Sequence[str] = (),
+    joint_columns: Sequence[str] = (),
 ) -> float:
     """The stated scale, or that of noise with this multiple of the variance of the originals."""
     if told_value is not None:
         return told_value
     if times is None:
         raise PolicyError("give the noise's `scale`, or how many `times` the variance of the originals it has")
-    values = np.array([read_noise_numbers(original_frame, name)[0] for name in dict.fromkeys((column, *together))])
+    values = np.array([read_noise_numbers(original_frame, name)[0] for name in dict.fromkeys((column, *joint_columns))])
     return float(np.sqrt(times * values[0, np.isfinite(values).all(axis=0)].var()))
 
 

@@ -47,7 +47,7 @@ class NumberPair(NamedTuple):
     """Numbers of the same rows, before and after."""
 
     true: Floats
-    shown: Floats
+    published_numbers: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class StoredPairs:
     """A column before and after, in a temporary file: NaN where a cell is missing."""
 
     column: str
-    both: Floats
+    number_pairs: Floats
     whole: bool
     single: bool
     """Whether originals have single precision."""
@@ -65,16 +65,16 @@ class StoredPairs:
     @classmethod
     def of(cls, column: str, comparison: StoredComparison, scratch: Path) -> StoredPairs:
         """Put the numbers of both files beside each other."""
-        original, published_table = comparison.original, comparison.published
+        original, published_table = comparison.original, comparison.published_table
         path = scratch / f"pairs-{list(published_table.rows.schema).index(column)}"
         number_pairs = np.memmap(path, np.float64, "w+", shape=(2, published_table.rows.height))
         whole, begin = True, 0
         for batch in align_batches(
-            original.rows, published_table.rows, comparison.taken, "comparing numbers", [column]
+            original.rows, published_table.rows, comparison.taken_rows, "comparing numbers", [column]
         ):
-            end = begin + batch.published.height
+            end = begin + batch.published_frame.height
             number_pairs[0, begin:end], whole = read_noise_numbers(batch.original, column)
-            number_pairs[1, begin:end], _ = read_noise_numbers(batch.published, column)
+            number_pairs[1, begin:end], _ = read_noise_numbers(batch.published_frame, column)
             begin = end
         return cls(
             column, number_pairs, whole, original.rows.schema[column] == pl.Float32, path, published_table.source
@@ -82,8 +82,8 @@ class StoredPairs:
 
     def iterate(self) -> Iterator[NumberPair]:
         """The rows in which both are known, some at a time."""
-        for part in split_into_parts(self.both.shape[1]):
-            true, published_numbers = np.asarray(self.both[0, part]), np.asarray(self.both[1, part])
+        for part in split_into_parts(self.number_pairs.shape[1]):
+            true, published_numbers = np.asarray(self.number_pairs[0, part]), np.asarray(self.number_pairs[1, part])
             known_mask = np.isfinite(true) & np.isfinite(published_numbers)
             yield NumberPair(true[known_mask], published_numbers[known_mask])
 
@@ -91,14 +91,16 @@ class StoredPairs:
     def count(self) -> int:
         """How many rows have both."""
         count = sum(len(pair.true) for pair in self.iterate())
-        if not count and any(np.isfinite(self.both[:, part]).any() for part in split_into_parts(self.both.shape[1])):
+        if not count and any(
+            np.isfinite(self.number_pairs[:, part]).any() for part in split_into_parts(self.number_pairs.shape[1])
+        ):
             raise DataError(f'{self.source}: no row has "{self.column}" both in the release and in the originals')
         return count
 
     @cached_property
     def differences(self) -> Floats:
         """What was added, sorted in a file."""
-        return self._sort("added", self.count, (pair.shown - pair.true for pair in self.iterate()))
+        return self._sort("added", self.count, (pair.published_numbers - pair.true for pair in self.iterate()))
 
     @cached_property
     def grain(self) -> float:
@@ -110,7 +112,7 @@ class StoredPairs:
     @cached_property
     def usual(self) -> tuple[float, float]:
         """The median of the originals, and that of their distances from it; the mean of these if it is 0."""
-        parts = [self.both[0, part] for part in split_into_parts(self.both.shape[1])]
+        parts = [self.number_pairs[0, part] for part in split_into_parts(self.number_pairs.shape[1])]
         known_count = int(sum(np.isfinite(part).sum() for part in parts))
         if not known_count:
             return 0.0, 0.0
@@ -124,7 +126,7 @@ class StoredPairs:
     def standardize(self, part: slice) -> Floats:
         """Standardized originals, and their distances from the centre; outliers are capped at three times the usual."""
         middle, usual = self.usual
-        stand = np.clip((self.both[0, part] - middle) / (usual or 1.0), -3.0, 3.0)
+        stand = np.clip((self.number_pairs[0, part] - middle) / (usual or 1.0), -3.0, 3.0)
         return np.array((stand, np.abs(stand)))
 
     def _sort(self, name: str, count: int, parts: Iterator[Floats]) -> Floats:
@@ -160,20 +162,20 @@ def _measure_law(pairs: StoredPairs, arguments: Arguments) -> Number:
 def _measure_centre(pairs: StoredPairs, arguments: Arguments) -> Number:
     if not pairs.count:
         return 0.0
-    total = sum(float((pair.shown - pair.true).sum()) for pair in pairs.iterate())
+    total = sum(float((pair.published_numbers - pair.true).sum()) for pair in pairs.iterate())
     mean_offset, error = abs(total / pairs.count), (arguments["deviation"] or 1e-300) / np.sqrt(pairs.count)
     return round(float(mean_offset / error), 12) if mean_offset else 0.0
 
 
 def _count_unchanged(pairs: StoredPairs, _: Arguments) -> Number:
-    return sum(int((pair.true == pair.shown).sum()) for pair in pairs.iterate())
+    return sum(int((pair.true == pair.published_numbers).sum()) for pair in pairs.iterate())
 
 
 def _list_shown(pairs: StoredPairs) -> Floats:
     """The different published values; few, since they are midpoints."""
     middles = np.zeros(0)
     for pair in pairs.iterate():
-        middles = np.union1d(middles, pair.shown)
+        middles = np.union1d(middles, pair.published_numbers)
     return middles
 
 
@@ -203,17 +205,17 @@ def _measure_dependence(evidence: StoredEvidence, arguments: Arguments) -> Numbe
     law = StatedLaw(arguments["kind"], arguments["scale"], arguments["step"])
 
     def rank(part: slice) -> Floats:
-        differences = pairs.both[1, part] - pairs.both[0, part]
+        differences = pairs.number_pairs[1, part] - pairs.number_pairs[0, part]
         return np.array((law.rank(differences), law.rank_size(differences)))
 
-    size = pairs.both.shape[1]
-    other_weights = [_make_weights(find_pairs(evidence, name)) for name in arguments["others"]]
+    size = pairs.number_pairs.shape[1]
+    other_weights = [_make_weights(find_pairs(evidence, name)) for name in arguments["other_columns"]]
     return round(max(_associate(weigh, rank, size) for weigh in (pairs.standardize, *other_weights)), 12)
 
 
 def _make_weights(other: StoredPairs) -> Callable[[slice], Floats]:
     def weigh(part: slice) -> Floats:
-        theirs = other.both[1, part] - other.both[0, part]
+        theirs = other.number_pairs[1, part] - other.number_pairs[0, part]
         return np.vstack((other.standardize(part), theirs, np.abs(theirs)))
 
     return weigh
@@ -249,7 +251,7 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     comparison, names = evidence.comparison, arguments["columns"]
-    original, published_table = comparison.original, comparison.published
+    original, published_table = comparison.original, comparison.published_table
     outlines = original.outline, published_table.outline
 
     def count_batch(batch: AlignedBatch) -> int:
@@ -259,7 +261,7 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
         )
 
     step = "comparing with the originals"
-    return sum(original.rows.compare_batches(published_table.rows, comparison.taken, count_batch, step))
+    return sum(original.rows.compare_batches(published_table.rows, comparison.taken_rows, count_batch, step))
 
 
 def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:
@@ -273,15 +275,15 @@ def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:
 def measure_noise_loss(pairs: StoredPairs) -> float:
     """The share of the published variance that is noise, as in `change_losses`."""
     noise, published_squares = (
-        _sum_squares(pairs, lambda pair: pair.shown - pair.true),
-        _sum_squares(pairs, lambda p: p.shown),
+        _sum_squares(pairs, lambda pair: pair.published_numbers - pair.true),
+        _sum_squares(pairs, lambda p: p.published_numbers),
     )
     return min(noise / (published_squares or 1.0), 1.0)
 
 
 def measure_interval_loss(pairs: StoredPairs) -> float:
     """The share of the variance that midpoints do not show, as in `change_losses`."""
-    hidden_squares = sum(float(((pair.shown - pair.true) ** 2).sum()) for pair in pairs.iterate())
+    hidden_squares = sum(float(((pair.published_numbers - pair.true) ** 2).sum()) for pair in pairs.iterate())
     return min(hidden_squares / (_sum_squares(pairs, lambda pair: pair.true) or 1.0), 1.0)
 
 

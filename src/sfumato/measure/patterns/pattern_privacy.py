@@ -57,7 +57,9 @@ def derivable_patterns(patterns: Patterns, k: int, complete_from: int | None = N
         notes = KnownSupports.of(sets, patterns.baskets, len(patterns.items))
         bounded_sets = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.iterate_unknown()]
         bounded_sets += list(_bound_unknown_pairs(notes, k, ceiling))
-        learnt_supports = {tuple(itemset): support for part in bounded_sets for itemset, support in part.learnt}
+        learnt_supports = {
+            tuple(itemset): support for part in bounded_sets for itemset, support in part.learnt_supports
+        }
         if not learnt_supports:
             break
         # Derived supports are known from here on, and more may follow from them.
@@ -79,7 +81,7 @@ class _BoundedSets:
     """For sets of unknown support: how many patterns are known to be small, and which supports follow exactly."""
 
     small: int
-    learnt: list[tuple[list[int], int]]
+    learnt_supports: list[tuple[list[int], int]]
 
 
 def _count_small_patterns(notes: KnownSupports, table: Ints, k: int) -> int:

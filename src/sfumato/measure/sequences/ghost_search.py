@@ -70,10 +70,10 @@ class _Steps(NamedTuple):
     """How a pattern goes on: items in a new element, and items beside those of the last element."""
 
     new: set[int]
-    joined: set[int]
+    joined_items: set[int]
 
 
-class _Node(NamedTuple):
+class _GhostNode(NamedTuple):
     """A pattern's last element, and its matches in the release and in the originals."""
 
     last: Element
@@ -96,7 +96,7 @@ def count_ghosts(published_sequences: Sequences, original: Sequences, least: int
         for (item, joins), matches in published_matches.items():
             ghosts += search.count(original_matches[item, joins]) < least
             last = node.last | {item} if joins else frozenset({item})
-            stack.append(_Node(last, matches, original_matches[item, joins]))
+            stack.append(_GhostNode(last, matches, original_matches[item, joins]))
     return ghosts
 
 
@@ -125,16 +125,16 @@ class _Search:
         ]
         self.has_sets = any(len(row.items) >= len(row.starts) for row in self.published_rows)
 
-    def start(self) -> _Node:
+    def start(self) -> _GhostNode:
         """The empty pattern, in every sequence."""
         matches = [_Match(row, -1, -1) for row in range(len(self.weights))]
-        return _Node(frozenset(), matches, matches)
+        return _GhostNode(frozenset(), matches, matches)
 
     def count(self, matches: list[_Match]) -> int:
         """How many sequences some matches are in."""
         return sum(self.weights[match.row] for match in matches)
 
-    def list_new_steps(self, node: _Node) -> _Steps:
+    def list_new_steps(self, node: _GhostNode) -> _Steps:
         """The steps that lead on in some published sequence which may contain what its original does not."""
         old = {match.row: match for match in node.original_matches}
         steps = _Steps(set(), set())
@@ -151,17 +151,17 @@ class _Search:
                 and (original_match is None or latest[match.before_last + 1] <= original_match.before_last)
             ):
                 larger = {item for item in row.items if item > max(node.last)}
-                steps.joined.update(row.find_joined(node.last, match.before_last + 1, larger))
+                steps.joined_items.update(row.find_joined(node.last, match.before_last + 1, larger))
         return steps
 
-    def keep_frequent(self, node: _Node, steps: _Steps, least: int) -> _Steps:
+    def keep_frequent(self, node: _GhostNode, steps: _Steps, least: int) -> _Steps:
         """The steps that enough published sequences allow."""
         new, joined_counts = Counter[int](), Counter[int]()
-        for number, before_last, end in node.published_matches if steps.new or steps.joined else ():
+        for number, before_last, end in node.published_matches if steps.new or steps.joined_items else ():
             row, weight = self.published_rows[number], self.weights[number]
             for item in steps.new.intersection(row.items[row.starts[end + 1] :]):
                 new[item] += weight
-            for item in row.find_joined(node.last, before_last + 1, steps.joined) if steps.joined else ():
+            for item in row.find_joined(node.last, before_last + 1, steps.joined_items) if steps.joined_items else ():
                 joined_counts[item] += weight
         return _Steps(*({item for item, count in counts.items() if count >= least} for counts in (new, joined_counts)))
 
@@ -197,14 +197,14 @@ def _extend(
 ) -> dict[tuple[int, bool], list[_Match]]:
     """The leftmost matches of a pattern with one more item, in a new element or (true) in its last one."""
     extensions: dict[tuple[int, bool], list[_Match]] = defaultdict(list)
-    if not steps.new and not steps.joined:
+    if not steps.new and not steps.joined_items:
         return extensions
     for number, before_last, end in matches:
         row = rows[number]
         begin = row.starts[end + 1]
         for item in steps.new.intersection(row.items[begin:]):
             extensions[item, False].append(_Match(number, end, row.elements[row.items.index(item, begin)]))
-        if steps.joined:
-            for item, element in row.find_joined(last, before_last + 1, steps.joined).items():
+        if steps.joined_items:
+            for item, element in row.find_joined(last, before_last + 1, steps.joined_items).items():
                 extensions[item, True].append(_Match(number, before_last, element))
     return extensions

@@ -27,7 +27,7 @@ class ItemPlaces:
         self._sequences = sequences
         self._code_of = {str(item): code for code, item in enumerate(sequences.items)}
         self._is_flat = len(sequences.codes) == len(sequences.element_offsets) - 1
-        self._known: dict[str, Ints] = {}
+        self._elements_by_item: dict[str, Ints] = {}
 
     def count_matching(self, pattern: Elements, max_gap: int | None = None, window: int | None = None) -> int:
         """How many sequences contain a pattern of itemsets."""
@@ -67,12 +67,14 @@ class ItemPlaces:
         return elements
 
     def _list_elements_with(self, name: str) -> Ints:
-        if name not in self._known:
+        if name not in self._elements_by_item:
             code = self._code_of.get(name, -1)
             places = np.flatnonzero(self._sequences.codes == code)
             bounds = self._sequences.element_offsets
-            self._known[name] = places if self._is_flat else np.searchsorted(bounds, places, side="right") - 1
-        return self._known[name]
+            self._elements_by_item[name] = (
+                places if self._is_flat else np.searchsorted(bounds, places, side="right") - 1
+            )
+        return self._elements_by_item[name]
 
 
 def count_matching(

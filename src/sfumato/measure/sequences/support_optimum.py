@@ -84,14 +84,14 @@ def _compare_patterns(patterns: list[list[Any]]) -> Ints:
 class _Program:
     """How often each frequent pattern is published, as an integer program."""
 
-    contained: Ints
+    containment: Ints
     supports: Ints
     k: int
     most: int
 
     def measure(self, counts: Ints) -> int:
         """The sum of differences of supports if each pattern is published so often."""
-        return int(np.abs(self.contained @ counts - self.supports).sum())
+        return int(np.abs(self.containment @ counts - self.supports).sum())
 
     def solve(self, seconds: float) -> tuple[Ints, int]:
         """How often each pattern is published, and a bound: publishing nothing if nothing was found in time.
@@ -122,7 +122,7 @@ class _Program:
         from scipy.optimize import LinearConstraint
         from scipy.sparse import csr_array, eye_array, hstack
 
-        containment, identity = csr_array(self.contained.astype(float)), eye_array(size)
+        containment, identity = csr_array(self.containment.astype(float)), eye_array(size)
         zeros = csr_array((size, size))
         return [
             LinearConstraint(hstack([containment, zeros, identity]), lb=self.supports),  # it moved down by no more
@@ -135,6 +135,6 @@ class _Program:
     def _round(self, values: Floats) -> Ints:
         """The solver's numbers as whole ones; an answer that is not anonymous after all is given up."""
         counts = np.rint(values).astype(np.int64)
-        supports = self.contained @ counts
+        supports = self.containment @ counts
         is_anonymous = bool((supports[counts > 0] >= self.k).all()) and counts.sum() <= self.most
         return counts if is_anonymous else np.zeros_like(counts)

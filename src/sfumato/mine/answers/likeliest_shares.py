@@ -107,7 +107,7 @@ class BitAnswers:
     """Rows of bits of one column, eight per byte, with their counts."""
 
     counts: Floats
-    packed: Bytes
+    packed_bits: Bytes
     channel: AnswerChannel
 
     @classmethod
@@ -129,10 +129,10 @@ class BitAnswers:
     @cached_property
     def words(self) -> npt.NDArray[np.uint8 | np.uint16]:
         """The same bits, one row for each byte or, with many people, for each two: half as many lookups."""
-        if len(self.packed) < _MANY_ROWS:
-            return np.ascontiguousarray(self.packed.T)
-        even = np.zeros((len(self.packed), (self.packed.shape[1] + 1) // 2 * 2), dtype=np.uint8)
-        even[:, : self.packed.shape[1]] = self.packed
+        if len(self.packed_bits) < _MANY_ROWS:
+            return np.ascontiguousarray(self.packed_bits.T)
+        even = np.zeros((len(self.packed_bits), (self.packed_bits.shape[1] + 1) // 2 * 2), dtype=np.uint8)
+        even[:, : self.packed_bits.shape[1]] = self.packed_bits
         return np.ascontiguousarray(even.view(">u2").T.astype(np.uint16))
 
     def sum_set_bits(self, weights: Floats) -> Floats:
@@ -161,7 +161,7 @@ class BitAnswers:
         scale = np.sqrt(counts) / self._compute_likelihood(shares)[::every]
         step = max(_CELLS // self.size, 1)
         for begin in range(0, len(counts), step):
-            bits = np.unpackbits(self.packed[::every][begin : begin + step], axis=1, count=self.size)
+            bits = np.unpackbits(self.packed_bits[::every][begin : begin + step], axis=1, count=self.size)
             scaled_rows = (unset_factor + gain * bits) * scale[begin : begin + step, None]
             curvature += scaled_rows.T @ scaled_rows
         return np.asarray(curvature * (self.counts.sum() / counts.sum()))

@@ -111,7 +111,7 @@ def estimate_joint(release: Release, columns: Sequence[str], confidence: float =
     sides = [_AnswerSide.of(release, name) for name in columns]
     sizes = tuple(side.size for side in sides)
     refuse_large_table(sizes)
-    answered_mask = np.logical_and.reduce([side.answered for side in sides])
+    answered_mask = np.logical_and.reduce([side.answered_mask for side in sides])
     n = int(answered_mask.sum())
     if not n:
         raise DataError(f"no row has an answer in all of {quote_names(columns)}")
@@ -181,7 +181,7 @@ class _AnswerSide:
     categories: tuple[str | None, ...]
     answers: Bytes | Ints
     """Category numbers, or rows of bits."""
-    answered: Flags
+    answered_mask: Flags
 
     @classmethod
     def of(cls, release: Release, name: str) -> _AnswerSide:
@@ -212,7 +212,7 @@ class _AnswerSide:
         return cls(channel, channel.categories, bits, answered_mask)
 
     def select_rows(self, rows: Flags) -> _AnswerSide:
-        return _AnswerSide(self.channel, self.categories, self.answers[rows], self.answered[rows])
+        return _AnswerSide(self.channel, self.categories, self.answers[rows], self.answered_mask[rows])
 
     @property
     def size(self) -> int:

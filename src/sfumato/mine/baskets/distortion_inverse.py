@@ -39,7 +39,7 @@ class DistortionInverse:
     """The sizes of groups of baskets that were randomized alike."""
     z: float
     """How many standard deviations an interval reaches to either side."""
-    of: Of
+    scope: Of
 
     @classmethod
     def make(cls, distortion: BasketDistortion, baskets: int, confidence: float, of: Of) -> DistortionInverse:
@@ -102,7 +102,7 @@ class DistortionInverse:
         that are fixed vary by the distortion alone; those of a population also by who is among them.
         """
         clipped_support = np.clip(support, 0.0, 1.0)
-        bend = float(self.of == "population")
+        bend = float(self.scope == "population")
         if self.distortion.kind == "mask":
             keeps, adds = self.distortion.keeps[sets], self.distortion.adds[sets]
             held_factors = keeps * (1 - keeps) / (keeps - adds) ** 2 + 1
@@ -142,7 +142,7 @@ class DistortionInverse:
         support, left_support = (
             float(np.sum(values * patterns)) / self.baskets for values in (whole_values, left_values[:, of_left])
         )
-        true = 0.0 if self.of == "population" else max(support, 0.0) * (1 - min(confidence, 1.0))
+        true = 0.0 if self.scope == "population" else max(support, 0.0) * (1 - min(confidence, 1.0))
         error = np.sqrt(max(square - true, 0.0) / self.baskets) / left_support
         reach = self.z * float(error)
         return min(max(confidence - reach, 0.0), 1.0), min(max(confidence + reach, 0.0), 1.0)

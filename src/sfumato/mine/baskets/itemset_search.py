@@ -135,7 +135,7 @@ class _ThreadedSearch(Generic[Piece]):
         self.failures: list[BaseException] = []
         self.maximal_sets: list[tuple[object, Words]] = []
         self.is_stopped = False
-        self.done = 0
+        self.done_count = 0
 
     def run(self) -> list[Piece]:
         begin = time.monotonic()
@@ -148,7 +148,7 @@ class _ThreadedSearch(Generic[Piece]):
             if is_full:
                 pieces.append(worker.drain())
             if time.monotonic() - begin > ALONE and (os.cpu_count() or 1) > 1:
-                self.done = worker.stop_after_task()
+                self.done_count = worker.stop_after_task()
                 self._cut()
                 pieces += self._run_together(worker)
                 break
@@ -164,12 +164,12 @@ class _ThreadedSearch(Generic[Piece]):
         for them.
         """
         tasks = self.layout.codes.size
-        ends = np.arange(self.done + 1, tasks + 1)
+        ends = np.arange(self.done_count + 1, tasks + 1)
         if self.layout.bits is None and ends.size:
-            shares = np.cumsum(self.layout.counts[self.done :])
+            shares = np.cumsum(self.layout.counts[self.done_count :])
             cuts = np.searchsorted(shares, shares[-1] * np.arange(1, BATCHES + 1) // BATCHES)
             ends = ends[np.unique(cuts)]
-        first = self.done
+        first = self.done_count
         for end in ends.tolist():
             self.batches.append(_TaskBatch(first, end, []))
             first = end
@@ -210,13 +210,13 @@ class _ThreadedSearch(Generic[Piece]):
             self._finish(worker, batch.pieces)
             if worker.has_output:
                 batch.pieces.append(worker.drain())
-            self.done += batch.stop - batch.first
+            self.done_count += batch.stop - batch.first
 
     def _finish(self, worker: SearchWorker[Piece], pieces: list[Piece]) -> None:
         for is_full in worker.search_in_steps(WORK):
             if self.is_stopped or self.failures:
                 return
-            progress.report_progress(STEP, self.done, self.layout.codes.size)
+            progress.report_progress(STEP, self.done_count, self.layout.codes.size)
             if is_full:
                 pieces.append(worker.drain())
 

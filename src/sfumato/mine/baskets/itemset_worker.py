@@ -43,10 +43,10 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.STACK_EXTENSIONS: ("_stack", ("items", "supports", "slots")),
     fields.STACK_BITS: ("_stack", ("bits",)),
     fields.STACK_FRAMES: ("_stack", ("frames",)),
-    fields.STACK_EXCLUDED: ("_stack", ("excluded", "within")),
+    fields.STACK_EXCLUDED: ("_stack", ("excluded_items", "support_bounds")),
     fields.STACK_MASKS: ("_stack", ("masks",)),
     fields.STACK_FOUND: ("_stack", ("maximal_sets",)),
-    fields.STACK_LISTED: ("_stack", ("listed",)),
+    fields.STACK_LISTED: ("_stack", ("listed_sets",)),
     fields.LEVEL_FLAT: ("_lists", ("flat", "places")),
     fields.LEVEL_ITEMS: ("_lists", ("starts", "codes", "supports")),
 }
@@ -81,7 +81,7 @@ class SearchWorker(Generic[Piece]):
         """Create the arrays; maximal sets found over bitmaps are shared, so that no thread searches them again."""
         self._layout, self._keep, self._question = layout, keep, question
         self._found_by_all = [] if found_by_all is None else found_by_all
-        self._known = self._shared_sets = 0
+        self._known_count = self._shared_sets = 0
         self._make_arrays()
         self._make_stack()
         state, everywhere, costs = self._state, layout.everywhere, question.costs
@@ -124,7 +124,7 @@ class SearchWorker(Generic[Piece]):
             tally=np.zeros(items + 1, np.uint32),
             bitmap=np.zeros(items + 1, np.uint64),
             number_of=np.zeros(items + 1, np.uint32),
-            kept=np.empty(items + 1, np.uint32),
+            kept_items=np.empty(items + 1, np.uint32),
             counts=np.empty(items + 1, np.uint32),
             maps=np.empty(items + 1, np.uint64),
         )
@@ -137,11 +137,11 @@ class SearchWorker(Generic[Piece]):
             slots=np.empty(4 * items + 64, np.uint64),
             bits=np.empty(4096, dtype=np.uint64),
             frames=np.zeros((16, bitmaps.FRAME), dtype=np.int64),
-            excluded=np.empty(2 * items + 64, np.uint32),
+            excluded_items=np.empty(2 * items + 64, np.uint32),
             masks=np.zeros(4 * (items // 64 + 2), dtype=np.uint64),
             maximal_sets=np.zeros(64, dtype=np.uint64),
-            listed=np.empty(64, dtype=np.uint32),
-            within=np.empty(2 * items + 64, np.int64),
+            listed_sets=np.empty(64, dtype=np.uint32),
+            support_bounds=np.empty(2 * items + 64, np.int64),
         )
 
     def _set_root(self, bits: Words) -> None:
@@ -244,7 +244,7 @@ class SearchWorker(Generic[Piece]):
         if self._question.kind != MAXIMAL:
             return
         words = -(-self._layout.codes.size // 64)
-        for finder, masks in self._found_by_all[self._known :]:
+        for finder, masks in self._found_by_all[self._known_count :]:
             if finder is self:
                 continue
             known_words = int(self._state[fields.FOUND]) * words
@@ -254,7 +254,7 @@ class SearchWorker(Generic[Piece]):
                 )
             self._stack.maximal_sets[known_words : known_words + masks.size] = masks
             self._state[fields.FOUND] += masks.size // max(words, 1)
-        self._known = len(self._found_by_all)
+        self._known_count = len(self._found_by_all)
         self._shared_sets = int(self._state[fields.FOUND])
 
     def _tell(self) -> None:

@@ -22,7 +22,7 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.baskets.item_columns import Column, build_full_column, build_item_columns, intersect_items
-from sfumato.mine.codes.provider_checks import Coded, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
+from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.progress import report_progress
 from sfumato.public.sealed_key import seal_key, unseal_key
 from sfumato.public.thresholds import Support, compute_least_count
@@ -94,7 +94,7 @@ class BloomKey:
         """The numbers that a provider finds; `supports` are theirs."""
         return self.requests
 
-    def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
+    def decode(self, provider_sets: Mapping[CodeSet, int]) -> dict[ItemIndices, int]:
         """The items of every set found, and the support that the filters show."""
         index = {request: item for item, request in enumerate(self.requests)}
         return {tuple(sorted(index[code] for code in code_set)): count for code_set, count in provider_sets.items()}

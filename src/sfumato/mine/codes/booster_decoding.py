@@ -55,7 +55,7 @@ def decode_booster(booster: Booster, key: Key, table: Table) -> Booster:
 
 
 def _refuse_settings(key: TreeKey) -> None:
-    if key.permuted:
+    if key.is_permuted:
         raise PolicyError(
             "boosted trees can split a pure piece, whose values are permuted, and sum in the order of values: encode "
             "with permute=False for them"
@@ -68,7 +68,7 @@ def _refuse_settings(key: TreeKey) -> None:
 class _BothForms:
     """The columns in codes and in originals, in the precision that the package compares."""
 
-    seen: Floats
+    coded_cells: Floats
     true: Floats
     classes: Ints
     codes: tuple[Floats, ...]
@@ -117,14 +117,14 @@ def _refuse_zero(codes: list[Floats], values: list[Floats], names: tuple[str, ..
 
 def _check_covers(booster: Booster, forms: _BothForms) -> list[Ints]:
     """Send the rows down every tree and compare what its nodes hold; less is right if rows were drawn for each tree."""
-    scores = np.tile(booster.start, (len(forms.seen), 1))
+    scores = np.tile(booster.start, (len(forms.coded_cells), 1))
     leaves, round_scores = [], scores.copy()
     for index, tree in enumerate(booster.trees):
         report_progress("sending rows down the trees", index, len(booster.trees))
         if index % len(booster.start) == 0:
             round_scores = scores.copy()  # a round's trees all start from the same scores
         weights = _weigh_rows(booster, round_scores, tree.group)
-        leaf = booster.reach(tree, forms.seen)
+        leaf = booster.reach(tree, forms.coded_cells)
         cover = _sum_up(tree, np.bincount(leaf, weights=weights, minlength=len(tree.left)).astype(np.float64))
         slack = _CLOSE * cover + (_CLOSE if booster.maker == "XGBoost" else 0)
         whole = tree.cover[0] > cover[0] - slack[0]
@@ -222,7 +222,7 @@ def _take_middle_of_node(booster: Booster, tree: BoosterTree, forms: _BothForms,
     rows_below = _list_rows(tree, leaf)
     for node in np.flatnonzero(tree.tests):
         rows = rows_below[int(node)]
-        coded_cells, true = forms.seen[rows, tree.feature[node]], forms.true[rows, tree.feature[node]]
+        coded_cells, true = forms.coded_cells[rows, tree.feature[node]], forms.true[rows, tree.feature[node]]
         known_mask = ~np.isnan(coded_cells)
         coded_cells, true = coded_cells[known_mask], true[known_mask]
         left_mask = booster.goes_left(tree, np.full(len(coded_cells), node), coded_cells)

@@ -91,7 +91,7 @@ class _Walk:
     tally: Ints
     sides: Floats
     """The largest original number on the lower side, and the smallest on the upper one."""
-    known: Ints
+    known_counts: Ints
     """Nodes × sides: rows whose number is known."""
     missing: Ints
     """Rows whose number is missing."""
@@ -136,5 +136,5 @@ class _Walk:
 
     def choose_missing_sides(self, nodes: C45Nodes, turned_mask: Flags) -> Ints:
         """As the tree has it; where nothing is missing, the larger side of the originals, the lower one if equal."""
-        upper = (self.known[:, 1] > self.known[:, 0]) ^ turned_mask
+        upper = (self.known_counts[:, 1] > self.known_counts[:, 0]) ^ turned_mask
         return np.where((nodes.missing < 0) | (self.missing > 0), nodes.missing, upper)

@@ -25,7 +25,7 @@ from sfumato.mine.codes import provider_checks as checks
 from sfumato.mine.codes.bloom_filters import METHOD as BLOOM
 from sfumato.mine.codes.bloom_filters import BloomKey
 from sfumato.mine.codes.item_key import ItemKey
-from sfumato.mine.codes.provider_checks import Coded, ItemIndices
+from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices
 from sfumato.public.sealed_key import refuse_other_baskets
 from sfumato.public.thresholds import Confidence, Support, compute_least_count
 
@@ -41,7 +41,7 @@ class DecodedMining:
     """The frequent itemsets of the originals."""
     least: int
     """The support from which they are complete, if the provider left nothing out."""
-    returned: int
+    returned_count: int
     """How many itemsets the provider returned."""
     spot_checks: int
     """How many larger itemsets of known support were looked up."""
@@ -135,7 +135,7 @@ def decode_mining(
     return DecodedMining(
         itemsets=_build_itemsets(frequent, opened_key.items, opened_key.baskets),
         least=least,
-        returned=len(counts),
+        returned_count=len(counts),
         spot_checks=len(spot_checks),
         is_exact=not is_filtered or baskets is not None,
         is_complete=baskets is not None,
@@ -158,7 +158,7 @@ def _recount(
     return true
 
 
-def _index_provider_sets(provider_sets: pl.DataFrame | Itemsets) -> dict[Coded, int]:
+def _index_provider_sets(provider_sets: pl.DataFrame | Itemsets) -> dict[CodeSet, int]:
     """What the provider found, as sets of whole numbers."""
     if isinstance(provider_sets, Itemsets):
         lists, supports = list_itemsets(provider_sets).to_list(), provider_sets.supports.tolist()
@@ -175,7 +175,7 @@ def _index_provider_sets(provider_sets: pl.DataFrame | Itemsets) -> dict[Coded, 
         raise DataError("some of the items found are not whole numbers, so they are not codes of a release") from None
 
 
-def _choose_least_support(counts: Mapping[Coded, int], min_support: Support | None, rows: int) -> int:
+def _choose_least_support(counts: Mapping[CodeSet, int], min_support: Support | None, rows: int) -> int:
     if min_support is not None:
         return compute_least_count(min_support, rows)
     # If nothing was found, nothing is known of the threshold.

@@ -115,7 +115,7 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
             'encode with direction="monotone" for forests and for max_features'
         )
     tearing_names = [name for name, harmless in _TEARING.items() if settings.get(name, harmless) != harmless]
-    if key.permuted and tearing_names:
+    if key.is_permuted and tearing_names:
         raise PolicyError(
             f"{', '.join(tearing_names)} can make a tree split a pure piece, whose values are permuted: encode with "
             "permute=False for it"
@@ -132,7 +132,9 @@ def _explain_refusal(model: Any) -> str:
 
 def _refuse_rounding(is_weighted: bool, key: TreeKey) -> None:
     """Weights of classes are fractions, and their sums depend on the order of the rows."""
-    if is_weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
+    if is_weighted and any(
+        column_key.has_merged_values or not column_key.rising for column_key in key.columns.values()
+    ):
         raise PolicyError(
             "class_weight adds up fractions in the order of the rows, which differs for codes that descend or that "
             'values closer than 1e-7 share: encode with direction="monotone", columns multiplied by a power of ten'
@@ -195,7 +197,7 @@ def index_classes(codes: list[str], key: TreeKey) -> Ints:
 
 
 @dataclass(frozen=True)
-class Walked:
+class NodeWalk:
     """The counts at each node after sending the rows down a tree."""
 
     count: Ints
@@ -207,24 +209,24 @@ class Walked:
     """The largest true value on the lower side, and the smallest on the upper one; infinite where a side is empty."""
 
     @classmethod
-    def start(cls, nodes: int, classes: int) -> Walked:
+    def start(cls, nodes: int, classes: int) -> NodeWalk:
         """Before any row went down."""
         open_sides = np.array([-np.inf, np.inf], dtype=np.float32)
         count, missing = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.uint8)
         return cls(count, missing, np.zeros((nodes, classes), dtype=np.int64), np.tile(open_sides, (nodes, 1)))
 
-    def add_tally(self, other: Walked) -> Walked:
+    def add_tally(self, other: NodeWalk) -> NodeWalk:
         """The combined counts of two parts of the rows."""
         lower, upper = np.maximum(self.sides[:, 0], other.sides[:, 0]), np.minimum(self.sides[:, 1], other.sides[:, 1])
         missing = self.missing | other.missing
-        return Walked(self.count + other.count, missing, self.tally + other.tally, np.column_stack((lower, upper)))
+        return NodeWalk(self.count + other.count, missing, self.tally + other.tally, np.column_stack((lower, upper)))
 
 
 @dataclass(frozen=True)
 class DecodingTable:
     """A table in two forms: in codes, as the provider's learner saw it, and in originals."""
 
-    seen: Singles
+    coded_cells: Singles
     true: Singles
     rising: Flags
     classes: Ints
@@ -257,7 +259,7 @@ class DecodingTable:
         new_tree.__setstate__({**state, "nodes": nodes, "values": values})
         return new_tree
 
-    def walk_bag(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
+    def walk_bag(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> NodeWalk:
         """Send the rows of a bag down a tree."""
         from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, NodeTally, sum_children, walk_tree
 
@@ -271,23 +273,25 @@ class DecodingTable:
         if int(class_codes[rows].min(initial=0)) < 0:
             raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
 
-        def some(half: slice) -> Walked:
-            walk = Walked.start(len(parts), classes)
+        def walk_half(half: slice) -> NodeWalk:
+            walk = NodeWalk.start(len(parts), classes)
             tally = NodeTally(walk.count, walk.missing, walk.tally, walk.sides)
             for begin in range(half.start, half.stop, _CHUNK):
                 report_progress("sending rows down the tree", begin, len(rows))
                 part = slice(begin, min(begin + _CHUNK, half.stop))
-                walk_tree(rows[part], weights[part], self.seen, self.true, class_codes, parts, threshold, tally)
+                walk_tree(rows[part], weights[part], self.coded_cells, self.true, class_codes, parts, threshold, tally)
             return walk
 
         middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)
-        walks = map_in_threads(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])
+        walks = map_in_threads(
+            walk_half, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1]
+        )
         whole_walk = walks[0] if len(walks) == 1 else walks[0].add_tally(walks[1])
         sum_children(parts, whole_walk.count, whole_walk.tally)
         return whole_walk
 
 
-def _refuse_stranger(nodes: Any, values: Any, walk: Walked, is_weighted: bool) -> None:
+def _refuse_stranger(nodes: Any, values: Any, walk: NodeWalk, is_weighted: bool) -> None:
     """Compare rows and classes at every node with the model."""
     if not np.array_equal(nodes["n_node_samples"], walk.count):
         raise DataError(f"{_STRANGER}: different numbers of rows reach its nodes")
@@ -301,7 +305,7 @@ def _refuse_stranger(nodes: Any, values: Any, walk: Walked, is_weighted: bool) -
         raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
 
 
-def _restore_thresholds(nodes: Any, rising: Flags, walk: Walked) -> None:
+def _restore_thresholds(nodes: Any, rising: Flags, walk: NodeWalk) -> None:
     """Give every test the originals' threshold, and swap the children where codes descend."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
     rising_mask = np.ones(len(nodes), dtype=bool)

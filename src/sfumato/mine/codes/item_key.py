@@ -15,7 +15,7 @@ from sfumato.baskets import Baskets, Items
 from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.mine.baskets.item_columns import build_full_column, build_item_columns, intersect_items
-from sfumato.mine.codes.provider_checks import Coded, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
+from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.progress import report_progress
 from sfumato.public.sealed_key import seal_key, unseal_key
 
@@ -93,17 +93,17 @@ class ItemKey:
         return {self.codes[image[0]]: item for item, image in enumerate(self.images)}
 
     @cached_property
-    def published(self) -> tuple[Coded, ...]:
+    def published_images(self) -> tuple[CodeSet, ...]:
         """The image of each item, in published numbers."""
         return tuple(frozenset(self.codes[position] for position in image) for image in self.images)
 
-    def find_itemset(self, code_set: Coded) -> ItemIndices | None:
+    def find_itemset(self, code_set: CodeSet) -> ItemIndices | None:
         """The items with exactly these codes; None if there are no such items."""
         item_indices = [self.owners[code] for code in code_set if code in self.owners]
-        covered_codes = frozenset().union(*(self.published[item] for item in item_indices))
+        covered_codes = frozenset().union(*(self.published_images[item] for item in item_indices))
         return tuple(sorted(item_indices)) if covered_codes == code_set else None
 
-    def decode(self, provider_sets: Mapping[Coded, int]) -> dict[ItemIndices, int]:
+    def decode(self, provider_sets: Mapping[CodeSet, int]) -> dict[ItemIndices, int]:
         """The true support of every set of items found, without fakes."""
         counts = {
             items: count

@@ -23,7 +23,7 @@ from sfumato.mine.baskets.item_columns import build_full_column, build_item_colu
 from sfumato.progress import report_progress
 
 SPOT_CHECKS = 200
-Coded = frozenset[int]
+CodeSet = frozenset[int]
 ItemIndices = tuple[int, ...]
 
 
@@ -84,7 +84,7 @@ def refuse_failed_spot_checks(
         )
 
 
-def refuse_incomplete_sets(counts: Mapping[Coded, int]) -> None:
+def refuse_incomplete_sets(counts: Mapping[CodeSet, int]) -> None:
     """All subsets of a frequent set are frequent: if one is missing, the sets are incomplete."""
     gaps = sum(
         counts.get(codes - {code}, -1) < count for codes, count in counts.items() if len(codes) > 1 for code in codes
@@ -96,7 +96,7 @@ def refuse_incomplete_sets(counts: Mapping[Coded, int]) -> None:
         )
 
 
-def refuse_foreign_codes(counts: Mapping[Coded, int], code_supports: Mapping[int, int]) -> None:
+def refuse_foreign_codes(counts: Mapping[CodeSet, int], code_supports: Mapping[int, int]) -> None:
     """Stop if a single code is not of the key, or has another support."""
     single = {next(iter(codes)): count for codes, count in counts.items() if len(codes) == 1}
     foreign = sum(code not in code_supports for code in single)
@@ -110,7 +110,7 @@ def refuse_foreign_codes(counts: Mapping[Coded, int], code_supports: Mapping[int
         )
 
 
-def refuse_missing_codes(counts: Mapping[Coded, int], code_supports: Mapping[int, int], least: int) -> None:
+def refuse_missing_codes(counts: Mapping[CodeSet, int], code_supports: Mapping[int, int], least: int) -> None:
     """A provider who mined with a higher threshold leaves out codes that the key knows to be frequent."""
     missing = sum(count >= least and frozenset({code}) not in counts for code, count in code_supports.items())
     if missing:

@@ -62,19 +62,19 @@ class ColumnKey:
         return cls(name=name, rising=bool(secret["rising"]), decimals=int(secret["decimals"]), **arrays)
 
     @cached_property
-    def seen(self) -> Singles:
+    def learner_values(self) -> Singles:
         """The values as learners see them."""
         return np.asarray(self.values.astype(np.float32) + np.float32(0))
 
     @cached_property
-    def merged(self) -> bool:
+    def has_merged_values(self) -> bool:
         """Whether values that trees treat as equal share a code."""
         return bool((self.codes[1:] == self.codes[:-1]).any())
 
     def locate_cells(self, column: pl.Series, source: str) -> Ints:
         """The index of each cell among the known values, `UNKNOWN` if it is missing."""
         cells = convert_for_learners(column, source)
-        places = look_up_cells(cells, self.seen)
+        places = look_up_cells(cells, self.learner_values)
         strange = int(((places < 0) & ~np.isnan(cells)).sum())
         if strange:
             raise DataError(
@@ -156,7 +156,7 @@ class TreeKey:
     columns: Mapping[str, ColumnKey]
     categories: Mapping[str, ValueNames]
     labels: ValueNames
-    permuted: bool
+    is_permuted: bool
     """Whether values of pure pieces are permuted."""
 
     @staticmethod

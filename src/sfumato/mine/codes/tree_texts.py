@@ -99,7 +99,7 @@ class WrittenTree:
 
     def _walk_rows(self, sight: Any, order: Ints, classes: int) -> Any:
         """Send the rows down by their codes, and check that every threshold lies half-way between two of them."""
-        codes = type(sight)(sight.seen, sight.seen, np.ones_like(sight.rising), sight.classes)
+        codes = type(sight)(sight.coded_cells, sight.coded_cells, np.ones_like(sight.rising), sight.classes)
         nodes: dict[str, npt.NDArray[Any]] = {
             "left_child": self.left,
             "right_child": self.right,
@@ -108,7 +108,7 @@ class WrittenTree:
         nodes |= {"threshold": self.threshold, "missing_go_to_left": np.zeros(len(self.left), dtype=np.uint8)}
         if self.missing_left is not None:
             nodes["missing_go_to_left"] = self.missing_left
-        rows = np.arange(len(sight.seen))
+        rows = np.arange(len(sight.coded_cells))
         walk = codes.walk_bag(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
         tests = self.left >= 0
         if self.missing_left is None and bool(walk.missing[tests].any()):

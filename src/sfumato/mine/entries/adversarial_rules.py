@@ -138,9 +138,9 @@ def _spell_rules(cells: TableCells, rule_arrays: RuleArrays) -> list[Adversarial
             lift,
         )
         for antecedent, target, public, public_share, right, lift, (begin, end) in zip(
-            rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), rule_arrays.public.tolist(),
-            _build_fractions(rule_arrays.public_fit, rule_arrays.public),
-            _build_fractions(rule_arrays.hidden_fit, rule_arrays.hidden),
+            rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), rule_arrays.public_counts.tolist(),
+            _build_fractions(rule_arrays.public_fit, rule_arrays.public_counts),
+            _build_fractions(rule_arrays.hidden_fit, rule_arrays.hidden_counts),
             _compute_lifts(cells, rule_arrays).tolist(), pairwise(exposed_start.tolist()), strict=True,
         )
     ]  # fmt: skip
@@ -192,7 +192,9 @@ def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
     counts = np.bincount(public_codes, minlength=int(cells.first[-1]))
     column_counts = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
     column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
-    lifts: Floats = rule_arrays.public_fit / rule_arrays.public * column_counts[column] / counts[rule_arrays.target]
+    lifts: Floats = (
+        rule_arrays.public_fit / rule_arrays.public_counts * column_counts[column] / counts[rule_arrays.target]
+    )
     return lifts
 
 

@@ -50,11 +50,11 @@ class SearchBudget:
     seconds: float | None = None
     memory: int | None = None
     """Bytes."""
-    begun: float = field(default_factory=monotonic)
+    start_time: float = field(default_factory=monotonic)
 
     def is_spent(self, memory: int) -> bool:
         """Whether time is up, or this much memory is too much."""
-        late = self.seconds is not None and monotonic() - self.begun > self.seconds
+        late = self.seconds is not None and monotonic() - self.start_time > self.seconds
         return late or (self.memory is not None and memory > self.memory)
 
 
@@ -151,7 +151,7 @@ def _run_searches(searches: list[_KernelSearch], budget: SearchBudget) -> list[R
                 running = bool(wait(runs, timeout=0.05).not_done)
         finally:
             for search in searches:
-                search.halted = True
+                search.is_halted = True
     return [search.collect_rules(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
 
 
@@ -237,8 +237,10 @@ class _KernelSearch:
 
         columns = packed_table.cell.shape[1]
         widest = int(np.diff(packed_table.first).max(initial=0))
-        self.halted = False
-        self._packed = places.PackedEntries(packed_table.cell, packed_table.earlier, packed_table.first, settings, ours)
+        self.is_halted = False
+        self._packed_entries = places.PackedEntries(
+            packed_table.cell, packed_table.earlier, packed_table.first, settings, ours
+        )
         hiding = _flag_hiding_rows(packed_table)
         runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed_table.earlier))]
         self._stacks = places.NodeStacks(
@@ -266,7 +268,7 @@ class _KernelSearch:
             starts=np.zeros(ROOM + 1, dtype=np.int64),
             items=np.zeros(4 * ROOM, dtype=np.int32),
             list_starts=np.zeros(ROOM + 1, dtype=np.int64),
-            listed=np.zeros(0, dtype=np.int32),
+            listed_rows=np.zeros(0, dtype=np.int32),
         )
 
     def run(self, budget: SearchBudget) -> bool:
@@ -280,13 +282,13 @@ class _KernelSearch:
                 return True
             if came_back != MORE:
                 self._grow(came_back)
-            if self.halted or budget.is_spent(self.memory):
+            if self.is_halted or budget.is_spent(self.memory):
                 return False
 
     def _step(self) -> int:
         from sfumato.kernels.entries.adversarial_rules import search_adversarial_rules
 
-        return int(search_adversarial_rules(self._packed, self._stacks, self._room, self._buffer, BUDGET))
+        return int(search_adversarial_rules(self._packed_entries, self._stacks, self._room, self._buffer, BUDGET))
 
     def _grow(self, full: int) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
@@ -299,7 +301,7 @@ class _KernelSearch:
             )
             self._buffer = buffer._replace(rules=rules, starts=starts, list_starts=list_starts)
         elif full in (places.ITEMS_FULL, places.LISTS_FULL):
-            name = "items" if full == places.ITEMS_FULL else "listed"
+            name = "items" if full == places.ITEMS_FULL else "listed_rows"
             self._buffer = buffer._replace(**{name: _lengthen_buffer(getattr(buffer, name), need)})
         else:
             name = {
@@ -319,22 +321,22 @@ class _KernelSearch:
     def memory(self) -> int:
         """Bytes in use, including the packed table."""
         own_bytes = sum(array.nbytes for array in (*self._stacks, *self._room, *self._buffer))
-        return own_bytes + self._packed.cell.nbytes + self._packed.earlier.nbytes
+        return own_bytes + self._packed_entries.cell.nbytes + self._packed_entries.earlier.nbytes
 
     def collect_rules(self, *, complete: bool) -> RuleArrays:
         """The rules found, those of an antecedent in the order of their targets."""
         from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
 
         state, rules = self._stacks.state, self._buffer.rules[: self.rules]
-        order = np.argsort(rules[:, 0] * np.int64(self._packed.settings.values) + rules[:, 1], kind="stable")
-        names = ("antecedent", "target", "public", "public_fit", "hidden", "hidden_fit")
+        order = np.argsort(rules[:, 0] * np.int64(self._packed_entries.settings.values) + rules[:, 1], kind="stable")
+        names = ("antecedent", "target", "public_counts", "public_fit", "hidden_counts", "hidden_fit")
         counts: dict[str, Codes] = {name: rules[order, index] for index, name in enumerate(names)}
         antecedents = int(state[ANTECEDENTS])
         return RuleArrays(
             start=self._buffer.starts[: antecedents + 1].copy(),
             items=self._buffer.items[: state[ITEMS]].copy(),
             row_start=self._buffer.list_starts[: antecedents + 1].copy(),
-            rows=self._buffer.listed[: state[LISTED]].copy(),
+            rows=self._buffer.listed_rows[: state[LISTED]].copy(),
             complete=complete,
             **counts,
         )

@@ -99,7 +99,7 @@ class LearnerFeatures:
     bins: Ints
     """Bins of numbers, codes of other values; `widths` where blank."""
     widths: Ints
-    coded: Flags
+    coded_mask: Flags
     """Which columns are unordered codes."""
 
     @classmethod
@@ -111,12 +111,12 @@ class LearnerFeatures:
         for index, feature in enumerate(read):
             numbers[:, index], bins[:, index] = feature.numbers, feature.bins
         widths = np.array([feature.width for feature in read], dtype=np.int64)
-        coded_mask = np.array([feature.coded for feature in read], dtype=np.bool_)
+        coded_mask = np.array([feature.is_coded for feature in read], dtype=np.bool_)
         return cls(tuple(frame.columns), numbers, bins, widths, coded_mask)
 
     def take_rows(self, rows: Ints) -> LearnerFeatures:
         """Some of the rows."""
-        return LearnerFeatures(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded)
+        return LearnerFeatures(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded_mask)
 
     def drop_column(self, column: int) -> LearnerFeatures:
         """The other columns."""
@@ -127,19 +127,19 @@ class LearnerFeatures:
             self.numbers[:, column_mask],
             self.bins[:, column_mask],
             self.widths[column_mask],
-            self.coded[column_mask],
+            self.coded_mask[column_mask],
         )
 
     def blank(self, column: int) -> LearnerFeatures:
         """The same rows with one column blank."""
         numbers, bins = self.numbers.copy(), self.bins.copy()
         numbers[:, column], bins[:, column] = np.nan, self.widths[column]
-        return LearnerFeatures(self.names, numbers, bins, self.widths, self.coded)
+        return LearnerFeatures(self.names, numbers, bins, self.widths, self.coded_mask)
 
     def build_empty_row(self) -> LearnerFeatures:
         """A row with nothing visible."""
         return LearnerFeatures(
-            self.names, np.full((1, len(self.names)), np.nan), self.widths[None, :], self.widths, self.coded
+            self.names, np.full((1, len(self.names)), np.nan), self.widths[None, :], self.widths, self.coded_mask
         )
 
     @property
@@ -153,7 +153,7 @@ class _ColumnFeature:
     numbers: Floats
     bins: Ints
     width: int
-    coded: bool
+    is_coded: bool
 
 
 def _build_feature(column: pl.Series) -> _ColumnFeature:
@@ -166,14 +166,14 @@ def _build_feature(column: pl.Series) -> _ColumnFeature:
         )
         width = len(edges) + 1
         bins = np.where(blank, width, np.searchsorted(edges, numbers, side="right"))
-        return _ColumnFeature(numbers, bins.astype(np.int64), width, coded=False)
+        return _ColumnFeature(numbers, bins.astype(np.int64), width, is_coded=False)
     texts = spell_cells(column).alias("value")
     counts = texts.drop_nulls().value_counts().sort(["count", "value"], descending=[True, False])
     values = counts["value"].head(_MOST_VALUES)
     width = len(values) + 1
     codes = texts.replace_strict(values, range(len(values)), default=len(values), return_dtype=pl.Int64).to_numpy()
     bins = np.where(blank, width, codes).astype(np.int64)
-    return _ColumnFeature(np.where(blank, np.nan, codes), bins, width, coded=True)
+    return _ColumnFeature(np.where(blank, np.nan, codes), bins, width, is_coded=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ def _make_untrained_learner(learner: str, rows: LearnerFeatures, classes: int, s
             l2_regularization=5.0,
             max_leaf_nodes=8,
             early_stopping=False,
-            categorical_features=rows.coded,
+            categorical_features=rows.coded_mask,
             random_state=seed,
         )
     if learner == "bayes":

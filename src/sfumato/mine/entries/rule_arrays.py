@@ -23,11 +23,11 @@ class RuleArrays:
     """The number of each rule's antecedent."""
     target: Codes
     """The item that each rule predicts."""
-    public: Codes
+    public_counts: Codes
     """|pub(R)|."""
     public_fit: Codes
     """Rows of pub(R) that hold the predicted item."""
-    hidden: Codes
+    hidden_counts: Codes
     """|hid(R)|."""
     hidden_fit: Codes
     """Rows of hid(R) that hold the predicted item."""
@@ -80,7 +80,7 @@ def join_rule_arrays(parts: Sequence[RuleArrays]) -> RuleArrays:
         np.concatenate([part.antecedent + index for part, index in zip(parts, part_offsets, strict=False)])
     ]
     rules = np.argsort(antecedent, kind="stable")
-    names = ("target", "public", "public_fit", "hidden", "hidden_fit")
+    names = ("target", "public_counts", "public_fit", "hidden_counts", "hidden_fit")
     counts: dict[str, Codes] = {name: np.concatenate([getattr(part, name) for part in parts])[rules] for name in names}
     return RuleArrays(
         start=_cumulate_lengths(lengths[order]),

@@ -219,7 +219,7 @@ def reconstruct_distribution(
         value_estimate = _iterate_over_values(
             noisy, parsed_noise, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
         )
-        estimate = value_estimate if stop != "chi2" else replace(value_estimate, stopped=estimate.stopped)
+        estimate = value_estimate if stop != "chi2" else replace(value_estimate, stop_reason=estimate.stop_reason)
     low, high = bounded(
         intervals, estimate, counts, channel, (compute_even_shares(fine), starts), confidence, randomness
     )
@@ -232,7 +232,7 @@ def reconstruct_distribution(
         intervals="none" if np.isnan(low).any() else intervals,
         confidence=confidence,
         iterations=estimate.iterations,
-        stopped=estimate.stopped,
+        stopped=estimate.stop_reason,
         statistic=statistic,
         freedom=fit.freedom,
         p_value=fit.compute_p_value(statistic),

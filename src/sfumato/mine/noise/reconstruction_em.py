@@ -46,9 +46,9 @@ _COARSE = 256
 class ChiSquareFit:
     """How well an estimate predicts the noisy histogram: Pearson's statistic over groups of noisy bins."""
 
-    grouped: Floats
+    grouped_channel: Floats
     """The channel, its rows summed by group."""
-    observed: Floats
+    observed_counts: Floats
     freedom: int
 
     @classmethod
@@ -60,8 +60,8 @@ class ChiSquareFit:
 
     def compute_statistic(self, probabilities: Floats) -> float:
         """Σ (observed − expected)² / expected."""
-        expected_counts = self.observed.sum() * (self.grouped @ probabilities)
-        return float(np.sum((self.observed - expected_counts) ** 2 / np.maximum(expected_counts, 1e-12)))
+        expected_counts = self.observed_counts.sum() * (self.grouped_channel @ probabilities)
+        return float(np.sum((self.observed_counts - expected_counts) ** 2 / np.maximum(expected_counts, 1e-12)))
 
     def compute_p_value(self, statistic: float) -> float:
         """The probability of a statistic this large if the estimate were true."""
@@ -83,7 +83,7 @@ class StepRisk:
     In a direction in which noise leaves a share λ, t steps have fitted 1 − (1 − λ)ᵗ, including chance.
     """
 
-    kept: Floats
+    kept_shares: Floats
     """λ of every direction: how much of it is left in noisy values."""
     spread: Floats
     """The variance that each direction, fully fitted, adds to each bin: bins × directions."""
@@ -102,7 +102,7 @@ class StepRisk:
 
     def measure_risk(self, steps: int) -> float:
         """In units of χ²."""
-        fitted_shares = -np.expm1(steps * np.log1p(-self.kept))
+        fitted_shares = -np.expm1(steps * np.log1p(-self.kept_shares))
         error = (
             np.sqrt(2 / np.pi) * np.sqrt(self.spread @ fitted_shares**2).sum()
         )  # Σ of the bins' mean absolute errors
@@ -125,7 +125,7 @@ class EmEstimate:
 
     probabilities: Floats
     iterations: int
-    stopped: Literal["chi2", "difference", "iterations"]
+    stop_reason: Literal["chi2", "difference", "iterations"]
 
 
 def binned_em(
@@ -164,7 +164,7 @@ def run_em(
         few = merge_true_bins(channel, start_shares)
         coarse_estimate = run_em(counts, few[0], few[1], stop, level=level, most=most)
         estimate = run_em(counts, channel, start_shares, coarse_estimate.iterations)
-        return EmEstimate(estimate.probabilities, coarse_estimate.iterations, coarse_estimate.stopped)
+        return EmEstimate(estimate.probabilities, coarse_estimate.iterations, coarse_estimate.stop_reason)
     filled_mask = counts > 0
     rows, share = np.ascontiguousarray(channel[filled_mask]), counts[filled_mask] / counts.sum()
     columns = np.ascontiguousarray(rows.T)

@@ -31,13 +31,15 @@ class NoisyMoments:
     """Of the known cells; 0 for a column without any."""
     covariance: Floats
     """Centred, and divided by the number of all rows."""
-    together: Floats
+    joint_shares: Floats
     """The share of rows in which both of two columns have a cell."""
 
     @property
     def complete(self) -> Floats:
         """The covariances over the rows that have both cells; they need not be positive semi-definite."""
-        return np.divide(self.covariance, self.together, out=np.zeros_like(self.covariance), where=self.together > 0)
+        return np.divide(
+            self.covariance, self.joint_shares, out=np.zeros_like(self.covariance), where=self.joint_shares > 0
+        )
 
 
 def sum_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
@@ -93,7 +95,7 @@ class Spectrum:
     """One per column, in coordinates where the noise has variance 1 in every direction."""
     whiten: Floats
     """Maps numbers (a column vector) to coordinates where noise has variance 1."""
-    back: Floats
+    inverse: Floats
     """Maps them back."""
     silent: Floats
     """Projects onto the directions without any noise."""
@@ -101,7 +103,7 @@ class Spectrum:
     """The range of the eigenvalues of noise alone."""
 
     @property
-    def kept(self) -> int:
+    def kept_count(self) -> int:
         """How many eigenvalues exceed the noise."""
         return int((self.eigenvalues > self.bounds.high).sum())
 
@@ -109,8 +111,8 @@ class Spectrum:
         """The projection of centred numbers onto the directions that hold data: the largest eigenvalues', and noiseless
         ones.
         """
-        most = self.vectors[:, : self.kept if direction_count is None else direction_count]
-        return np.asarray(self.back @ most @ most.T @ self.whiten + self.silent)
+        most = self.vectors[:, : self.kept_count if direction_count is None else direction_count]
+        return np.asarray(self.inverse @ most @ most.T @ self.whiten + self.silent)
 
 
 def compute_spectrum(noisy_moments: NoisyMoments, noise: Floats) -> Spectrum:

@@ -35,7 +35,7 @@ class TreeColumn:
     """One column that a tree tests."""
 
     name: str
-    dated: bool = False
+    is_date: bool = False
     """Whether numbers are days since 1970."""
     categories: tuple[str, ...] | None = None
     """The distinguished words, by their codes; None for numbers and dates."""
@@ -65,7 +65,7 @@ class TreeColumn:
                 f"{self.name} in {_format_word_set(self.categories[:last])}",
                 f"{self.name} in {_format_word_set(self.categories[last:])}",
             )
-        threshold_text = _format_day(threshold) if self.dated else f"{threshold:.6g}"
+        threshold_text = _format_day(threshold) if self.is_date else f"{threshold:.6g}"
         return f"{self.name} <= {threshold_text}", f"{self.name} > {threshold_text}"
 
 

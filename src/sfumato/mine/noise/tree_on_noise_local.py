@@ -88,16 +88,16 @@ class _PendingNode:
     parent: int
     is_left: bool
     depth: int
-    tested: frozenset[int]
+    tested_columns: frozenset[int]
     grow: _NodeRows
-    held: _NodeRows
+    held_part: _NodeRows
 
 
 @dataclass(frozen=True, eq=False)
 class LocalGrower:
     """The inputs of growing a tree."""
 
-    coded: CodedColumns
+    columns: CodedColumns
     noisy: Mapping[int, NoisyIntervals]
     classes: Ints
     count: int
@@ -111,7 +111,7 @@ class LocalGrower:
         children: list[list[int]] = []
         tallies: list[Ints] = []
         held_tallies: list[Ints] = []
-        start = [_NodeRows(rows, self.coded.codes[rows]) for rows in (grow, held_rows)]
+        start = [_NodeRows(rows, self.columns.codes[rows]) for rows in (grow, held_rows)]
         stack = [_PendingNode(-1, False, 0, frozenset(), start[0], start[1])]
         while stack:
             pending = stack.pop()
@@ -120,13 +120,13 @@ class LocalGrower:
             if pending.parent >= 0:
                 children[pending.parent][0 if pending.is_left else 1] = node
             tallies.append(self._tally(pending.grow.rows))
-            held_tallies.append(self._tally(pending.held.rows))
+            held_tallies.append(self._tally(pending.held_part.rows))
             children.append([LEAF, LEAF])
             split, pending = self._split(pending, tallies[-1])
             if split is None:
                 tests.append((LEAF, np.nan, False))
                 continue
-            tests.append((split.feature, self.coded.place_threshold(split.feature, split.code), split.missing_left))
+            tests.append((split.feature, self.columns.place_threshold(split.feature, split.code), split.missing_left))
             stack += self._build_children(pending, split, node)
         feature, threshold, missing = (np.array(part) for part in zip(*tests, strict=True))
         sides = np.array(children, dtype=np.int64)
@@ -142,10 +142,12 @@ class LocalGrower:
         if rows < 2 * self.min_rows or pending.depth == self.max_depth or int((tally > 0).sum()) < 2:
             return None, pending
         if pending.depth and rows >= self.reconstruct_from:  # at the root it has been done
-            grow, held_part = (self._reconstruct(part, pending.tested) for part in (pending.grow, pending.held))
-            pending = replace(pending, grow=grow, held=held_part)
+            grow, held_part = (
+                self._reconstruct(part, pending.tested_columns) for part in (pending.grow, pending.held_part)
+            )
+            pending = replace(pending, grow=grow, held_part=held_part)
         return find_purest_split(
-            pending.grow.codes, self.classes[pending.grow.rows], self.count, self.coded.missing, self.min_rows
+            pending.grow.codes, self.classes[pending.grow.rows], self.count, self.columns.missing, self.min_rows
         ), pending
 
     def _reconstruct(self, part: _NodeRows, tested_columns: frozenset[int]) -> _NodeRows:
@@ -163,14 +165,14 @@ class LocalGrower:
 
     def _build_children(self, pending: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
         """The right child first, so that the left one is grown next."""
-        tested_columns = pending.tested | {split.feature}
+        tested_columns = pending.tested_columns | {split.feature}
         goes = [
             np.where(
-                part.codes[:, split.feature] == self.coded.missing,
+                part.codes[:, split.feature] == self.columns.missing,
                 split.missing_left,
                 part.codes[:, split.feature] <= split.code,
             )
-            for part in (pending.grow, pending.held)
+            for part in (pending.grow, pending.held_part)
         ]
         return [
             _PendingNode(
@@ -179,7 +181,7 @@ class LocalGrower:
                 pending.depth + 1,
                 tested_columns,
                 pending.grow.select(goes[0] == is_left),
-                pending.held.select(goes[1] == is_left),
+                pending.held_part.select(goes[1] == is_left),
             )
             for is_left in (False, True)
         ]

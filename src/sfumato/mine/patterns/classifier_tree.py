@@ -28,7 +28,7 @@ class TreeNode:
         return sum(self.counts.values())
 
     @property
-    def predicted(self) -> str:
+    def predicted_class(self) -> str:
         """The class that the rules say: the commonest."""
         return max(sorted(self.counts), key=lambda name: self.counts[name])
 

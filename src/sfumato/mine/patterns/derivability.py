@@ -62,7 +62,7 @@ class ForcedPattern:
 class JointReasoning:
     """What follows from all supports together."""
 
-    forced: tuple[ForcedPattern, ...]
+    patterns: tuple[ForcedPattern, ...]
     complete: bool
     """Whether every pattern was examined: if not, there may be more."""
 
@@ -78,11 +78,11 @@ class SupportBounds(NamedTuple):
 class SupportReasoning:
     """All that follows from published supports, one unknown at a time."""
 
-    known: KnownSets
+    known_sets: KnownSets
     """The published sets and those whose support follows exactly."""
     records: Ints
     """What is forced, as the kernel's records."""
-    published: int
+    published_count: int
     """The number of published sets; those after them, in the order of `known.rows`, were derived."""
 
 
@@ -136,7 +136,7 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     reasoning = reason_from_supports(patterns, k)
     leaks = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
-        exact = find_exactly_forced(patterns, k).forced  # its ranges are the tightest
+        exact = find_exactly_forced(patterns, k).patterns  # its ranges are the tightest
         exact_conjunctions = {pattern.either[0] for pattern in exact}
         leaks = [leak for leak in leaks if len(leak.either) > 1 or leak.either[0] not in exact_conjunctions] + list(
             exact
@@ -181,7 +181,7 @@ def find_exactly_forced(
             cells.least,
             cells.most,
         )
-        for cells in search.forced
+        for cells in search.forced_cells
     ]
     return JointReasoning(tuple(leaks), search.complete)
 
@@ -206,7 +206,7 @@ def _decode_records(reasoning: SupportReasoning, names: Items) -> Iterator[Force
     for kind, node, item, mask, other, least, most in reasoning.records.tolist():
         if kind == DERIVED:
             continue
-        members = reasoning.known.list_members(node) + (() if item < 0 else (item,))
+        members = reasoning.known_sets.list_members(node) + (() if item < 0 else (item,))
         masks = (mask, other) if kind == EITHER else (mask,)
         yield ForcedPattern(
             tuple(_build_conjunction(members, present_mask, names) for present_mask in masks), least, most
@@ -228,10 +228,10 @@ def _index_pattern_supports(patterns: Patterns) -> dict[frozenset[int], int]:
 
 def _list_leftover_channels(reasoning: SupportReasoning, patterns: Patterns, k: int) -> Iterator[ForcedPattern]:
     """Channels of sets that lack a subset: only intervals in which every set is known, such as a rule's two sides."""
-    if not len(reasoning.known.left_over):
+    if not len(reasoning.known_sets.left_over):
         return
     supports = _index_pattern_supports(patterns) | {frozenset(): patterns.baskets}
-    for row in reasoning.known.left_over.tolist():
+    for row in reasoning.known_sets.left_over.tolist():
         outer = tuple(patterns.codes[patterns.offsets[row] : patterns.offsets[row + 1]].tolist())
         exact: dict[frozenset[int], int] = {}
         next_sets = [frozenset(outer)]

@@ -61,7 +61,7 @@ def count_basket_kinds(baskets: Baskets, items: Items) -> Ints:
 class ForcedSearch:
     """What a search through all databases found."""
 
-    forced: tuple[ForcedCells, ...]
+    forced_cells: tuple[ForcedCells, ...]
     complete: bool
     """Whether every pattern was examined."""
 

@@ -36,7 +36,7 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
         return False
     elements, tokens = sequences.element_offsets.size - 1, sequences.codes.size
     starts = np.concatenate(([0], np.cumsum(layout.counts)))
-    layout.joined = JoinRows(
+    layout.join_rows = JoinRows(
         masks=np.empty(elements, dtype=np.uint64),
         followers=np.empty(elements, dtype=np.uint64),
         begins=np.empty(elements, dtype=np.uint32),
@@ -50,8 +50,8 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
     state = np.zeros(fields.FIELDS, dtype=np.int64)
     state[fields.LEAST], state[fields.MASK_ITEMS], state[fields.LARGEST] = question.least, items, 1
     cut = (sequences.codes, sequences.element_offsets, sequences.offsets)
-    lay_joins(state, *cut, layout.joined, layout.tasks, starts.copy())
-    count_join_pairs(state, layout.joined, layout.tasks, make_join_stack(int(layout.counts.max())))
+    lay_joins(state, *cut, layout.join_rows, layout.tasks, starts.copy())
+    count_join_pairs(state, layout.join_rows, layout.tasks, make_join_stack(int(layout.counts.max())))
     layout.largest = int(state[fields.LARGEST])
     layout.longest = int(np.diff(sequences.element_offsets[sequences.offsets]).max(initial=0))
     return True

@@ -102,7 +102,7 @@ def _lay_lists(
     if items > MOST_ITEMS:
         layout.lists = SequenceLists(flat, places, starts, layout.codes)
         return
-    rows = _merge_equal_rows(_MarkedRows(flat, bounds, starts), items)
+    rows = _merge_equal_rows(_MarkedSequences(flat, bounds, starts), items)
     words = (np.diff(rows.bounds) + 62) >> 6  # a mark is no position
     layout.masks = MaskRows(
         followers=np.empty(len(rows.flat), dtype=np.uint64),
@@ -121,7 +121,7 @@ def _lay_lists(
     lay_masks(state, rows.flat, len(rows.flat), layout.masks, make_mask_stack())
 
 
-class _MarkedRows(NamedTuple):
+class _MarkedSequences(NamedTuple):
     """Rows of ranks with marks after them."""
 
     flat: Codes
@@ -132,7 +132,7 @@ class _MarkedRows(NamedTuple):
     """How often each row occurs, ascending."""
 
 
-def _merge_equal_rows(rows: _MarkedRows, items: int) -> _MarkedRows:
+def _merge_equal_rows(rows: _MarkedSequences, items: int) -> _MarkedSequences:
     """Each row once, with its weight, if that is worth the search for equal ones; rows with a weight come last."""
     count = len(rows.bounds) - 1
     if count < MANY_ROWS:
@@ -147,7 +147,7 @@ def _merge_equal_rows(rows: _MarkedRows, items: int) -> _MarkedRows:
     bounds = np.concatenate(([0], np.cumsum(np.diff(rows.bounds)[firsts])))
     flat, counts = np.empty(int(bounds[-1]), dtype=np.int32), np.zeros(items, dtype=np.int64)
     prepare.gather_rows(rows.flat, rows.bounds, firsts, np.full(items, -1), flat, counts)
-    return _MarkedRows(flat, bounds, np.concatenate(([0], np.cumsum(counts))), weights)
+    return _MarkedSequences(flat, bounds, np.concatenate(([0], np.cumsum(counts))), weights)
 
 
 @dataclass(slots=True)
@@ -168,7 +168,7 @@ class _ThreadedSequenceSearch:
         self.next_batch = count()
         self.failures: list[BaseException] = []
         self.is_stopped = False
-        self.done = self.patterns = self.codes = 0
+        self.done_count = self.patterns = self.codes = 0
         self.began = time.monotonic()
         self.other: threading.Thread | None = None
 
@@ -199,10 +199,10 @@ class _ThreadedSequenceSearch:
                 if is_full:
                     self._keep(worker, batch)
                 if is_first:
-                    progress.report_progress(STEP, self.done, self.layout.codes.size)
+                    progress.report_progress(STEP, self.done_count, self.layout.codes.size)
                     self._call_other_thread()
             self._keep(worker, batch)
-            self.done += batch.stop - batch.first
+            self.done_count += batch.stop - batch.first
             if is_first:
                 self._call_other_thread()
 

@@ -69,11 +69,11 @@ class SequenceLayout:
     elements: ElementRows | None = None
     pairs: PairCounts | None = None
     """With elements of itemsets: the patterns of two items, counted before."""
-    joined: JoinRows | None = None
+    join_rows: JoinRows | None = None
     tasks: JoinTasks | None = None
-    """With `joined`."""
+    """With `join_rows`."""
     largest: int = 1
-    """With `joined`: the largest number of frequent items in an element."""
+    """With `join_rows`: the largest number of frequent items in an element."""
 
 
 class FoundPatterns(NamedTuple):
@@ -102,7 +102,7 @@ class SubsequenceWorker:
             ends=np.empty(BUFFER_PATTERNS, np.int64),
             supports=np.empty(BUFFER_PATTERNS, np.int64),
         )
-        if layout.joined is not None:
+        if layout.join_rows is not None:
             self._join_stack = make_join_stack()
         elif layout.elements is not None:
             self._make_end_arrays()
@@ -160,12 +160,12 @@ class SubsequenceWorker:
     def begin(self, first: int, stop: int) -> None:
         """Take the tasks, frequent items, from `first` up to `stop`."""
         layout, state = self._layout, self._state
-        if layout.joined is not None and layout.tasks is not None:
+        if layout.join_rows is not None and layout.tasks is not None:
             from sfumato.kernels.sequences.subsequences_joins import begin_joins
 
             self._grow_to(fields.JOIN_ENTRIES, int(layout.tasks.starts[stop] - layout.tasks.starts[first]))
             state[fields.MASK_ITEMS], state[fields.LARGEST] = layout.codes.size, layout.largest
-            begin_joins(state, layout.joined, layout.tasks, self._join_stack, first, stop)
+            begin_joins(state, layout.join_rows, layout.tasks, self._join_stack, first, stop)
         elif layout.elements is not None:
             rows = layout.elements
             self._grow_to(fields.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
@@ -201,10 +201,10 @@ class SubsequenceWorker:
         state, layout = self._state, self._layout
         state[fields.WORK_LEFT] = work
         while True:
-            if layout.joined is not None:
+            if layout.join_rows is not None:
                 from sfumato.kernels.sequences.subsequences_joins import search_join_rows
 
-                status = search_join_rows(state, self._output, self._path, layout.joined, self._join_stack)
+                status = search_join_rows(state, self._output, self._path, layout.join_rows, self._join_stack)
             elif layout.elements is not None:
                 from sfumato.kernels.sequences.subsequences_ends import search_ends
 
@@ -277,7 +277,7 @@ def make_mask_pairs() -> dict[str, Any]:
     items = over_masks.MOST_ITEMS
     return {
         "pairs": np.zeros(items**2, np.int64),
-        "followed": np.zeros(items, np.uint64),
+        "frequent_followers": np.zeros(items, np.uint64),
         "totals": np.zeros(items, np.int64),
         "heavy": np.full(1, 1 << 62, np.int64),
         "weights": np.zeros(1, np.int64),
@@ -298,7 +298,7 @@ def make_join_partners() -> dict[str, Any]:
     """Room for what is near each item of itemsets, what follows and joins it, and how often."""
     from sfumato.kernels.sequences.subsequences_joins import JOINING
 
-    words = {name: np.zeros(JOINING, dtype=np.uint64) for name in ("nearest", "followed", "joined")}
+    words = {name: np.zeros(JOINING, dtype=np.uint64) for name in ("nearest", "frequent_followers", "frequent_joiners")}
     return {**words, "pairs": np.zeros(2 * JOINING**2, dtype=np.int64)}
 
 

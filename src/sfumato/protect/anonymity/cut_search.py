@@ -52,7 +52,7 @@ class BestCuts:
     bound: int
     """Whether it is proven that no set of cuts costs less."""
     proven: bool
-    examined: int
+    examined_count: int
     """How many nodes of the tree were evaluated, some of them more than once."""
     seconds: float
 
@@ -75,10 +75,10 @@ class CutSearch:
         self._table = _build_kernel_table(distinct, len(codes), self._start, goal)
         rows = distinct.height
         self._work = _make_work_arrays(rows, self._values, self._table.rule.labels)
-        self._everybody = np.arange(rows, dtype=np.int32)
+        self._all_rows = np.arange(rows, dtype=np.int32)
         self._trial = _make_stack(rows, self._values, 1)
         self._visits = rows * len(codes)
-        self._spent = 0
+        self._spent_visits = 0
         self._begin = 0.0
         # Only the search order: not the randomness of the release, and no secret.
         self._chance = np.random.default_rng(0)
@@ -90,7 +90,7 @@ class CutSearch:
         report_progress("looking for a good set of cuts")
         self._begin = time.monotonic()  # not before the kernels are loaded: the first time they are compiled
         head, cost = self._find_good_start()
-        stack = _make_stack(len(self._everybody), self._values, 16)
+        stack = _make_stack(len(self._all_rows), self._values, 16)
         tree.set_root_frame(self._table, self._work, stack)
         stack.frames[0, tree.TAIL_END] = len(self._every_cut)
         stack.tails[: len(self._every_cut)] = self._every_cut
@@ -98,7 +98,7 @@ class CutSearch:
         stack.frames[0, tree.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
         stack.best_head[:], stack.state[tree.BEST] = head, cost
         outcome, tree_visits = tree.RUNNING, 0
-        start_visits = self._spent
+        start_visits = self._spent_visits
         while outcome != tree.DONE and not self._is_late():
             outcome = tree.search_cuts(self._table, self._work, stack, _CHUNK)
             tree_visits += _CHUNK
@@ -106,7 +106,7 @@ class CutSearch:
                 stack = _double_space(stack)
             if stack.state[tree.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
-            elif 2 * (self._spent - start_visits) < tree_visits:  # a better set found now prunes the tree sooner
+            elif 2 * (self._spent_visits - start_visits) < tree_visits:  # a better set found now prunes the tree sooner
                 head, cost = min((head, cost), self._shake_cuts(head), key=lambda pair: pair[1])
             stack.best_head[:], stack.state[tree.BEST] = head, cost
             report_progress("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
@@ -133,7 +133,7 @@ class CutSearch:
         if self._compute_set_cost(every) is not None:
             best = min(best, self._polish_cuts(every), key=lambda pair: pair[1])
         for _ in range(_SHAKES):
-            if self._spent > _SEEDING or self._is_late():
+            if self._spent_visits > _SEEDING or self._is_late():
                 break
             best = min(best, self._shake_cuts(best[0]), key=lambda pair: pair[1])
         return best
@@ -149,18 +149,18 @@ class CutSearch:
         """The cost of a set of cuts; None if it leaves small classes and suppression is not allowed."""
         from sfumato.kernels.anonymity.k_optimize_cells import compute_cut_cost
 
-        self._spent += self._visits
-        cost, small = compute_cut_cost(self._table, self._work, self._everybody, head)
+        self._spent_visits += self._visits
+        cost, small = compute_cut_cost(self._table, self._work, self._all_rows, head)
         return int(cost) if self._goal.suppress or not small else None
 
     def _polish_cuts(self, head: Flags) -> tuple[Flags, int]:
         """Add, remove and shift single cuts while the set gets cheaper."""
-        limit = self._spent + _SEEDING
+        limit = self._spent_visits + _SEEDING
         while True:
             head, cost = self._grow_set(head)
             has_changed = False
             for cut in self._every_cut[head[self._every_cut]].tolist():
-                if self._spent > limit or self._is_late():
+                if self._spent_visits > limit or self._is_late():
                     return head, cost
                 for trial in self._list_moves(head, cut):
                     other = self._compute_set_cost(trial)
@@ -186,7 +186,7 @@ class CutSearch:
         """The cost of a set, and what each further cut would do to it."""
         from sfumato.kernels.anonymity.k_optimize import weigh_head
 
-        self._spent += self._visits
+        self._spent_visits += self._visits
         self._trial.head[:] = head
         cost = weigh_head(self._table, self._work, self._trial)
         return int(cost), self._work.effect[:, : self._values]
@@ -259,7 +259,7 @@ def _make_work_arrays(rows: int, values: int, labels: int) -> CutScratch:
         counts=np.zeros((2, values), dtype=np.int64),
         label_counts=np.zeros(values * labels, dtype=np.int64),
         effect=np.zeros((4, values + 1), dtype=np.int64),
-        tailed=np.zeros(values, dtype=np.bool_),
+        tail_mask=np.zeros(values, dtype=np.bool_),
         slots=np.full(slots, -1, dtype=np.int32),
         cell_of=np.zeros(rows, dtype=np.int32),
         cells=np.zeros((4, rows), dtype=np.int64),

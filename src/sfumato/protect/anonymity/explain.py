@@ -67,9 +67,9 @@ class LatticeNode:
     """One node of a small lattice, for a plot."""
 
     levels: Levels
-    suppressed: int
+    suppressed_count: int
     will_do: bool
-    chosen: bool
+    is_chosen: bool
     loss: float
 
 
@@ -158,15 +158,15 @@ def _explain_column(
     from sfumato.protect.anonymity.metrics import compute_loss
 
     level = levels[number]
-    suppressed_count = grouping.judge(levels, judge).suppressed
+    suppressed_count = grouping.judge(levels, judge).suppressed_count
     if level == 0:
         return Why(name, 0, 0, suppressed_count, most, None, None, None)
     one_finer = (*levels[:number], level - 1, *levels[number + 1 :])
-    forced_count = grouping.judge(one_finer, judge).suppressed
+    forced_count = grouping.judge(one_finer, judge).suppressed_count
     ceiling = tuple(level - 1 if i == number else size - 1 for i, size in enumerate(grouping.shape))
     weights = method.list_column_weights(grouping.names)
     best = find_optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
-    needed_limit = None if best else grouping.judge(ceiling, judge).suppressed / grouping.rows
+    needed_limit = None if best else grouping.judge(ceiling, judge).suppressed_count / grouping.rows
     return Why(
         column=name,
         level=level,
@@ -189,7 +189,7 @@ def _list_lattice_nodes(
     nodes = []
     for node in product(*(range(size) for size in grouping.shape)):
         verdict = roll_up.group_below(node).decide(node, judge)
-        will_do = verdict.suppressed <= most and verdict.classes > 0
+        will_do = verdict.suppressed_count <= most and verdict.classes > 0
         loss = float(compute_loss(grouping, verdict))
-        nodes.append(LatticeNode(node, verdict.suppressed, will_do, node == levels, loss))
+        nodes.append(LatticeNode(node, verdict.suppressed_count, will_do, node == levels, loss))
     return tuple(nodes)

@@ -222,11 +222,13 @@ class Generalize(Method):
 
         incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
         _, checked_count = minimal_in(grouping, judge, most)
-        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked_count, len(incognito.accepted))
+        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked_count, len(incognito.accepted_nodes))
         # Without suppression nothing costs less than a minimal node; with it, a coarser one may.
-        best = self._choose_cheapest(incognito.accepted if most else incognito.minimal, grouping, judge, weights)
+        best = self._choose_cheapest(incognito.accepted_nodes if most else incognito.minimal, grouping, judge, weights)
         counts = (*incognito.counts, ours)
-        return BestNode(best, incognito.counts[-1].checked, nodes, True, incognito.minimal, incognito.accepted, counts)
+        return BestNode(
+            best, incognito.counts[-1].checked, nodes, True, incognito.minimal, incognito.accepted_nodes, counts
+        )
 
     def _choose_cheapest(
         self, nodes: Sequence[Levels], grouping: Grouping, judge: ModelJudge, weights: Weights | None
@@ -300,14 +302,14 @@ class Generalize(Method):
         top = grouping.decide(tuple(size - 1 for size in grouping.shape), judge)
         cures = []
         if grouping.rows and top.classes and not grouping.judge(top.levels, judge).forbidden:
-            cures.append(f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more")
+            cures.append(f"raise suppression_limit to {top.suppressed_count / grouping.rows:.4f} or more")
         k = self._find_largest_k(grouping, top.levels, most)
         if k:
             cures.append(f"choose k = {k} at most")
         cures.append('give every hierarchy a level with one label (such as "*"), or relax the models')
         return ImpossibleRelease(
             f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
-            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {'; or '.join(cures)}"
+            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed_count} are); {'; or '.join(cures)}"
         )
 
     def _find_largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
@@ -317,7 +319,11 @@ class Generalize(Method):
 
         def does(k: int) -> bool:
             judged_node = grouping.judge(top, ModelJudge((*other_models, KAnonymity(k=k))))
-            return judged_node.suppressed <= most and not judged_node.forbidden and not judged_node.refused.all()
+            return (
+                judged_node.suppressed_count <= most
+                and not judged_node.forbidden
+                and not judged_node.refused_mask.all()
+            )
 
         low, high = 1, required_k
         if not required_k or not does(1):
@@ -344,14 +350,14 @@ def minimal_nodes(
 def compute_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:
     """What publishing at a node costs, by every metric."""
     columns = len(best.levels)
-    published_count = grouping.rows - best.suppressed
+    published_count = grouping.rows - best.suppressed_count
     return {
         "loss": float(compute_loss(grouping, best)),
         "loss_geometric": float(compute_geometric_product(grouping, best)) ** (1 / columns) - 1,
         "discernibility": compute_discernibility(grouping, best),
         "height": sum(best.levels),
         "average_class_size": published_count / best.classes,
-        "suppressed_rows": best.suppressed,
+        "suppressed_rows": best.suppressed_count,
     }
 
 
@@ -369,10 +375,12 @@ def collect_details(
         suppressed=suppressed_rows,
         classes=best.best.classes,
         nodes=best.nodes,
-        checked=best.checked,
+        checked=best.checked_count,
         proven=best.proven,
         minimal=best.minimal,
-        generalizations=None if best.accepted is None else _list_generalizations(best.accepted, set(best.minimal)),
+        generalizations=None
+        if best.accepted_nodes is None
+        else _list_generalizations(best.accepted_nodes, set(best.minimal)),
         node_counts=pl.DataFrame(best.counts, schema=NodeCount._fields, orient="row") if best.counts else None,
     )
 

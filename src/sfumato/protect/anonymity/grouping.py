@@ -67,7 +67,7 @@ class Grouping:
         ]
         self._bundles = choose_bundles(self._widths)
         self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
-        self._own: Levels | None = None  # the node at which every row is a class of its own
+        self._row_levels: Levels | None = None  # the node at which every row is a class of its own
         all_codes = codes if population is None else np.concatenate([codes, population], axis=1)
         first, of_row = self._find_distinct(np.ascontiguousarray(all_codes), distinct=distinct and population is None)
         self.distinct_of_row = of_row[:row_count]
@@ -79,7 +79,7 @@ class Grouping:
         # Distinct rows are numbered in order of appearance, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
         self._prepare_columns(np.ascontiguousarray(all_codes[:, first]), weights)
-        self._own = tuple(0 for _ in hierarchies)
+        self._row_levels = tuple(0 for _ in hierarchies)
         self.origin: Ints = np.arange(self._ours, dtype=np.int64)
         """For each distinct row, its row in the grouping that this one was coarsened from."""
 
@@ -111,8 +111,8 @@ class Grouping:
         self._numbers = ClassNumbers(codes.shape[1])
 
     def _hold(self, codes: Codes, weights: Ints) -> None:
-        self._codes, self._weights, self._sorted = codes, weights, find_sorted_column(codes)
-        self._bundled = [bundle_codes(codes, self._widths, columns) for columns in self._bundles]
+        self._codes, self._weights, self._sorted_column = codes, weights, find_sorted_column(codes)
+        self._bundled_codes = [bundle_codes(codes, self._widths, columns) for columns in self._bundles]
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
     def list_distinct(self) -> tuple[Codes, Ints]:
@@ -148,10 +148,14 @@ class Grouping:
         """The same from the classes that were just counted."""
         assert self.plain
         part = copy.copy(self)
-        part.__dict__ |= {"lost": self.lost, "_spared": self._spared, "marginals": self.marginals}
+        part.__dict__ |= {
+            "lost_leaves": self.lost_leaves,
+            "_spared_leaves": self._spared_leaves,
+            "marginals": self.marginals,
+        }
         part.__dict__["leaf_counts"] = self.leaf_counts
         count = part._ours = len(classes.sizes)
-        part._own, part.origin = levels, self.origin[classes.first]
+        part._row_levels, part.origin = levels, self.origin[classes.first]
         part.sensitive = {name: column.merge(classes.count_values(name)) for name, column in self.sensitive.items()}
         part._numbers = self._numbers.shorten(count)
         # Indexed by brackets, the rows would come in another order of memory, and be copied once more.
@@ -174,19 +178,19 @@ class Grouping:
         kernels, nodes = choose_lattice_loops(len(self._weights)), prod(self.shape)
         stride = nodes
         self._numbers.keys[:] = 0
-        for columns, codes in zip(self._bundles, self._bundled, strict=True):
+        for columns, codes in zip(self._bundles, self._bundled_codes, strict=True):
             lookup = np.zeros(1, dtype=np.int64)
             for column in columns:
                 size = self.shape[column]
                 stride //= size
-                tables = self._stacked[column]
+                tables = self._stacked_tables[column]
                 steps = (tables != tables[:, self._codes[column, row], None]).sum(axis=0)
                 lookup = np.add.outer(lookup, np.where(steps < size, steps * stride, nodes)).ravel()
             kernels.add_to_keys(self._numbers.keys, codes, lookup)
         return np.minimum(self._numbers.keys, nodes)
 
     @cached_property
-    def _stacked(self) -> list[Codes]:
+    def _stacked_tables(self) -> list[Codes]:
         return [np.array([table for table, _ in tables]) for tables in self._tables]
 
     def _find_distinct(self, codes: Codes, *, distinct: bool) -> tuple[Ints | slice, Codes]:
@@ -204,16 +208,18 @@ class Grouping:
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
         numbers = self._numbers
-        if levels == self._own:
+        if levels == self._row_levels:
             return numbers.of_row, numbers.sizes[: numbers.number_rows(self._weights)]
         kernels = choose_lattice_loops(len(self._weights))
         columns = [
             ColumnLookup(codes, *self._build_lookup(columns, tuple(levels[column] for column in columns)))
-            for columns, codes in zip(self._bundles, self._bundled, strict=True)
+            for columns, codes in zip(self._bundles, self._bundled_codes, strict=True)
         ]
         bounds = [0, len(self._weights)]
-        if self._sorted is not None:
-            bounds = split_into_blocks(self._codes[self._sorted], self._tables[self._sorted][levels[self._sorted]][0])
+        if self._sorted_column is not None:
+            bounds = split_into_blocks(
+                self._codes[self._sorted_column], self._tables[self._sorted_column][levels[self._sorted_column]][0]
+            )
         count = numbers.number_classes(kernels, columns, self._weights, bounds)
         return numbers.of_row, numbers.sizes[:count]
 
@@ -259,7 +265,7 @@ class Grouping:
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
         if self.missing is Missing.NEVER_MATCHES:
             lone_mask = unknown.any(axis=0)
-            return replace(plain, crowds=np.where(lone_mask, 1, plain.sizes), alone=lone_mask, _measured={})
+            return replace(plain, crowds=np.where(lone_mask, 1, plain.sizes), lone_mask=lone_mask, _measures={})
         leaves = [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)]
         groups = np.array(leaves, dtype=np.int64)
         counted_mask = np.ones(len(plain.sizes), dtype=np.bool_) if kept_mask is None else kept_mask
@@ -287,13 +293,13 @@ class Grouping:
 
     def count_cost(self, judged_node: JudgedNode) -> NodeVerdict:
         """Count the cost of a node that was just judged."""
-        levels, classes, refused_mask = judged_node.levels, judged_node.classes, judged_node.refused
+        levels, classes, refused_mask = judged_node.levels, judged_node.classes, judged_node.refused_mask
         excess, lasting = self._add_up_suppression(judged_node)
         hidden_among = classes.sizes * classes.crowds
         column_terms = zip(self.marginals, levels, excess.tolist(), strict=True)
         return NodeVerdict(
             levels=levels,
-            suppressed=judged_node.suppressed,
+            suppressed_count=judged_node.suppressed_count,
             lasting_rows=judged_node.lasting_rows,
             costs=tuple(int(marginal[level]) + more for marginal, level, more in column_terms),
             lasting=tuple(lasting.tolist()),
@@ -308,15 +314,15 @@ class Grouping:
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
         excess, lasting = np.zeros(len(judged_node.levels), dtype=np.int64), np.zeros(len(judged_node.levels))
-        if judged_node.suppressed or judged_node.lasting_rows:
-            spared_leaves, starts = self._spared
+        if judged_node.suppressed_count or judged_node.lasting_rows:
+            spared_leaves, starts = self._spared_leaves
             classes = judged_node.classes
             choose_lattice_loops(len(classes.first)).add_suppression_costs(
                 self._codes,
                 starts[np.arange(len(judged_node.levels)), judged_node.levels],
                 spared_leaves,
                 classes.first,
-                np.where(judged_node.refused, classes.sizes, 0),
+                np.where(judged_node.refused_mask, classes.sizes, 0),
                 judged_node.lasting * classes.sizes,
                 excess,
                 lasting,
@@ -326,7 +332,7 @@ class Grouping:
     def flag_suppressed_rows(self, levels: Levels, judge: ClassJudge) -> Flags:
         """Which rows of the table are suppressed at a node."""
         judged_node = self.judge(levels, judge)
-        flags: Flags = judged_node.refused[judged_node.classes.of_row][self.distinct_of_row]
+        flags: Flags = judged_node.refused_mask[judged_node.classes.of_row][self.distinct_of_row]
         return flags
 
     @cached_property
@@ -335,7 +341,7 @@ class Grouping:
         return tuple(max(len(hierarchy.rows) - 1, 1) for hierarchy in self.hierarchies)
 
     @cached_property
-    def lost(self) -> list[list[Ints]]:
+    def lost_leaves(self) -> list[list[Ints]]:
         """Per column and level, the leaves that a cell loses, by leaf; the last entry is a missing cell."""
         return [
             [_count_lost_leaves(hierarchy, level, scale) for level in range(hierarchy.height + 1)]
@@ -343,14 +349,14 @@ class Grouping:
         ]
 
     @cached_property
-    def _spared(self) -> tuple[Ints, Ints]:
+    def _spared_leaves(self) -> tuple[Ints, Ints]:
         """How many more leaves a suppressed cell loses than a published one, by column, level and leaf, in one row.
 
         Also the offset of each column and level in it.
         """
         starts = np.zeros((len(self.shape), max(self.shape)), dtype=np.int64)
         parts, offset = [], 0
-        for column, (levels, scale) in enumerate(zip(self.lost, self.scales, strict=True)):
+        for column, (levels, scale) in enumerate(zip(self.lost_leaves, self.scales, strict=True)):
             for level, lost_leaves in enumerate(levels):
                 starts[column, level] = offset
                 parts.append(scale - lost_leaves)
@@ -362,7 +368,7 @@ class Grouping:
         """Per column, the cost at each level without suppression."""
         return [
             np.array([int(counts @ lost_leaves) for lost_leaves in levels], dtype=np.int64)
-            for counts, levels in zip(self.leaf_counts, self.lost, strict=True)
+            for counts, levels in zip(self.leaf_counts, self.lost_leaves, strict=True)
         ]
 
     @cached_property

@@ -41,7 +41,7 @@ Graph = dict[Columns, set[Levels]]
 class IncognitoNodes:
     """What Incognito finds, and how much it looked at."""
 
-    accepted: tuple[Levels, ...]
+    accepted_nodes: tuple[Levels, ...]
     """Every node of all columns that satisfies the models."""
     minimal: tuple[Levels, ...]
     """Those of them without a finer one."""
@@ -101,7 +101,7 @@ def _make_check(part: Grouping, judge: ModelJudge, most_suppressed: int) -> Call
 
     def accepts(levels: Levels) -> bool:
         judged_node = roll_up.group_below(levels).judge(levels, judge)
-        return judged_node.suppressed <= most_suppressed and not judged_node.refused.all()
+        return judged_node.suppressed_count <= most_suppressed and not judged_node.refused_mask.all()
 
     return accepts
 

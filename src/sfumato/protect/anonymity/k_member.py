@@ -88,7 +88,7 @@ def _collect_distinct_places(parts: RowParts, columns: PartitionColumns) -> tupl
     from sfumato.kernels.anonymity.partition import list_distinct_places
 
     places_by_column = [
-        list_distinct_places(parts.cells, i, parts.starts, c.leaves) for i, c in enumerate(columns.each)
+        list_distinct_places(parts.cells, i, parts.starts, c.leaves) for i, c in enumerate(columns.columns)
     ]
     column_offsets = np.cumsum([0, *(len(flat) for flat, _ in places_by_column[:-1])])
     begins = np.array(
@@ -100,7 +100,7 @@ def _collect_distinct_places(parts: RowParts, columns: PartitionColumns) -> tupl
 def _compute_block_losses(parts: RowParts, blocks: Ints, columns: PartitionColumns) -> Floats:
     from sfumato.kernels.anonymity.k_member import compute_part_costs
 
-    costs = compute_part_costs(*_collect_distinct_places(parts, columns), columns.described).astype(np.float64)
+    costs = compute_part_costs(*_collect_distinct_places(parts, columns), columns.description).astype(np.float64)
     return np.add.reduceat(costs * parts.sizes, np.searchsorted(parts.starts, blocks[:-1]))
 
 
@@ -118,7 +118,7 @@ def _grow_clusters(blocks: RowParts, columns: PartitionColumns, size: int) -> Ro
         high = int(blocks.starts[end])
         starts = blocks.starts[begin : end + 1] - low
         cells, weights = blocks.cells[low:high], blocks.weights[low:high]
-        first = cluster_blocks(cells, weights, starts, size, first, cluster[low:high], columns.described)
+        first = cluster_blocks(cells, weights, starts, size, first, cluster[low:high], columns.description)
         begin = end
     return blocks.regroup_parts(cluster)
 
@@ -168,7 +168,7 @@ def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns:
     sizes = parts.sizes
     flat, begins = _collect_distinct_places(parts, columns)
     free = np.zeros(len(sizes), dtype=np.bool_)
-    nearest = find_nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.described)
+    nearest = find_nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.description)
     return _choose_hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least, free)
 
 

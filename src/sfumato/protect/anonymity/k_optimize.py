@@ -164,7 +164,7 @@ class _OrderedColumn:
     numeric: bool
     domain: Domain
     missing: bool
-    everything: str
+    full_label: str
     """The label that covers every possible value of the column: the only one that discloses nothing about a missing
     cell."""
 
@@ -191,7 +191,7 @@ class _OrderedColumn:
     def label(self, begin: int, end: int) -> str | None:
         """The published label of the values from one index to another."""
         if end > len(self.values):
-            return None if begin == len(self.values) else self.everything
+            return None if begin == len(self.values) else self.full_label
         if not self.numeric or end - begin == 1:
             return _label_words(self.domain, [self._leaves[value] for value in self.values[begin:end]])
         return format_range(_parse_number(self.values[begin]), _parse_number(self.values[end - 1]))
@@ -328,6 +328,6 @@ def _collect_cut_details(
         objective=best.objective,
         bound=best.bound,
         proven=best.proven,
-        examined=best.examined,
+        examined=best.examined_count,
         seconds=best.seconds,
     )

@@ -63,12 +63,12 @@ class BestNode:
     """The best node, and how much of the lattice was checked to prove it."""
 
     best: NodeVerdict | None
-    checked: int
+    checked_count: int
     nodes: int
     proven: bool = True
     minimal: tuple[Levels, ...] = ()
     """All minimal nodes, if requested."""
-    accepted: tuple[Levels, ...] | None = None
+    accepted_nodes: tuple[Levels, ...] | None = None
     """All accepted nodes, if requested."""
     counts: tuple[NodeCount, ...] = ()
     """What this search and another one looked at, if they are compared."""
@@ -78,7 +78,7 @@ _Rank = tuple[Fraction, Fraction, int, int, Levels]
 
 
 def _rank_node(value: Fraction, grouping: Grouping, verdict: NodeVerdict) -> _Rank:
-    return (value, compute_loss(grouping, verdict), verdict.suppressed, sum(verdict.levels), verdict.levels)
+    return (value, compute_loss(grouping, verdict), verdict.suppressed_count, sum(verdict.levels), verdict.levels)
 
 
 def find_optimal_node(
@@ -125,11 +125,13 @@ def find_optimal_node(
         live[levels] = False
         # Without suppression every model is steady if a coarser class is a union of finer ones.
         merging = judge.steady or judged_node.classes.overlapping is None
-        if judged_node.lasting_rows > most_suppressed or (most_suppressed == 0 and judged_node.suppressed and merging):
+        if judged_node.lasting_rows > most_suppressed or (
+            most_suppressed == 0 and judged_node.suppressed_count and merging
+        ):
             live[slice_finer_nodes(levels)] = False
-            if most_suppressed == 0 and judged_node.suppressed:
+            if most_suppressed == 0 and judged_node.suppressed_count:
                 condemn_nodes(live, grouping, judge, choose_witness(node_grouping, judged_node))
-        elif judged_node.suppressed > most_suppressed or judged_node.forbidden or judged_node.refused.all():
+        elif judged_node.suppressed_count > most_suppressed or judged_node.forbidden or judged_node.refused_mask.all():
             costs.learn(node_grouping.count_cost(judged_node))
         else:
             verdict = node_grouping.count_cost(judged_node)
@@ -138,7 +140,7 @@ def find_optimal_node(
                 rank = _rank_node(costs.compute_exactly(verdict), grouping, verdict)
                 best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
                 least = float(best[0][0])
-            if verdict.suppressed == 0:
+            if verdict.suppressed_count == 0:
                 live[slice_coarser_nodes(levels)] = False
         if best:
             live &= costs.bound <= least * (1 + _SLACK)
@@ -164,11 +166,11 @@ class _NodeChooser:
     def __init__(self, shape: Levels, bins: int) -> None:
         self._shape = np.array(shape, dtype=np.int64)
         self._gains, self._histogram = np.zeros(prod(shape), dtype=np.int32), np.zeros(bins, dtype=np.int64)
-        self._find_thresholds = -1
+        self._calls = -1
 
     def __call__(self, live: Flags, bound: Floats) -> int:
-        self._find_thresholds += 1
-        if self._find_thresholds % _COUNT_AGAIN:
+        self._calls += 1
+        if self._calls % _COUNT_AGAIN:
             node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
             return node if live.flat[node] else -1
         kernels = choose_lattice_loops(live.size)
@@ -196,14 +198,18 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
         open_[levels] = False
         merging = judge.steady or judged_node.classes.overlapping is None
         settles = judge.steady or (most_suppressed == 0 and merging)
-        if judged_node.suppressed <= most_suppressed and not judged_node.forbidden and not judged_node.refused.all():
+        if (
+            judged_node.suppressed_count <= most_suppressed
+            and not judged_node.forbidden
+            and not judged_node.refused_mask.all()
+        ):
             will_do[levels] = True
-            if settles or (judged_node.suppressed == 0 and merging):
+            if settles or (judged_node.suppressed_count == 0 and merging):
                 will_do[slice_coarser_nodes(levels)] = True
                 open_[slice_coarser_nodes(levels)] = False
         elif judged_node.lasting_rows > most_suppressed or (settles and not judged_node.forbidden):
             open_[slice_finer_nodes(levels)] = False
-            if most_suppressed == 0 and judged_node.suppressed:
+            if most_suppressed == 0 and judged_node.suppressed_count:
                 condemn_nodes(open_, grouping, judge, choose_witness(node_grouping, judged_node))
         if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
@@ -249,9 +255,9 @@ def find_heuristic_node(
             judged_node = grouping.judge(levels, judge)
             node_ranks[levels] = None
             if (
-                judged_node.suppressed <= most_suppressed
+                judged_node.suppressed_count <= most_suppressed
                 and not judged_node.forbidden
-                and not judged_node.refused.all()
+                and not judged_node.refused_mask.all()
             ):
                 verdict = grouping.count_cost(judged_node)
                 rank = _rank_node(compute_cost(metric, grouping, verdict, weights), grouping, verdict)

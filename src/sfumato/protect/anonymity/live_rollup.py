@@ -45,25 +45,25 @@ class LiveRollUp:
 
     def __init__(self, grouping: Grouping) -> None:
         """Nothing is merged yet."""
-        self._all = _hold(tuple(0 for _ in grouping.shape), grouping)
+        self._base_rows = _hold(tuple(0 for _ in grouping.shape), grouping)
         self._columns = order_columns_by_entropy(grouping)[:_DEPTH]
-        self._made: dict[Levels, _MergedRows] = {}
+        self._rows_by_prefix: dict[Levels, _MergedRows] = {}
         """By the levels of the first of the columns."""
-        self._tried: set[tuple[Levels, Levels]] = set()
+        self._tried_merges: set[tuple[Levels, Levels]] = set()
         self._room = _ROOM * grouping.distinct_rows
 
     def group_below(self, levels: Levels, live: Flags) -> Grouping:
         """A grouping that gives the classes of a node, which is one of the live nodes."""
-        merged_rows = self._all = self._merge((), levels, live, self._all)
+        merged_rows = self._base_rows = self._merge((), levels, live, self._base_rows)
         for depth in range(1, len(self._columns) + 1):
             prefix = tuple(levels[column] for column in self._columns[:depth])
-            source_rows = self._made.get(prefix)
+            source_rows = self._rows_by_prefix.get(prefix)
             if source_rows is None or source_rows.grouping.distinct_rows > merged_rows.grouping.distinct_rows:
                 source_rows = merged_rows
             merged_rows = self._merge(prefix, levels, live, source_rows)
             if merged_rows is not source_rows:
                 self._room -= merged_rows.grouping.distinct_rows
-                self._made[prefix] = merged_rows
+                self._rows_by_prefix[prefix] = merged_rows
         return merged_rows.grouping
 
     def _merge(self, prefix: Levels, levels: Levels, live: Flags, rows: _MergedRows) -> _MergedRows:
@@ -75,9 +75,9 @@ class LiveRollUp:
             tuple(slice(level, level + 1) if c in fixed_columns else slice(None) for c, level in enumerate(levels))
         ]
         finest = _find_finest(same, [levels[c] if c in fixed_columns else 0 for c in range(len(levels))])
-        if finest == rows.levels or (prefix, finest) in self._tried or np.count_nonzero(same) < _LEFT:
+        if finest == rows.levels or (prefix, finest) in self._tried_merges or np.count_nonzero(same) < _LEFT:
             return rows
-        self._tried.add((prefix, finest))
+        self._tried_merges.add((prefix, finest))
         if rows.grouping.estimate_classes(finest, rows.sample) > _SAVED * rows.grouping.distinct_rows:
             return rows
         return _hold(finest, rows.grouping.coarsen(finest))

@@ -131,7 +131,7 @@ def compute_local_losses(grouping: Grouping, recoded_rows: RecodedRows) -> dict[
     columns, labels = [], []
     for number, hierarchy in enumerate(grouping.hierarchies):
         levels, codes = recoded_rows.list_levels(number), grouping.codes[number]
-        lost_leaves = np.array(grouping.lost[number])[levels, codes]
+        lost_leaves = np.array(grouping.lost_leaves[number])[levels, codes]
         columns.append(
             float(np.where(suppressed_mask, grouping.scales[number], lost_leaves).sum()) / grouping.scales[number]
         )

@@ -43,7 +43,7 @@ def compute_geometric_product(grouping: Grouping, verdict: NodeVerdict) -> Fract
 
 def compute_discernibility(grouping: Grouping, verdict: NodeVerdict) -> int:
     """Σ |class|² over published classes, and |D| for every suppressed row (Bayardo and Agrawal 2005)."""
-    return verdict.squares + verdict.suppressed * grouping.rows
+    return verdict.squares + verdict.suppressed_count * grouping.rows
 
 
 class Metric(Protocol):
@@ -153,7 +153,7 @@ class _DiscernibilityMetric:
     def __init__(self, grouping: Grouping) -> None:
         self._grouping = grouping
         self._crowd: Floats = np.zeros(grouping.shape)
-        self._suppressed: Floats = np.zeros(grouping.shape)
+        self._suppressed_counts: Floats = np.zeros(grouping.shape)
         self.bound: Floats = np.zeros(grouping.shape)
 
     def compute_exactly(self, verdict: NodeVerdict) -> Fraction:
@@ -165,8 +165,8 @@ class _DiscernibilityMetric:
     def learn(self, verdict: NodeVerdict) -> None:
         coarser_nodes, finer_nodes = slice_coarser_nodes(verdict.levels), slice_finer_nodes(verdict.levels)
         np.maximum(self._crowd[coarser_nodes], verdict.crowd, out=self._crowd[coarser_nodes])
-        np.maximum(self._suppressed[finer_nodes], verdict.lasting_rows, out=self._suppressed[finer_nodes])
-        np.maximum(self._crowd, self._suppressed * self._grouping.rows, out=self.bound)
+        np.maximum(self._suppressed_counts[finer_nodes], verdict.lasting_rows, out=self._suppressed_counts[finer_nodes])
+        np.maximum(self._crowd, self._suppressed_counts * self._grouping.rows, out=self.bound)
 
 
 class _HeightMetric:

@@ -132,7 +132,7 @@ class Microaggregate(Method):
 
     def _group_rows(self, axes: Sequence[_GroupingAxis], rows: int) -> Codes:
         whole = self.search == "mdav" or (self.search == "auto" and rows <= MOST_AT_ONCE)
-        numbers = [axis.scaled for axis in axes if axis.categories is None]
+        numbers = [axis.standard_scores for axis in axes if axis.categories is None]
         codes = [axis.codes for axis in axes if axis.categories is not None]
         return group_rows(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
 
@@ -188,7 +188,7 @@ class _GroupingAxis:
         return cls(column, cell_codes, categories, np.zeros(0), None, 1.0, float(total))
 
     @property
-    def scaled(self) -> Floats:
+    def standard_scores(self) -> Floats:
         """The numbers with mean 0 and deviation 1."""
         standard_scores: Floats = (self.numbers - self.numbers.mean()) / self.deviation
         return standard_scores

@@ -70,8 +70,8 @@ class ModelJudge:
         refused_mask = np.zeros(len(classes.sizes), dtype=np.bool_)
         for model in models:
             refused_mask |= model.refuses(classes)
-            if classes.alone is not None and not isinstance(model, KAnonymity):
-                refused_mask |= classes.alone
+            if classes.lone_mask is not None and not isinstance(model, KAnonymity):
+                refused_mask |= classes.lone_mask
         return refused_mask
 
     def columns(self) -> tuple[str, ...]:

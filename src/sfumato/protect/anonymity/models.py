@@ -205,13 +205,13 @@ class TCloseness(PrivacyModel):
 
     def _measure_distance(self, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
-        if self.distance not in sensitive.alone:
+        if self.distance not in sensitive.value_distances:
             value_codes = np.arange(len(sensitive.values))
             unit_sizes = np.ones(len(value_codes), dtype=np.int64)
-            sensitive.alone[self.distance] = self._flag_far(
+            sensitive.value_distances[self.distance] = self._flag_far(
                 build_class_values(value_codes, value_codes, unit_sizes), unit_sizes, classes
             )
-        return sensitive.alone[self.distance]
+        return sensitive.value_distances[self.distance]
 
     def _measure_distances(self, classes: NodeClasses) -> Floats:
         far = f"{self.distance} distance of {self.column}"
@@ -230,7 +230,7 @@ class TCloseness(PrivacyModel):
         """The largest distance of a class; a verifier needs the order or the hierarchy of the values."""
         how: dict[str, tuple[str, ...]] = {}
         if self.column in sensitive and self.distance == "ordered":
-            how = {"order": sensitive[self.column].known}
+            how = {"order": sensitive[self.column].known_values}
         elif self.column in sensitive and self.distance == "hierarchical":
             how = {"parents": sensitive[self.column].branches}
         return Claim(

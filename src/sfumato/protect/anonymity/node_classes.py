@@ -34,26 +34,26 @@ class NodeClasses:
     """Whether some people of the population fit no class."""
     fitting: NodeClasses | None = None
     """All rows of the whole table that each class could be about, as classes, if classes overlap."""
-    alone: Flags | None = None
+    lone_mask: Flags | None = None
     """Classes whose rows match nobody, because a missing cell matches nothing."""
     first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """One row of each class, if a node was grouped."""
-    _counted: dict[str, ClassValues] = field(default_factory=dict, repr=False)
-    _measured: dict[str, Floats] = field(default_factory=dict, repr=False)
+    _values_by_column: dict[str, ClassValues] = field(default_factory=dict, repr=False)
+    _measures: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     def count_values(self, column: str) -> ClassValues:
         """The values of a sensitive column among the rows that each class is hidden among."""
-        if column not in self._counted:
+        if column not in self._values_by_column:
             sensitive = self.sensitive[column]
             count_pairs = self.overlapping or (lambda column: column.count_by_class(self.of_row, len(self.sizes)))
-            self._counted[column] = count_pairs(sensitive)
-        return self._counted[column]
+            self._values_by_column[column] = count_pairs(sensitive)
+        return self._values_by_column[column]
 
     def measure_once(self, measure_name: str, measure: Callable[[], Floats]) -> Floats:
         """One number per class, cached: a model needs it to refuse, and again for what stays refused."""
-        if measure_name not in self._measured:
-            self._measured[measure_name] = measure()
-        return self._measured[measure_name]
+        if measure_name not in self._measures:
+            self._measures[measure_name] = measure()
+        return self._measures[measure_name]
 
 
 class ClassJudge(Protocol):
@@ -83,8 +83,8 @@ class JudgedNode:
 
     levels: Levels
     classes: NodeClasses
-    refused: Flags
-    suppressed: int
+    refused_mask: Flags
+    suppressed_count: int
     """Rows in refused classes."""
     lasting: Floats
     """A lower bound on the share of each class that is also refused at every finer node."""
@@ -106,7 +106,7 @@ class NodeVerdict:
     """The result of publishing at one node: which classes are refused, and the cost, in whole numbers."""
 
     levels: Levels
-    suppressed: int
+    suppressed_count: int
     """Rows in refused classes."""
     lasting_rows: int
     """A lower bound on the rows that are refused at every finer node."""

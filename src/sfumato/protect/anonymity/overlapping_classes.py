@@ -26,8 +26,8 @@ def overlap_classes(plain: NodeClasses, groups: Ints, unknown: Flags, counted_ma
 
     crowds = np.maximum(count_matching_rows(groups, unknown, np.where(counted_mask, plain.sizes, 0)), 1)
     fits = count_fitting_rows(groups, unknown, plain.sizes)
-    fitting = replace(plain, crowds=fits, overlapping=fit_values, _counted={}, _measured={})
-    return replace(plain, crowds=crowds, fitting=fitting, overlapping=match_values, _counted={}, _measured={})
+    fitting = replace(plain, crowds=fits, overlapping=fit_values, _values_by_column={}, _measures={})
+    return replace(plain, crowds=crowds, fitting=fitting, overlapping=match_values, _values_by_column={}, _measures={})
 
 
 def pair_matching_values(

@@ -145,7 +145,7 @@ class Partition(Method):
         lines = PartitionLines.of(people, judged_values, self.unit)
         lone = LonePeople(lines)
         lone.add_rows(of_row, np.arange(len(of_row)))
-        line_of_row = lines.together[of_row]
+        line_of_row = lines.shared_lines[of_row]
         line_of_row[lone.rows] = lines.lines_alone
         return lines, line_of_row
 
@@ -194,20 +194,20 @@ class PublishedParts:
 
         labels = tuple(
             column.label_parts(*list_distinct_places(parts.cells, number, parts.starts, column.leaves))
-            for number, column in enumerate(columns.each)
+            for number, column in enumerate(columns.columns)
         )
         classes = _count_label_classes(labels, parts.sizes)
         return cls(labels, parts.of_line, parts.sizes, classes, _compute_losses(columns, labels, parts.sizes, classes))
 
     def list_kinds(self, names: Sequence[str]) -> dict[str, ChangeKind]:
         """The quasi-identifying columns in which a label covers several values."""
-        return {name: ChangeKind.RANGES for name, labels in zip(names, self.labels, strict=True) if labels.changed}
+        return {name: ChangeKind.RANGES for name, labels in zip(names, self.labels, strict=True) if labels.is_changed}
 
     def recode(self, frame: pl.DataFrame, names: Sequence[str], line_of_row: Codes) -> pl.DataFrame:
         """Rows with their parts' labels; a column without changes stays as it is."""
         parts = self.of_line[line_of_row]
         for name, labels in zip(names, self.labels, strict=True):
-            if labels.changed:
+            if labels.is_changed:
                 texts = pl.Series(name, labels.texts, dtype=pl.String)
                 frame = frame.with_columns(texts.gather(labels.of_part[parts]).alias(name))
         return frame
@@ -228,10 +228,10 @@ def _compute_losses(
 ) -> dict[str, Number]:
     people = int(sizes.sum())
     total_loss = Fraction()
-    for column, part_labels in zip(columns.each, labels, strict=True):
-        total_loss += Fraction(int(part_labels.lost[part_labels.of_part] @ sizes), column.scale * people)
+    for column, part_labels in zip(columns.columns, labels, strict=True):
+        total_loss += Fraction(int(part_labels.losses[part_labels.of_part] @ sizes), column.scale * people)
     return {
-        "loss": float(total_loss / len(columns.each)),
+        "loss": float(total_loss / len(columns.columns)),
         "discernibility": int(classes @ classes),
         "height": 0,
         "average_class_size": people / len(classes),

@@ -37,8 +37,8 @@ class PartLabels:
 
     texts: tuple[str | None, ...]
     of_part: Ints
-    lost: Ints
-    changed: bool
+    losses: Ints
+    is_changed: bool
     """Whether some cell is published as something other than itself."""
 
 
@@ -226,7 +226,7 @@ class PartitionColumn:
 
     def _read_back(self, labels: PartLabels, flat: Codes, begins: Ints) -> PartLabels:
         """Count what each label means to a reader; one that does not cover its values becomes a `*`."""
-        texts, label_losses, is_changed = list(labels.texts), labels.lost.copy(), labels.changed
+        texts, label_losses, is_changed = list(labels.texts), labels.losses.copy(), labels.is_changed
         label_numbers, parts = np.unique(labels.of_part, return_index=True)
         for number, part in zip(label_numbers.tolist(), parts.tolist(), strict=True):
             text = texts[number]
@@ -244,7 +244,7 @@ class PartitionColumn:
 class PartitionColumns:
     """All quasi-identifying columns, and their description for the kernels."""
 
-    each: tuple[PartitionColumn, ...]
+    columns: tuple[PartitionColumn, ...]
 
     @classmethod
     def of(
@@ -269,20 +269,20 @@ class PartitionColumns:
     @property
     def widths(self) -> tuple[int, ...]:
         """How many places each column has, with that of a missing cell."""
-        return tuple(column.leaves + 1 for column in self.each)
+        return tuple(column.leaves + 1 for column in self.columns)
 
     def place_cells(self, frame: pl.DataFrame, names: Sequence[str]) -> Codes:
         """The places of all cells of the quasi-identifying columns, one line per row."""
-        return np.column_stack([c.locate_cells(frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
+        return np.column_stack([c.locate_cells(frame[n]) for c, n in zip(self.columns, names, strict=True)]).astype(
             np.int32, order="C"
         )
 
     @cached_property
-    def described(self) -> PartColumns:
+    def description(self) -> PartColumns:
         """The description for the kernels."""
         from sfumato.kernels.anonymity.partition import PartColumns
 
-        starts = np.cumsum([0, *(len(column.groups[0]) for column in self.each)])
+        starts = np.cumsum([0, *(len(column.groups[0]) for column in self.columns)])
         lines = [
             (
                 _NUMBER_OF_KIND["range" if column.spans else column.kind],
@@ -291,9 +291,11 @@ class PartitionColumns:
                 column.hierarchy.height if column.hierarchy is not None else 0,
                 column.missing_stays,
             )
-            for column, start in zip(self.each, starts[:-1], strict=True)
+            for column, start in zip(self.columns, starts[:-1], strict=True)
         ]
-        place_groups, group_losses = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
+        place_groups, group_losses = (
+            np.concatenate([column.groups[side] for column in self.columns]) for side in (0, 1)
+        )
         return PartColumns(
             np.array(lines, dtype=np.int64), place_groups.astype(np.int32), group_losses.astype(np.int64)
         )

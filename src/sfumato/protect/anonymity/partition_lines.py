@@ -47,9 +47,9 @@ class PartitionLines:
     cells: Codes
     weights: Ints
     sensitive: Mapping[str, SensitiveColumn]
-    together: Codes
+    shared_lines: Codes
     """For each combination, the line of its people but for those who are a line each."""
-    alone: Ints
+    lone_counts: Ints
     """For each combination, how many people are a line each."""
     lines_alone: Codes
     """The lines of those people, combination after combination."""
@@ -133,19 +133,19 @@ class LonePeople:
 
     def __init__(self, lines: PartitionLines) -> None:
         """Begin before the first row."""
-        self._left = lines.alone.copy()
-        self._read_second_test = np.cumsum(lines.alone) - lines.alone
+        self._remaining_counts = lines.lone_counts.copy()
+        self._next_slots = np.cumsum(lines.lone_counts) - lines.lone_counts
         self.rows = np.full(lines.count_alone(), -1, dtype=np.int64)
         """The row of each, in the order of `lines_alone`."""
 
     def add_rows(self, pairs: Codes, rows: Ints) -> None:
         """Look at the next rows, given their combinations."""
-        first_indices = find_first_rows(pairs, self._left)
+        first_indices = find_first_rows(pairs, self._remaining_counts)
         distinct_pairs, begins, many = np.unique(pairs[first_indices], return_index=True, return_counts=True)
         turn = np.arange(len(first_indices)) - np.repeat(begins, many)
-        self.rows[np.repeat(self._read_second_test[distinct_pairs], many) + turn] = rows[first_indices]
-        self._left[distinct_pairs] -= many
-        self._read_second_test[distinct_pairs] += many
+        self.rows[np.repeat(self._next_slots[distinct_pairs], many) + turn] = rows[first_indices]
+        self._remaining_counts[distinct_pairs] -= many
+        self._next_slots[distinct_pairs] += many
 
 
 def find_first_rows(pairs: Codes, most: Ints) -> Ints:

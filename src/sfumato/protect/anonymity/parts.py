@@ -192,7 +192,7 @@ def cut_into_parts(
 
     copied_parts = parts.copy_lines()
     if judge.by_size:
-        starts = cut_parts(copied_parts.lines, parts.starts, columns.described, judge.least, largest, is_relaxed)
+        starts = cut_parts(copied_parts.lines, parts.starts, columns.description, judge.least, largest, is_relaxed)
         return replace(copied_parts, starts=starts)
     return _cut_judged(copied_parts, columns, judge, largest, is_relaxed)
 
@@ -235,12 +235,12 @@ def _propose_cuts_of_parts(
 ) -> _PartCuts:
     from sfumato.kernels.anonymity.partition import PartCuts, propose_cuts
 
-    shape = (len(begins), len(columns.each))
+    shape = (len(begins), len(columns.columns))
     cuts = _PartCuts(
         begins, ends, np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.full(shape, -1.0)
     )
     propose_cuts(
-        parts.lines, begins, ends, columns.described, least, is_relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
+        parts.lines, begins, ends, columns.description, least, is_relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
     )
     return cuts
 

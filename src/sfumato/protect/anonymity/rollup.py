@@ -27,8 +27,8 @@ class RollUp:
         self._grouping = grouping
         self._columns: list[int] = []
         self._nodes = 0
-        self._made: dict[Levels, Grouping] = {}
-        self._find_thresholds: dict[Levels, int] = {}
+        self._coarse_groupings: dict[Levels, Grouping] = {}
+        self._visits: dict[Levels, int] = {}
         self._room = max(2 * grouping.distinct_rows, _ROOM)
 
     def group_below(self, levels: Levels, live: Flags | None = None) -> Grouping:
@@ -43,20 +43,20 @@ class RollUp:
             start_levels = tuple(start)
             if levels[column] == 0:
                 continue
-            if start_levels not in self._made and not self._is_worth_making(start_levels, grouping):
+            if start_levels not in self._coarse_groupings and not self._is_worth_making(start_levels, grouping):
                 break
-            grouping = self._made.get(start_levels) or self._make(start_levels, grouping)
+            grouping = self._coarse_groupings.get(start_levels) or self._make(start_levels, grouping)
         return grouping
 
     def _is_worth_making(self, levels: Levels, finer: Grouping) -> bool:
         """A coarser grouping costs as much as grouping a few nodes: it pays if it is used repeatedly."""
-        self._find_thresholds[levels] = self._find_thresholds.get(levels, 0) + 1
-        return self._find_thresholds[levels] > _HABIT and finer.distinct_rows <= self._room
+        self._visits[levels] = self._visits.get(levels, 0) + 1
+        return self._visits[levels] > _HABIT and finer.distinct_rows <= self._room
 
     def _make(self, levels: Levels, finer: Grouping) -> Grouping:
         coarse_grouping = finer.coarsen(levels)
         self._room -= coarse_grouping.distinct_rows
-        self._made[levels] = coarse_grouping
+        self._coarse_groupings[levels] = coarse_grouping
         return coarse_grouping
 
 

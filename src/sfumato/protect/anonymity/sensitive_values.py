@@ -61,7 +61,7 @@ class SensitiveColumn:
     counts: Ints
     """Per pair, how many people."""
     hierarchy: Hierarchy | None
-    alone: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    value_distances: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
     """The distance of each single value from the whole table, by each requested distance."""
 
     @classmethod
@@ -81,7 +81,7 @@ class SensitiveColumn:
         return cls(name, values, *_split_keys(key, len(values)), counts, hierarchy)
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def known_values(self) -> tuple[str, ...]:
         """The values that are not missing, in order."""
         return tuple(value for value in self.values if value is not None)
 
@@ -91,7 +91,7 @@ class SensitiveColumn:
         if self.hierarchy is None:
             return ()
         row_of_leaf = {row[0]: row for row in self.hierarchy.rows}
-        return tuple("\x1f".join(row_of_leaf[value]) for value in self.known if value in row_of_leaf)
+        return tuple("\x1f".join(row_of_leaf[value]) for value in self.known_values if value in row_of_leaf)
 
     @cached_property
     def totals(self) -> Ints:

@@ -50,9 +50,9 @@ class GeneralizationPlan:
     table: StoredTable
     hierarchies: tuple[Hierarchy, ...]
     levels: Levels
-    refused: pl.DataFrame
+    refused_classes: pl.DataFrame
     """The suppressed classes: for each quasi-identifying column, the group of its value."""
-    hidden: tuple[str, ...] | None
+    hidden_columns: tuple[str, ...] | None
     """The columns whose cells are empty in suppressed rows; None if those rows are a class like any other."""
     claims: tuple[Claim, ...]
     losses: Mapping[str, Number]
@@ -67,7 +67,7 @@ class GeneralizationPlan:
     @property
     def leaves_rows_out(self) -> bool:
         """Whether some rows are not published."""
-        has_dropped_rows = self.method.suppressed_rows == "drop" and self.refused.height > 0
+        has_dropped_rows = self.method.suppressed_rows == "drop" and self.refused_classes.height > 0
         return has_dropped_rows or bool(self.losses["dropped_rows"])
 
     @cached_property
@@ -96,9 +96,11 @@ class GeneralizationPlan:
             rows, row_numbers = rows.filter(whole), row_numbers.filter(whole)
         codes = [number_leaves(h, rows[name]) for name, h in zip(names, self.hierarchies, strict=True)]
         suppressed_mask = self._flag_suppressed(codes)
-        frame = blank_rows(rows.drop(self.table.outline.identifying, strict=False), suppressed_mask, self.hidden or ())
+        frame = blank_rows(
+            rows.drop(self.table.outline.identifying, strict=False), suppressed_mask, self.hidden_columns or ()
+        )
         drops = self.method.suppressed_rows == "drop"
-        starred_mask = suppressed_mask if self.refused.height and not drops else None
+        starred_mask = suppressed_mask if self.refused_classes.height and not drops else None
         frame = frame.with_columns(
             publish(hierarchy, leaves, level, starred_mask).alias(name)
             for name, hierarchy, level, leaves in zip(names, self.hierarchies, self.levels, codes, strict=True)
@@ -112,9 +114,9 @@ class GeneralizationPlan:
     def _flag_suppressed(self, codes: list[Codes]) -> Flags:
         """Join the suppressed classes back to rows."""
         count = len(codes[0])
-        if not self.refused.height:
+        if not self.refused_classes.height:
             return np.zeros(count, dtype=np.bool_)
-        parts = zip(self.refused.columns, self.hierarchies, self.levels, codes, strict=True)
+        parts = zip(self.refused_classes.columns, self.hierarchies, self.levels, codes, strict=True)
         if self._refused_lookup is not None:
             flags, lookups = self._refused_lookup
             key = np.zeros(count, dtype=np.int64)
@@ -122,8 +124,8 @@ class GeneralizationPlan:
                 key += lookup[leaves]
             return flags[key]
         groups = pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts})
-        marked_classes = self.refused.with_columns(pl.lit(True).alias("\0refused"))
-        joined_groups = groups.join(marked_classes, on=self.refused.columns, how="left", maintain_order="left")
+        marked_classes = self.refused_classes.with_columns(pl.lit(True).alias("\0refused"))
+        joined_groups = groups.join(marked_classes, on=self.refused_classes.columns, how="left", maintain_order="left")
         return joined_groups["\0refused"].fill_null(False).to_numpy()
 
     @cached_property
@@ -137,7 +139,7 @@ class GeneralizationPlan:
             return None
         strides = [prod(widths[number + 1 :]) for number in range(len(widths))]
         flags = np.zeros(prod(widths), dtype=np.bool_)
-        groups = zip(self.refused.get_columns(), strides, strict=True)
+        groups = zip(self.refused_classes.get_columns(), strides, strict=True)
         flags[sum(group.to_numpy().astype(np.int64) * stride for group, stride in groups)] = True
         return flags, [table * stride for table, stride in zip(tables, strides, strict=True)]
 
@@ -190,8 +192,8 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
         table=table,
         hierarchies=grouping.hierarchies,
         levels=search.best.levels,
-        refused=_list_refused_classes(grouping, search.best.levels, suppressed_mask),
-        hidden=hidden_columns,
+        refused_classes=_list_refused_classes(grouping, search.best.levels, suppressed_mask),
+        hidden_columns=hidden_columns,
         claims=method.list_claims(outline, grouping, bool(suppressed_mask.any()), hidden_columns),
         losses=losses,
         details=replace(details, population=judge.find_population()),

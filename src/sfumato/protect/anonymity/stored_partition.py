@@ -61,7 +61,7 @@ class CountedPeople:
     """The codes of quasi-identifying cells, which are their places, and then of judged ones."""
     index: DistinctCells
     people: PeopleCounts
-    judged: tuple[JudgedValues, ...]
+    judged_values: tuple[JudgedValues, ...]
 
     def select_rows(self, rows: pl.DataFrame) -> Ints:
         """Which rows take part."""
@@ -91,7 +91,7 @@ class PartitionPlan:
 
     census: CountedPeople
     parts: PublishedParts
-    together: Codes
+    shared_lines: Codes
     """For each counted combination, the line of its people."""
     lone_rows: Ints
     """The rows of people who are a line each, ascending."""
@@ -136,7 +136,7 @@ class PartitionPlan:
         row_indices = self.census.select_rows(rows)
         if len(row_indices) < rows.height:
             rows = rows[row_indices]
-        lines = self.together[self.census.find_people(rows)]
+        lines = self.shared_lines[self.census.find_people(rows)]
         if len(self.lone_rows):
             positions = np.minimum(np.searchsorted(self.lone_rows, row_indices + first), len(self.lone_rows) - 1)
             lines = np.where(self.lone_rows[positions] == row_indices + first, self.lone_lines[positions], lines)
@@ -166,7 +166,7 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
     columns = method.describe_columns(outline, table.count_values)
     census = count_people_by_values(table, columns, method.list_judged())
     _refuse_many_lines(census, method.unit)
-    lines = PartitionLines.of(census.people, census.judged, method.unit)
+    lines = PartitionLines.of(census.people, census.judged_values, method.unit)
     parts = method.cut_lines(lines, columns)
     lone = _find_lone_rows(census, lines)
     order = np.argsort(lone)
@@ -174,7 +174,7 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
     return PartitionPlan(
         census=census,
         parts=parts,
-        together=lines.together,
+        shared_lines=lines.shared_lines,
         lone_rows=lone[order],
         lone_lines=lines.lines_alone[order],
         claims=method.list_claims(outline, lines.sensitive),
@@ -187,7 +187,7 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
 def count_people_by_values(table: StoredTable, columns: PartitionColumns, names: tuple[str, ...]) -> CountedPeople:
     """Count the combinations of places and judged values, in one pass where the rows are."""
     maps: dict[str, CodeMap] = {}
-    for name, column in zip(table.quasi_identifying, columns.each, strict=True):
+    for name, column in zip(table.quasi_identifying, columns.columns, strict=True):
         values = table.list_values(name)
         maps[name] = CodeMap(values, column.locate_cells(values), column.leaves)
     ordered_columns = {name: _number_judged(table, name) for name in names}
@@ -199,7 +199,7 @@ def count_people_by_values(table: StoredTable, columns: PartitionColumns, names:
     except TooManyRows:
         raise _explain_many(table, most) from None
     cells = np.column_stack([row_counts.frame[name].to_numpy() for name in maps]).astype(np.int32)
-    counts, width = row_counts.counts, len(columns.each)
+    counts, width = row_counts.counts, len(columns.columns)
     if table.missing is Missing.DROP:
         whole = (cells[:, :width] < np.array(columns.widths) - 1).all(axis=1)
         if not whole.any():
@@ -238,7 +238,7 @@ def _outline_parts(table: StoredTable, parts: PublishedParts) -> Table:
 
 def _find_lone_rows(census: CountedPeople, lines: PartitionLines) -> Ints:
     """The rows of the people who are a line each."""
-    lone, lone_counts = LonePeople(lines), lines.alone
+    lone, lone_counts = LonePeople(lines), lines.lone_counts
 
     def find_rows(batch: pl.DataFrame, first: int) -> FirstRows:
         row_indices = census.select_rows(batch)
@@ -277,7 +277,7 @@ def _refuse_many_values(table: StoredTable, names: tuple[str, ...]) -> None:
 def _refuse_many_lines(census: CountedPeople, unit: int | None) -> None:
     """Stop before anything is cut if people who may be set apart are more than memory holds."""
     most, counts = _find_most_lines(), census.people.counts
-    if len(counts) + int(count_lone_people(counts, unit, has_judged_values=bool(census.judged)).sum()) > most:
+    if len(counts) + int(count_lone_people(counts, unit, has_judged_values=bool(census.judged_values)).sum()) > most:
         raise _explain_many(census.table, most)
 
 

@@ -37,13 +37,15 @@ def condemn_nodes(live: Flags, grouping: Grouping, judge: ClassJudge, row: int) 
         name: _count_values_at_nodes(column, meeting, grouping.shape, alive)
         for name, column in grouping.sensitive.items()
     }
-    everywhere = NodeClasses(np.zeros(0, dtype=np.int32), sizes, sizes, grouping.sensitive, _counted=pairs_by_column)
+    everywhere = NodeClasses(
+        np.zeros(0, dtype=np.int32), sizes, sizes, grouping.sensitive, _values_by_column=pairs_by_column
+    )
     live.flat[alive[judge.refuses(everywhere)]] = False
 
 
 def choose_witness(grouping: Grouping, judged_node: JudgedNode) -> int:
     """A distinct row of the smallest refused class: the smaller, the longer it stays refused."""
-    refused_indices = np.flatnonzero(judged_node.refused)
+    refused_indices = np.flatnonzero(judged_node.refused_mask)
     smallest = refused_indices[np.argmin(judged_node.classes.sizes[refused_indices])]
     return int(grouping.origin[judged_node.classes.first[smallest]])
 

@@ -100,12 +100,14 @@ class RandomizeResponse(Method):
     def _check_p_or_epsilon(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
             raise ValueError("give either p or epsilon, not both")
-        if self._given is not None and len({spell_category(category) for category in self._given}) < len(self._given):
+        if self._given_categories is not None and len(
+            {spell_category(category) for category in self._given_categories}
+        ) < len(self._given_categories):
             raise ValueError("a category is listed twice")
         return self
 
     @property
-    def _given(self) -> tuple[str | bool | int | float | date | datetime, ...] | None:
+    def _given_categories(self) -> tuple[str | bool | int | float | date | datetime, ...] | None:
         """The categories given by the custodian."""
         return None if isinstance(self.categories, str) else self.categories
 
@@ -238,7 +240,11 @@ class RandomizeResponse(Method):
     def ask(self, name: str, outline: Table, occurring: pl.Series) -> AskedColumn:
         """Set up the channel of a column; `occurring` has its different values, ascending, without a missing one."""
         kind, source = outline.frame[name].dtype, outline.source
-        values = occurring if self._given is None else cast_given_answers(self._given, name, kind, source)
+        values = (
+            occurring
+            if self._given_categories is None
+            else cast_given_answers(self._given_categories, name, kind, source)
+        )
         texts = list_answer_texts(name, values, source, missing=self.missing == "answer")
         return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
 
@@ -263,7 +269,7 @@ class RandomizeResponse(Method):
         self, table: Table, columns: Sequence[RandomizedColumn], person: tuple[str, ...]
     ) -> tuple[Claim, ...]:
         names = tuple(column.name for column in columns)
-        has_given_categories = self._given is not None
+        has_given_categories = self._given_categories is not None
         claims = [
             claim
             for column in columns
@@ -299,7 +305,7 @@ class RandomizeResponse(Method):
             limits.append("Answers were drawn afresh: a second release about the same people discloses more than ε.")
         if key is not None and key.secret.get("seeded"):
             limits.append("The key was drawn from a seed: anyone who knows the seed can undo the randomization.")
-        if self._given is None:
+        if self._given_categories is None:
             limits.append("The categories come from the data: it is not hidden that each occurs.")
         if self.missing == "keep":
             limits.append("It is not hidden whose answer is missing.")

@@ -31,12 +31,12 @@ MOST_CATEGORIES = 1 << 16
 class AnswerPlan(RowwisePlan):
     """The channel of each column."""
 
-    asked: tuple[AskedColumn, ...]
+    asked_columns: tuple[AskedColumn, ...]
     draws: AnswerDraws
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows with the answers of their numbers."""
-        cells = [column.answer(rows[column.name], self.draws, first) for column in self.asked]
+        cells = [column.answer(rows[column.name], self.draws, first) for column in self.asked_columns]
         return rows.drop(self.table.outline.identifying, strict=False).with_columns(cells)
 
 

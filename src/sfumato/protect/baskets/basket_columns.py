@@ -62,9 +62,9 @@ class BasketDraft:
     """The original baskets."""
     places: tuple[int, ...]
     """The index of each column's item in the vocabulary, ascending."""
-    held: Flags
+    held_mask: Flags
     """Columns × baskets: whether the basket holds the item now."""
-    before: Flags
+    original_mask: Flags
     """The same before any change."""
     sizes: Ints
     """How many items each basket holds now."""
@@ -85,7 +85,7 @@ class BasketDraft:
 
     def flag_holding(self, columns: Sequence[int]) -> Flags:
         """Which baskets hold all of the columns' items."""
-        is_held: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
+        is_held: Flags = np.logical_and.reduce(self.held_mask[list(columns)], axis=0)
         return is_held
 
     def list_holders(self, columns: Sequence[int]) -> Ints:
@@ -102,29 +102,29 @@ class BasketDraft:
 
     def remove(self, rows: Ints, column: int) -> None:
         """Remove an item from baskets that hold it."""
-        self.held[column, rows] = False
+        self.held_mask[column, rows] = False
         self.sizes[rows] -= 1
 
     def add(self, rows: Ints, column: int) -> None:
         """Add an item to baskets that do not hold it."""
-        self.held[column, rows] = True
+        self.held_mask[column, rows] = True
         self.sizes[rows] += 1
 
     def count_companions(self, column: int) -> Ints:
         """How many baskets hold each item of the vocabulary together with this one."""
-        holding = self.held[column]
+        holding = self.held_mask[column]
         occurrence_mask = np.repeat(holding, np.diff(self.data.offsets))
         counts = np.bincount(self.data.codes[occurrence_mask], minlength=len(self.data.items)).astype(np.int64)
         for other, position in enumerate(self.places):
-            counts[position] = np.count_nonzero(holding & self.held[other])
+            counts[position] = np.count_nonzero(holding & self.held_mask[other])
         return counts
 
     def list_changes(self) -> list[Change]:
         """Every remaining change: basket, item, and whether it was added or removed."""
-        columns, rows = np.nonzero(self.held != self.before)
+        columns, rows = np.nonzero(self.held_mask != self.original_mask)
         order = np.lexsort((columns, rows))
         return [
-            (row, self.data.items[self.places[column]], "added" if self.held[column, row] else "removed")
+            (row, self.data.items[self.places[column]], "added" if self.held_mask[column, row] else "removed")
             for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
         ]
 
@@ -136,8 +136,8 @@ class BasketDraft:
         item_columns = column[occurrences.codes]
         tracked_indices = np.flatnonzero(item_columns >= 0)
         kept_mask = np.ones(len(item_columns), dtype=np.bool_)
-        kept_mask[tracked_indices] = self.held[item_columns[tracked_indices], occurrences.rows[tracked_indices]]
-        new_columns, new_rows = np.nonzero(self.held & ~self.before)
+        kept_mask[tracked_indices] = self.held_mask[item_columns[tracked_indices], occurrences.rows[tracked_indices]]
+        new_columns, new_rows = np.nonzero(self.held_mask & ~self.original_mask)
         if not len(new_rows):
             return ItemOccurrences(
                 occurrences.items, occurrences.rows[kept_mask], occurrences.codes[kept_mask], occurrences.count

@@ -29,16 +29,18 @@ def hide_exactly(
     at_risk = find_itemsets_at_risk(draft, critical.rules, thresholds.least, critical.rows, critical.wholes, most)
     quick = _plan_quickly(draft, rules, thresholds, critical, at_risk)
     victims = frozenset(column for rule in critical.rules for column in rule.whole)
-    best = find_best_plan(critical, thresholds, at_risk, victims, end, quick.lost)
+    best = find_best_plan(critical, thresholds, at_risk, victims, end, quick.lost_count)
     if best is None or not _does_plan_hide(draft, best, rules, thresholds):
         best = quick
     # A change takes at most one basket from a rule, so no plan has fewer changes than a rule's surplus.
     least = max(
         thresholds.count_surplus(int(whole), int(left_count))
-        for whole, left_count in zip(critical.whole, critical.left, strict=True)
+        for whole, left_count in zip(critical.whole, critical.left_counts, strict=True)
     )
     best = replace(best, bound=min(max(best.bound, least), best.changes))
-    plan = best if (best.lost, best.changes) <= (quick.lost, quick.changes) else _bound_quick_plan(quick, best)
+    plan = (
+        best if (best.lost_count, best.changes) <= (quick.lost_count, quick.changes) else _bound_quick_plan(quick, best)
+    )
     for row, column in plan.removals:
         draft.remove(np.array([row]), column)
     return _describe_plan(plan)
@@ -48,7 +50,7 @@ def _describe_plan(plan: ExactHidingPlan) -> dict[str, Any]:
     return {
         "objective": plan.changes,
         "bound": plan.bound,
-        "lost_itemsets": plan.lost,
+        "lost_itemsets": plan.lost_count,
         "lost_bound": plan.lost_bound,
         "proven": plan.proven,
         "gap": round(plan.gap, 12),
@@ -67,7 +69,7 @@ def _does_plan_hide(
 
 def _bound_quick_plan(quick: ExactHidingPlan, best: ExactHidingPlan) -> ExactHidingPlan:
     """The quick plan, which is better than the one found in time, with the bounds that hold for all plans."""
-    return replace(quick, lost_bound=min(best.lost_bound, quick.lost), bound=min(best.bound, quick.changes))
+    return replace(quick, lost_bound=min(best.lost_bound, quick.lost_count), bound=min(best.bound, quick.changes))
 
 
 def _plan_quickly(
@@ -80,11 +82,11 @@ def _plan_quickly(
     """What joint hiding would remove, and what that loses."""
     trial = BasketDraft.of(draft.data, draft.places)
     hide_jointly(trial, rules, thresholds)
-    removed_mask = trial.before & ~trial.held
+    removed_mask = trial.original_mask & ~trial.held_mask
     columns, rows = np.nonzero(removed_mask)
     out = removed_mask[:, critical.rows]
     lost_count = 0
     for number, items in enumerate(at_risk.columns):
-        hit = at_risk.held[number] & out[sorted(items)].any(axis=0)
+        hit = at_risk.held_mask[number] & out[sorted(items)].any(axis=0)
         lost_count += int(at_risk.times[number]) if int(hit.sum()) > at_risk.spare[number] else 0
     return ExactHidingPlan(tuple(zip(rows.tolist(), columns.tolist(), strict=True)), lost_count, 0, len(rows), 0)

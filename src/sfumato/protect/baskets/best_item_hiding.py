@@ -31,7 +31,7 @@ def hide_items_exactly(
     end = time.monotonic() + seconds
     quick = BasketDraft.of(draft.data, draft.places)
     scans = hide_completely(quick, columns, thresholds)
-    fewest = int((quick.before & ~quick.held).sum())
+    fewest = int((quick.original_mask & ~quick.held_mask).sum())
     hidden_items = [draft.places[column] for column in columns]
     rules: dict[SecretRule, None] = {}
     bound, best = 0, None
@@ -52,10 +52,10 @@ def hide_items_exactly(
         occurrences = _apply_plan(wide, plan)
         if plan.changes > plan.bound and time.monotonic() >= end:
             break
-    held_mask = quick.held if best is None else best.flag_items(draft.places)
-    draft.held[:] = held_mask
+    held_mask = quick.held_mask if best is None else best.flag_items(draft.places)
+    draft.held_mask[:] = held_mask
     draft.sizes[:] = quick.sizes if best is None else np.bincount(best.rows, minlength=best.count)
-    changes = int((draft.before & ~draft.held).sum())
+    changes = int((draft.original_mask & ~draft.held_mask).sum())
     return {
         "scans": scans,
         "objective": changes,

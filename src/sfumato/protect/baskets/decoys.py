@@ -24,9 +24,9 @@ def choose_decoys(draft: BasketDraft, rules: Sequence[SecretRule]) -> Flags:
 
     The draft has the items removed that are to be unknown.
     """
-    decoy_mask = np.zeros_like(draft.held)
+    decoy_mask = np.zeros_like(draft.held_mask)
     for column in range(len(draft.places)):
-        blocked_count = int((draft.before[column] & ~draft.held[column]).sum())
+        blocked_count = int((draft.original_mask[column] & ~draft.held_mask[column]).sum())
         if blocked_count:
             rows = _rank_decoy_baskets(draft, rules, column)[:blocked_count]
             decoy_mask[column, rows] = True
@@ -37,7 +37,7 @@ def refuse_bare_unknowns(draft: BasketDraft, decoy_mask: Flags) -> None:
     """Stop if an item has fewer decoys than unknowns that were present: an unknown one would then more likely be
     present than not.
     """
-    blocked_counts = (draft.before & ~draft.held).sum(axis=1)
+    blocked_counts = (draft.original_mask & ~draft.held_mask).sum(axis=1)
     bare = int((decoy_mask.sum(axis=1) < blocked_counts).sum())
     if bare:
         raise ImpossibleRelease(
@@ -48,11 +48,13 @@ def refuse_bare_unknowns(draft: BasketDraft, decoy_mask: Flags) -> None:
 
 def _rank_decoy_baskets(draft: BasketDraft, rules: Sequence[SecretRule], column: int) -> Ints:
     """The baskets that never held the item: first those that held most of the rest of a rule, then the smallest."""
-    lacking = np.flatnonzero(~draft.before[column]).astype(np.int64)
+    lacking = np.flatnonzero(~draft.original_mask[column]).astype(np.int64)
     rest = np.zeros(len(lacking))
     for rule in rules:
         if column in rule.right:
             other_columns = [other for other in rule.whole if other != column]
-            share = draft.before[other_columns][:, lacking].mean(axis=0) if other_columns else np.ones(len(lacking))
+            share = (
+                draft.original_mask[other_columns][:, lacking].mean(axis=0) if other_columns else np.ones(len(lacking))
+            )
             rest = np.maximum(rest, share)
     return lacking[np.lexsort((draft.sizes[lacking], -rest))]

@@ -31,7 +31,7 @@ class ExactHidingPlan:
 
     removals: tuple[tuple[int, int], ...]
     """(basket, column)."""
-    lost: int
+    lost_count: int
     lost_bound: int
     """Whether no plan loses fewer itemsets."""
     changes: int
@@ -41,13 +41,13 @@ class ExactHidingPlan:
     @property
     def proven(self) -> bool:
         """Whether the plan is proven optimal."""
-        return self.lost <= self.lost_bound and self.changes <= self.bound
+        return self.lost_count <= self.lost_bound and self.changes <= self.bound
 
     @property
     def gap(self) -> float:
         """How much better another plan could be at most, as a share: in lost itemsets, or else in changes."""
-        if self.lost > self.lost_bound:
-            return (self.lost - self.lost_bound) / self.lost
+        if self.lost_count > self.lost_bound:
+            return (self.lost_count - self.lost_bound) / self.lost_count
         return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
 
 
@@ -92,18 +92,18 @@ def find_best_plan(
     first = _minimize_lost_itemsets(task, most_lost)
     if first is None:
         return None
-    ready = task.build_program(first.lost)
+    ready = task.build_program(first.lost_count)
     if ready is None:
         return first if len(at_risk) else None
     variables, program = ready
     losses, changes = task.build_costs(variables)
     second = solve_program(
-        program.limit_costs(losses, first.lost) if len(at_risk) else program, changes, task.count_seconds_left()
+        program.limit_costs(losses, first.lost_count) if len(at_risk) else program, changes, task.count_seconds_left()
     )
     if second is None:
         return first if len(at_risk) else None
     removals = list_removals(variables, critical, second.values)
-    return ExactHidingPlan(removals, first.lost, first.lost_bound, len(removals), second.bound)
+    return ExactHidingPlan(removals, first.lost_count, first.lost_bound, len(removals), second.bound)
 
 
 def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> ExactHidingPlan | None:
@@ -123,12 +123,12 @@ def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> ExactHidingPla
         removals = list_removals(variables, task.critical, solution.values)
         fewest = round(float(losses @ solution.values))
         bound = solution.bound if best is None else max(solution.bound, best.lost_bound)
-        if best is None or fewest < best.lost:
+        if best is None or fewest < best.lost_count:
             best = ExactHidingPlan(removals, fewest, 0, len(removals), 0)
-        best = replace(best, lost_bound=min(bound, best.lost))
-        if best.lost_bound == best.lost:
+        best = replace(best, lost_bound=min(bound, best.lost_count))
+        if best.lost_bound == best.lost_count:
             break
-        most_lost = min(most_lost, best.lost)
+        most_lost = min(most_lost, best.lost_count)
     return best
 
 
@@ -175,7 +175,7 @@ def _constrain_rule(
     route: int,
 ) -> None:
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
-    whole, left_count = int(critical.whole[u]), int(critical.left[u])
+    whole, left_count = int(critical.whole[u]), int(critical.left_counts[u])
     # Either route needs this many baskets: stated explicitly, since half of both routes would need fewer.
     fewest, support_surplus = thresholds.count_surplus(whole, left_count), whole + 1 - thresholds.least
     if not len(lefts) or fewest >= support_surplus:

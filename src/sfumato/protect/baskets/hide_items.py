@@ -139,7 +139,7 @@ def _hide_as_published(
     occurrences = draft.list_occurrences()
     rules_left = select_shown_rules(occurrences, rules, thresholds)
     rule_counts = {position: len(list_rules_about(occurrences, position, thresholds)) for position in hidden_items}
-    handled_rules = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}
+    handled_rules = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled_rules}
     return draft, {
         "scans": work.scans,
         "pruned": len(rules - rules_left - handled_rules),

@@ -216,7 +216,7 @@ class HideRules(Method):
             return certain, draft.list_changes()
         decoy_mask = choose_decoys(draft, rules)
         refuse_bare_unknowns(draft, decoy_mask)
-        columns, rows = np.nonzero(decoy_mask | (draft.before & ~draft.held))
+        columns, rows = np.nonzero(decoy_mask | (draft.original_mask & ~draft.held_mask))
         order = np.lexsort((columns, rows))
         items = [draft.data.items[draft.places[column]] for column in columns[order].tolist()]
         unknown = rows[order].tolist()

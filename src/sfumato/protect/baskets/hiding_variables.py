@@ -42,7 +42,7 @@ class CriticalBaskets:
     """The same for its left side."""
     whole: Ints
     """How many of all baskets hold each rule."""
-    left: Ints
+    left_counts: Ints
 
     @classmethod
     def of(cls, draft: BasketDraft, rules: Sequence[SecretRule], least: int) -> CriticalBaskets:
@@ -61,7 +61,8 @@ class CriticalBaskets:
         """The same without the left sides of rules for which lowering the support is the shortest way, and so
         sufficient."""
         surplus = [
-            thresholds.count_surplus(whole, left_count) for whole, left_count in zip(self.whole, self.left, strict=True)
+            thresholds.count_surplus(whole, left_count)
+            for whole, left_count in zip(self.whole, self.left_counts, strict=True)
         ]
         is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
         return replace(self, lefts=self.lefts & is_open[:, None])
@@ -80,9 +81,9 @@ class CriticalBaskets:
         np.fill_diagonal(meet, False)
         most = by_support.astype(np.int64)
         for _ in range(8):
-            excess = self.whole - share * self.left + share * (meet @ most)
+            excess = self.whole - share * self.left_counts + share * (meet @ most)
             by_confidence = np.floor(excess / max(1.0 - share, 1e-9) + 1e-9) + 1
-            hit_bounds = np.where(self.left > 0, np.minimum(by_support, by_confidence), by_support)
+            hit_bounds = np.where(self.left_counts > 0, np.minimum(by_support, by_confidence), by_support)
             most = np.maximum(hit_bounds, 0).astype(np.int64)
         return most
 
@@ -163,7 +164,7 @@ def build_variables(
 
 def _group_alike_baskets(critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> list[Ints]:
     """The critical baskets in groups with the same rules, left sides and itemsets at risk."""
-    basket_bits = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
+    basket_bits = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held_mask]), axis=0).T
     groups = np.unique(basket_bits, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(groups, kind="stable").astype(np.int64)
     return np.split(order, np.cumsum(np.bincount(groups))[:-1])
@@ -198,18 +199,18 @@ class _HitSides:
 
     columns: dict[Kind, Flags]
     """Things × columns."""
-    held: dict[Kind, Flags]
+    held_masks: dict[Kind, Flags]
     """Critical baskets × things."""
     fragile: Ints
     """The number of itemsets that each one at risk represents if a single basket loses it, 0 for others."""
-    known: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
+    hit_masks: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
     """The things that a choice hits, cached."""
 
     def flag_hit(self, kind: Kind, choice: Choice) -> Flags:
         """Which things hold any of the columns."""
-        if (kind, choice) not in self.known:
-            self.known[kind, choice] = np.asarray(self.columns[kind][:, sorted(choice)].any(axis=1))
-        return self.known[kind, choice]
+        if (kind, choice) not in self.hit_masks:
+            self.hit_masks[kind, choice] = np.asarray(self.columns[kind][:, sorted(choice)].any(axis=1))
+        return self.hit_masks[kind, choice]
 
     @classmethod
     def of(cls, critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> _HitSides:
@@ -223,7 +224,7 @@ class _HitSides:
         for kind, kind_lines in sets.items():
             for line, items in enumerate(kind_lines):
                 columns[kind][line, sorted(items)] = True
-        held_masks: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held}
+        held_masks: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held_mask}
         fragile = np.where(at_risk.spare == 0, at_risk.times, 0)
         return cls(
             columns, {kind: np.ascontiguousarray(kind_lines.T) for kind, kind_lines in held_masks.items()}, fragile
@@ -235,11 +236,11 @@ class _BearableChoice:
 
     def __init__(self, sides: _HitSides, basket: int, most: int) -> None:
         self._sides, self._most = sides, most
-        self._fragile = sides.fragile * sides.held["risk"][basket]
-        self._all = int(self._fragile.sum()) <= most
+        self._fragile = sides.fragile * sides.held_masks["risk"][basket]
+        self._is_always_bearable = int(self._fragile.sum()) <= most
 
     def __call__(self, choice: Choice) -> bool:
-        return self._all or int(self._fragile[self._sides.flag_hit("risk", choice)].sum()) <= self._most
+        return self._is_always_bearable or int(self._fragile[self._sides.flag_hit("risk", choice)].sum()) <= self._most
 
 
 def _add_set_variables(variables: HidingVariables, sides: _HitSides, members: Ints, choices: Sequence[Choice]) -> None:
@@ -248,7 +249,7 @@ def _add_set_variables(variables: HidingVariables, sides: _HitSides, members: In
     numbers = [variables.add_variable(len(members), len(choice)) for choice in choices]
     for number, choice in zip(numbers, choices, strict=True):
         variables.takes[number] = (len(variables.groups), choice)
-        for kind, held_mask in sides.held.items():
+        for kind, held_mask in sides.held_masks.items():
             lines = np.flatnonzero(held_mask[members[0]] & sides.flag_hit(kind, choice))
             variables.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
     variables.groups.append(members)
@@ -259,9 +260,9 @@ def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]
     """Drop choices dominated by another one that hits as many rules, harms no more and removes no more."""
     spares = np.concatenate(
         [
-            [~(sides.held["whole"][basket] & sides.flag_hit("whole", choice)) for choice in choices],
-            [sides.held["left"][basket] & sides.flag_hit("left", choice) for choice in choices],
-            [sides.held["risk"][basket] & sides.flag_hit("risk", choice) for choice in choices],
+            [~(sides.held_masks["whole"][basket] & sides.flag_hit("whole", choice)) for choice in choices],
+            [sides.held_masks["left"][basket] & sides.flag_hit("left", choice) for choice in choices],
+            [sides.held_masks["risk"][basket] & sides.flag_hit("risk", choice) for choice in choices],
         ],
         axis=1,
     )
@@ -279,7 +280,7 @@ def _add_item_variables(variables: HidingVariables, sides: _HitSides, basket: in
     for item in sorted(items):
         variables.takes[number[item]] = (len(variables.groups), frozenset({item}))
     helper: dict[tuple[bool, tuple[int, ...]], int] = {}
-    for kind, held_mask in sides.held.items():
+    for kind, held_mask in sides.held_masks.items():
         lines = np.flatnonzero(held_mask[basket] & sides.flag_hit(kind, items))
         distinct, distinct_indices = np.unique(
             sides.columns[kind][lines][:, sorted(items)], axis=0, return_inverse=True

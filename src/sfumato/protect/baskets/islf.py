@@ -27,7 +27,7 @@ class HidingWork:
 
     scans: int = 0
     """One for the large items, one for the large pairs, and one for each search for baskets."""
-    handled: list[SecretRule] = field(default_factory=list)
+    handled_rules: list[SecretRule] = field(default_factory=list)
     """The processed rules; other hidden rules were pruned."""
 
 
@@ -40,14 +40,14 @@ def hide_pairs(
     if not large:
         return work
     work.scans += 1
-    pairs = {column: draft.before @ draft.before[column].astype(np.int64) for column in large}
+    pairs = {column: draft.original_mask @ draft.original_mask[column].astype(np.int64) for column in large}
     blocks = (_increase_left, _decrease_right) if left_first else (_decrease_right, _increase_left)
     for done_count, column in enumerate(large):
         report_progress("hiding items", done_count, len(large))
         for other in np.flatnonzero(pairs[column] >= thresholds.least).tolist():
             if other == column or not _is_confident(draft, other, column, thresholds):
                 continue
-            work.handled.append(SecretRule((other,), (column,)))
+            work.handled_rules.append(SecretRule((other,), (column,)))
             for block in blocks:
                 if _is_confident(draft, other, column, thresholds):
                     work.scans += 1
@@ -63,7 +63,7 @@ def _is_confident(draft: BasketDraft, left: int, right: int, thresholds: HidingT
 
 def _increase_left(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:
     """Lines 10 to 16: add the left item to the largest baskets that hold neither."""
-    rows = np.flatnonzero(~draft.held[left] & ~draft.held[right])
+    rows = np.flatnonzero(~draft.held_mask[left] & ~draft.held_mask[right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
     needed_count = thresholds.count_missing_lefts(draft.count([left, right]), draft.count([left]))
     draft.add(rows[:needed_count].astype(np.int64), left)
@@ -74,5 +74,5 @@ def _decrease_right(draft: BasketDraft, left: int, right: int, thresholds: Hidin
     rows = draft.list_holders([right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
     surplus = HidingThresholds(0, thresholds.confidence).count_surplus(draft.count([left, right]), draft.count([left]))
-    useful = np.cumsum(draft.held[left, rows])
+    useful = np.cumsum(draft.held_mask[left, rows])
     draft.remove(rows[: int(np.searchsorted(useful, surplus)) + 1], right)

@@ -55,7 +55,8 @@ def cover_item_rules(
         [held_mask[[line[position] for position in shown_rule.rule.left]].all(axis=0) for shown_rule in shown_rules]
     )
     needs = np.array(
-        [thresholds.count_surplus(shown_rule.whole, shown_rule.left) for shown_rule in shown_rules], dtype=np.int64
+        [thresholds.count_surplus(shown_rule.whole, shown_rule.left_count) for shown_rule in shown_rules],
+        dtype=np.int64,
     )
     return rows[cover_greedily(serves, needs, _measure_pair_harm(occurrences, item, rows, thresholds.least))]
 

@@ -32,7 +32,7 @@ class ShownRule:
     """As indices into the vocabulary."""
     whole: int
     """How many baskets hold it."""
-    left: int
+    left_count: int
     """How many hold its left side."""
 
 
@@ -51,7 +51,7 @@ def list_rules_about(occurrences: ItemOccurrences, item: int, thresholds: Hiding
     return sorted(
         _list_shown_rules(occurrences, item, item_numbers, itemsets, thresholds),
         key=lambda shown_rule: (
-            -thresholds.count_surplus(shown_rule.whole, shown_rule.left),
+            -thresholds.count_surplus(shown_rule.whole, shown_rule.left_count),
             len(shown_rule.rule.left),
             shown_rule.rule.left,
         ),
@@ -153,9 +153,9 @@ class _CachedCounter:
 
     def __init__(self, occurrences: ItemOccurrences) -> None:
         self._count = BasketCounter.of(occurrences, np.arange(len(occurrences.items), dtype=np.int64))
-        self._known: dict[tuple[int, ...], int] = {}
+        self._known_counts: dict[tuple[int, ...], int] = {}
 
     def __call__(self, places: tuple[int, ...]) -> int:
-        if places not in self._known:
-            self._known[places] = self._count(places)
-        return self._known[places]
+        if places not in self._known_counts:
+            self._known_counts[places] = self._count(places)
+        return self._known_counts[places]

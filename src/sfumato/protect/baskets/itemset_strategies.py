@@ -57,7 +57,7 @@ def count_frequent_pairs(
     pairs: Ints = cumulative_counts[offsets[rows + 1]] - cumulative_counts[offsets[rows]]
     for other, position in enumerate(draft.places):
         if frequent[position]:
-            pairs += draft.held[other, rows].astype(np.int64) - draft.before[other, rows]
+            pairs += draft.held_mask[other, rows].astype(np.int64) - draft.original_mask[other, rows]
     return pairs
 
 

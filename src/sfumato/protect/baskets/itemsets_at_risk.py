@@ -31,7 +31,7 @@ class ItemsetsAtRisk:
 
     columns: tuple[frozenset[int], ...]
     """The removable columns of each itemset."""
-    held: Flags
+    held_mask: Flags
     """Itemsets × critical baskets: whether the basket holds it, and removing one of those columns serves a rule."""
     spare: Ints
     """How many baskets each can lose and stay frequent."""
@@ -127,16 +127,16 @@ class _ServedRules:
         self._rules = [frozenset(rule.whole) for rule in rules]
         self._wholes = wholes
         self._most = most
-        self._known: dict[frozenset[int], tuple[Words, int]] = {}
+        self._cache: dict[frozenset[int], tuple[Words, int]] = {}
 
     def of(self, columns: frozenset[int]) -> tuple[Words, int]:
-        if columns not in self._known:
+        if columns not in self._cache:
             hit = [u for u, whole in enumerate(self._rules) if whole & columns]
-            self._known[columns] = (
+            self._cache[columns] = (
                 _pack_flag_words(np.asarray(self._wholes[hit].any(axis=0))),
                 int(self._most[hit].sum()),
             )
-        return self._known[columns]
+        return self._cache[columns]
 
 
 def _select_critical_baskets(data: Baskets, rows: Ints) -> ItemOccurrences:

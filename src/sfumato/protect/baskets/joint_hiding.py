@@ -57,7 +57,7 @@ class _LossRisk:
     """Columns × itemsets: whether the itemset contains the column."""
     kind: Ints
     """The kind of each critical basket: those of a kind hold the same itemsets at risk."""
-    held: Singles
+    incidence: Singles
     """Kinds × itemsets."""
     hit: dict[int, Flags] = field(default_factory=dict)
     """For changed baskets: which itemsets they no longer hold."""
@@ -67,9 +67,9 @@ class _LossRisk:
         holds = np.zeros((columns, len(at_risk)), dtype=np.bool_)
         for number, items in enumerate(at_risk.columns):
             holds[sorted(items), number] = True
-        basket_bits = np.ascontiguousarray(np.packbits(at_risk.held, axis=0).T)
+        basket_bits = np.ascontiguousarray(np.packbits(at_risk.held_mask, axis=0).T)
         _, first, kind = np.unique(basket_bits, axis=0, return_index=True, return_inverse=True)
-        held_values = np.ascontiguousarray(at_risk.held[:, first].T.astype(np.float32))
+        held_values = np.ascontiguousarray(at_risk.held_mask[:, first].T.astype(np.float32))
         return cls(at_risk, holds, kind.reshape(-1).astype(np.int64), held_values)
 
     def __post_init__(self) -> None:
@@ -78,14 +78,14 @@ class _LossRisk:
     def measure_harm(self, column: int, places: Ints) -> Floats:
         """For each basket, how much removing the item endangers itemsets; 1 is the loss of an itemset."""
         loss_weights = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
-        by_kind = self.held @ (loss_weights * self.holds[column]).astype(np.float32)
+        by_kind = self.incidence @ (loss_weights * self.holds[column]).astype(np.float32)
         harm: Floats = by_kind[self.kind[places]].astype(np.float64)
         return harm
 
     def take(self, basket: int, column: int) -> None:
         """Count an item that was removed."""
         hit_mask = self.hit.setdefault(basket, np.zeros(len(self.at_risk), dtype=np.bool_))
-        new = self.holds[column] & self.at_risk.held[:, basket] & ~hit_mask
+        new = self.holds[column] & self.at_risk.held_mask[:, basket] & ~hit_mask
         self.spare -= new
         hit_mask |= new
 
@@ -100,10 +100,10 @@ class _RuleStanding:
         self.thresholds, self.risk = thresholds, risk
         self.wholes, self.lefts = critical.wholes.copy(), critical.lefts.copy()
         self.whole: list[int] = critical.whole.tolist()
-        self.left: list[int] = critical.left.tolist()
-        surplus = sum(map(thresholds.count_surplus, self.whole, self.left))
+        self.left_counts: list[int] = critical.left_counts.tolist()
+        surplus = sum(map(thresholds.count_surplus, self.whole, self.left_counts))
         self.quota = max(1, surplus // _PASSES)
-        self.taken: list[tuple[float, int, int]] = []
+        self.removals: list[tuple[float, int, int]] = []
         """Harm, index among the critical baskets, and column of each removal."""
         self.by_column = [
             [u for u, rule in enumerate(self.rules) if column in rule.whole] for column in range(len(draft.places))
@@ -111,7 +111,7 @@ class _RuleStanding:
 
     def flag_shown(self) -> Flags:
         """Which rules show."""
-        return np.array(list(map(self.thresholds.shows, self.whole, self.left)), dtype=np.bool_)
+        return np.array(list(map(self.thresholds.shows, self.whole, self.left_counts)), dtype=np.bool_)
 
     def take_out(self, shown_mask: Flags) -> None:
         """One pass: the best occurrences, up to a share of the total work."""
@@ -131,7 +131,7 @@ class _RuleStanding:
         return any(
             self.wholes[u, basket]
             and column in self.rules[u].right
-            and self.thresholds.shows(self.whole[u], self.left[u])
+            and self.thresholds.shows(self.whole[u], self.left_counts[u])
             for u in self.by_column[column]
         )
 
@@ -158,19 +158,19 @@ class _RuleStanding:
                 useful |= self.wholes[u]
             elif column in rule.left:
                 # The left side also gets rarer, which raises the confidence.
-                by_support = self.thresholds.least >= share * self.left[u]
+                by_support = self.thresholds.least >= share * self.left_counts[u]
                 gain += self.wholes[u] if by_support else self.wholes[u] - share * self.lefts[u]
         return gain, useful
 
     def _remove(self, basket: int, column: int, harm: float) -> None:
         self.draft.remove(self.rows[basket : basket + 1], column)
-        self.taken.append((harm, basket, column))
+        self.removals.append((harm, basket, column))
         self.risk.take(basket, column)
         self._count(basket, column)
 
     def _count(self, basket: int, column: int) -> None:
         """Recount the rules of one basket after its item changed."""
-        held_mask = self.draft.held[:, self.rows[basket]]
+        held_mask = self.draft.held_mask[:, self.rows[basket]]
         for u in self.by_column[column]:
             rule = self.rules[u]
             is_held = bool(held_mask[list(rule.whole)].all())
@@ -178,19 +178,19 @@ class _RuleStanding:
             self.wholes[u, basket] = is_held
             if column in rule.left:
                 is_held = bool(held_mask[list(rule.left)].all())
-                self.left[u] += int(is_held) - int(self.lefts[u, basket])
+                self.left_counts[u] += int(is_held) - int(self.lefts[u, basket])
                 self.lefts[u, basket] = is_held
 
     def put_back(self) -> None:
         """Undo unnecessary removals, the most harmful first."""
         for done_count, (_, position, column) in enumerate(
-            sorted(self.taken, key=lambda removal: (-removal[0], removal[1], removal[2]))
+            sorted(self.removals, key=lambda removal: (-removal[0], removal[1], removal[2]))
         ):
             if done_count % 256 == 0:
-                report_progress("undoing unnecessary changes", done_count, len(self.taken))
+                report_progress("undoing unnecessary changes", done_count, len(self.removals))
             rows = self.rows[position : position + 1]
             self.draft.add(rows, column)
             self._count(position, column)
-            if any(self.thresholds.shows(self.whole[u], self.left[u]) for u in self.by_column[column]):
+            if any(self.thresholds.shows(self.whole[u], self.left_counts[u]) for u in self.by_column[column]):
                 self.draft.remove(rows, column)
                 self._count(position, column)

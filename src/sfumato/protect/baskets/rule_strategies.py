@@ -26,7 +26,7 @@ def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshold
         raise PolicyError("1a lowers confidences, but an itemset has none; hide itemsets with another strategy")
     partly = ~draft.flag_holding(rule.left) & ~draft.flag_holding(rule.right)
     candidates = np.flatnonzero(partly).astype(np.int64)
-    present = draft.held[list(rule.left)][:, candidates].sum(axis=0)
+    present = draft.held_mask[list(rule.left)][:, candidates].sum(axis=0)
     fullest = candidates[np.argsort(-present, kind="stable")]
     needed_count = thresholds.count_missing_lefts(draft.count(rule.whole), draft.count(rule.left))
     if needed_count > len(fullest):
@@ -77,5 +77,5 @@ def choose_least_harmful(draft: BasketDraft, victims: Sequence[int], whole: Sequ
 
 
 def _select_lacking_rows(draft: BasketDraft, rows: Ints, column: int) -> Ints:
-    lacking: Ints = rows[~draft.held[column, rows]]
+    lacking: Ints = rows[~draft.held_mask[column, rows]]
     return lacking

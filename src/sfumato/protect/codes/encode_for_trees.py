@@ -300,7 +300,7 @@ def _restore_given_values(column: pl.Series, distinct_values: Singles, places: I
 
 def _refuse_torn_pieces(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
     """New rows under an old key: a piece that is no longer pure would change the tree."""
-    if not key.permuted:
+    if not key.is_permuted:
         return
     for name, column_key in key.columns.items():
         torn_count = column_key.count_torn_pieces(places[name], classes)

@@ -101,7 +101,7 @@ class EncodeItems(KeyedMethod):
             method=self,
             claims=self._list_claims(data),
             losses={
-                "loss": encoded_baskets.added / published_baskets.codes.size,
+                "loss": encoded_baskets.added_count / published_baskets.codes.size,
                 "added_baskets": len(item_key.fakes),
                 "added_codes": len(item_key.codes) - len(item_key.items),
             },
@@ -204,7 +204,7 @@ class _EncodedBaskets:
         counts = np.bincount(rows_of_codes, minlength=len(rows))
         self.offsets: Ints = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         self.codes: Ints = codes[order]
-        self.rows, self.added = rows, added_count
+        self.rows, self.added_count = rows, added_count
 
 
 def _encode_baskets(data: Baskets, key: ItemKey) -> _EncodedBaskets:

@@ -35,10 +35,10 @@ class PieceCurves:
     """For each piece an increasing function from [0, 1] onto itself: one curve, or two composed."""
 
     curves: tuple[Curve, ...]
-    chosen: Ints
+    curve_indices: Ints
     """Stage × piece: which of the curves; −1 for none."""
     strength: Floats
-    turned: Flags
+    turned_mask: Flags
     """Whether a curve is reflected, so that it bends the other way."""
 
     @classmethod
@@ -53,11 +53,11 @@ class PieceCurves:
     def bend_shares(self, share: Floats, piece: Ints) -> Floats:
         """Transform numbers between 0 and 1, each by the function of its piece."""
         for stage in range(2):
-            turned_mask, strength = self.turned[stage, piece], self.strength[stage, piece]
+            turned_mask, strength = self.turned_mask[stage, piece], self.strength[stage, piece]
             start = np.where(turned_mask, 1 - share, share)
             end = start.copy()
             for number, curve in enumerate(self.curves):
-                curve_mask = self.chosen[stage, piece] == number
+                curve_mask = self.curve_indices[stage, piece] == number
                 end[curve_mask] = _bend_share(start[curve_mask], curve, strength[curve_mask])
             share = np.where(turned_mask, 1 - end, end)
         return np.clip(share, 0, 1)

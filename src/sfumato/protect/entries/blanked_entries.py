@@ -25,9 +25,9 @@ class BlankedEntries:
 
     mining: RuleMining
     derived: DerivedEntries
-    left: RuleArrays | None
+    remaining_rules: RuleArrays | None
     """The rules that remain, if that was asked."""
-    hidden: pl.DataFrame
+    hidden_entries: pl.DataFrame
     """The private entries with their values."""
 
 
@@ -70,10 +70,10 @@ def collect_entry_details(outcome: BlankedEntries) -> EntryDetails:
     assert first is not None
     cells, many = mining.cells, len(derived.entries)
     return EntryDetails(
-        hidden=outcome.hidden,
+        hidden=outcome.hidden_entries,
         reasons=list_reasons(cells, derived),
         rules_before=build_rule_points(cells, first),
-        rules_after=build_rule_points(cells, outcome.left),
+        rules_after=build_rule_points(cells, outcome.remaining_rules),
         exposed=count_exposed_entries(cells, first),
         confidence=mining.question.confidence,
         least=mining.question.least,
@@ -111,7 +111,7 @@ def list_reasons(cells: TableCells, derived: DerivedEntries) -> pl.DataFrame:
     for index, (row, column) in enumerate(_list_places(cells, derived)):
         if index < len(derived.reasons):
             why = derived.reasons[index]
-            rows.append((row, column, why.kind, why.invalidated + why.marginalized, why.example))
+            rows.append((row, column, why.kind, why.invalidated_count + why.marginalized_count, why.example))
         else:
             rows.append((row, column, "against learners", 0, ""))
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -125,9 +125,9 @@ def build_rule_points(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.D
     column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
     return pl.DataFrame(
         {
-            "public_support": rule_arrays.public.astype(np.int64),
-            "public_confidence": rule_arrays.public_fit / np.maximum(rule_arrays.public, 1),
-            "hidden_confidence": rule_arrays.hidden_fit / np.maximum(rule_arrays.hidden, 1),
+            "public_support": rule_arrays.public_counts.astype(np.int64),
+            "public_confidence": rule_arrays.public_fit / np.maximum(rule_arrays.public_counts, 1),
+            "hidden_confidence": rule_arrays.hidden_fit / np.maximum(rule_arrays.hidden_counts, 1),
             "column": pl.Series(cells.names).gather(column) if len(column) else pl.Series([], dtype=pl.String),
             "length": np.diff(rule_arrays.start)[rule_arrays.antecedent],
         }

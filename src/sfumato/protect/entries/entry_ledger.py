@@ -87,7 +87,7 @@ class RuleMining:
     first: RuleArrays | None = None
     """What the first call found."""
     _last: Bytes | None = None
-    _begun: float = field(default_factory=monotonic)
+    _start_time: float = field(default_factory=monotonic)
 
     def mine_rules(self, states: Bytes) -> RuleArrays:
         """All rules that are adversarial now, if none of those found before still is."""
@@ -97,7 +97,7 @@ class RuleMining:
             touched_mask = (last != states).any(axis=1)
             # An antecedent may have appeared before, or appear now: PUBLIC is the smallest of the states.
             shown_states = np.minimum(last, states)
-        remaining_seconds = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
+        remaining_seconds = None if question.seconds is None else question.seconds - (monotonic() - self._start_time)
         rule_arrays = find_adversarial_rules(
             self.cells, states, question.confidence, question.least, question.max_length, question.prior,
             touched_mask=touched_mask, earlier_states=shown_states,
@@ -114,9 +114,9 @@ class RuleMining:
 class BlankingReason:
     """Why an entry is blanked."""
 
-    invalidated: int
+    invalidated_count: int
     """Rules that lose a row which confirms them."""
-    marginalized: int
+    marginalized_count: int
     """Rules that lose a row which they could be applied to."""
     example: str
     """One of them."""
@@ -124,9 +124,9 @@ class BlankingReason:
     @property
     def kind(self) -> str:
         """Invalidation, marginalization, or both."""
-        if self.invalidated and self.marginalized:
+        if self.invalidated_count and self.marginalized_count:
             return "both"
-        return "invalidation" if self.invalidated else "marginalization"
+        return "invalidation" if self.invalidated_count else "marginalization"
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class EntryLedger:
         self.limits = question.compute_limits(len(cells.codes))
         self.base: Bytes = cells.states if states is None else states
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
-        self.held: Ints = np.zeros(0, dtype=np.int64)
+        self.held_rows: Ints = np.zeros(0, dtype=np.int64)
         """The rows of the table that are held, ascending."""
         self.codes: Codes = np.zeros((0, self.width), dtype=np.int32)
         self._room = question.room
@@ -182,16 +182,16 @@ class EntryLedger:
     def states(self) -> Bytes:
         """The states of all entries of the table, now."""
         states = self.base.copy()
-        states[self.held] = self.books.states
+        states[self.held_rows] = self.books.states
         return states
 
     def name_entries(self, held_entries: Ints) -> Ints:
         """The entries of the table that entries of held rows are."""
-        return np.asarray(self.held[held_entries // self.width] * self.width + held_entries % self.width)
+        return np.asarray(self.held_rows[held_entries // self.width] * self.width + held_entries % self.width)
 
     def place_entries(self, entries: Ints) -> Ints:
         """The entries of held rows that entries of the table are."""
-        return np.asarray(np.searchsorted(self.held, entries // self.width) * self.width + entries % self.width)
+        return np.asarray(np.searchsorted(self.held_rows, entries // self.width) * self.width + entries % self.width)
 
     @property
     def open(self) -> int:
@@ -204,7 +204,7 @@ class EntryLedger:
         return len(self.rules.rows)
 
     @property
-    def known(self) -> int:
+    def rule_count(self) -> int:
         """How many rules are known."""
         return len(self.rules.target)
 
@@ -235,7 +235,7 @@ class EntryLedger:
     def _place_rows(self, rows: Codes) -> Codes:
         """Where rows of the table are among those that are held."""
         positions = np.zeros(len(self.cells.codes), dtype=np.int32)
-        positions[self.held] = np.arange(len(self.held), dtype=np.int32)
+        positions[self.held_rows] = np.arange(len(self.held_rows), dtype=np.int32)
         return positions[rows]
 
     def _hold_rows(self, rows: Codes) -> Ints:
@@ -243,11 +243,11 @@ class EntryLedger:
         from sfumato.kernels.entries.grades import mark_all_hidden_columns
 
         flags = np.zeros(len(self.cells.codes), dtype=np.bool_)
-        flags[rows], flags[self.held] = True, True
+        flags[rows], flags[self.held_rows] = True, True
         held_rows = np.flatnonzero(flags)
         self._refuse_many_rows(len(held_rows))
-        new_places = np.searchsorted(held_rows, self.held)
-        if len(held_rows) == len(self.held):
+        new_places = np.searchsorted(held_rows, self.held_rows)
+        if len(held_rows) == len(self.held_rows):
             return new_places
         states = self.base[held_rows]
         states[new_places] = self.books.states
@@ -258,7 +258,7 @@ class EntryLedger:
         lengths = np.zeros(len(held_rows), dtype=np.int64)
         lengths[new_places] = np.diff(self._of_row[0])
         self._of_row = np.concatenate([[0], np.cumsum(lengths)]), self._of_row[1]
-        self.held, self.codes = held_rows, self.cells.codes[held_rows].astype(np.int32)
+        self.held_rows, self.codes = held_rows, self.cells.codes[held_rows].astype(np.int32)
         return new_places
 
     def _refuse_many_rows(self, count: int) -> None:
@@ -273,7 +273,7 @@ class EntryLedger:
         """Blank a public entry, or show a blanked one; its row must be held."""
         from sfumato.kernels.entries.grades import turn_entry
 
-        row = int(np.searchsorted(self.held, entry // self.width))
+        row = int(np.searchsorted(self.held_rows, entry // self.width))
         turn_entry(self.ledger, self.books, row, entry % self.width, state, self.limits)
 
     def explain_entry(self, why: Codes) -> BlankingReason:
@@ -309,7 +309,7 @@ class EntryLedger:
         begin, end = self.rules.row_start[: len(rule_arrays.start) - 1], self.rules.middle[: len(rule_arrays.start) - 1]
         start = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
         places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
-        return replace(rule_arrays, row_start=start, rows=self.held[self.rules.rows[places]].astype(np.int32))
+        return replace(rule_arrays, row_start=start, rows=self.held_rows[self.rules.rows[places]].astype(np.int32))
 
     def _write(self, antecedents: int, rule_count: int) -> None:
         """Build the arrays that kernels read. The counts of antecedents and rules up to these numbers are kept."""
@@ -332,7 +332,7 @@ class EntryLedger:
         fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[rule_count:]], rules.antecedent[rule_count:]
         self.books = self.books._replace(
             rules=np.concatenate([self.books.rules, fresh]),
-            opened=np.concatenate([self.books.opened, np.zeros(added_count, dtype=np.int32)]),
+            open_rules=np.concatenate([self.books.open_rules, np.zeros(added_count, dtype=np.int32)]),
             open_of=np.concatenate([self.books.open_of, np.zeros(many - antecedents, dtype=np.int32)]),
         )
         for begin in range(antecedents, many, _CHUNK):
@@ -345,7 +345,7 @@ class EntryLedger:
 
         begin = self.rules.row_start[antecedents]
         row_start, rows = self.rules.row_start[antecedents:] - begin, self.rules.rows[begin:]
-        start, more = np.zeros(len(self.held) + 2, dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
+        start, more = np.zeros(len(self.held_rows) + 2, dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
         invert_row_lists(row_start, rows, antecedents, start, more)
         if not antecedents:
             return start[:-1].copy(), more

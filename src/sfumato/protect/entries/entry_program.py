@@ -122,7 +122,7 @@ class EntryProgram:
         item_columns = tuple(ledger.columns[items].tolist())
         target_column = int(ledger.columns[target])
         held_indices = rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]]
-        for row in ledger.held[held_indices].tolist():
+        for row in ledger.held_rows[held_indices].tolist():
             code, state = int(ledger.cells.codes[row, target_column]), int(ledger.base[row, target_column])
             if code < 0 or state == BLANKED:
                 continue

@@ -51,7 +51,7 @@ def find_exact_entries(mining: RuleMining, seconds: float) -> DerivedEntries:
 def _list_open_rules(search: EntrySearch) -> Ints:
     """Known rules that are open now, those with the fewest rows first, and no more than fit one step."""
     rules, ledger = search.ledger.rules, search.ledger
-    open_rules = ledger.books.opened[: ledger.open].astype(np.int64)
+    open_rules = ledger.books.open_rules[: ledger.open].astype(np.int64)
     rows = np.diff(rules.row_start)[rules.antecedent[open_rules]]
     return open_rules[np.lexsort((open_rules, rows))][:_AT_ONCE]
 

@@ -96,15 +96,15 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tupl
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
     from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
 
-    entries, rules = ledger.codes.size, ledger.known
+    entries, rules = ledger.codes.size, ledger.rule_count
     blocks = -(-entries // BLOCK)
     weights = EntryWeights(
         weight=np.zeros(entries, dtype=np.int64),
         largest=np.zeros(blocks, dtype=np.int64),
         stale=np.zeros(blocks, dtype=np.uint8),
         shares=np.zeros((rules, 2), dtype=np.int64),
-        changed=np.zeros(rules, dtype=np.int32),
-        marked=np.zeros(rules, dtype=np.uint8),
+        changed_rules=np.zeros(rules, dtype=np.int32),
+        changed_mask=np.zeros(rules, dtype=np.uint8),
         many=np.zeros(1, dtype=np.int64),
     )
     how = EntryWeighing(**asdict(weighing))

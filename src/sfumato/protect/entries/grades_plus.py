@@ -50,8 +50,8 @@ class EntrySearch:
         self.bound = 0
         self.best: Ints | None = None
         empty_entries = np.zeros(0, dtype=np.int64)
-        self._blanked = KeptEntries(
-            kept=empty_entries,
+        self._blanked_entries = KeptEntries(
+            entries=empty_entries,
             list_places=empty_entries,
             tally=np.zeros(4, dtype=np.int64),
             weight=empty_entries,
@@ -66,17 +66,17 @@ class EntrySearch:
 
     @property
     def _held_entries(self) -> Ints:
-        return self._blanked.kept[: self._blanked.tally[0]].copy()
+        return self._blanked_entries.entries[: self._blanked_entries.tally[0]].copy()
 
     def learn(self, rule_arrays: RuleArrays) -> None:
         """Add rules to the ledger; it may hold more rows then, and number its entries anew."""
         width, kept_entries = self.ledger.width, self._held_entries
         new_places = self.ledger.add(rule_arrays)
         size = self.ledger.codes.size
-        if size == len(self._blanked.list_places):
+        if size == len(self._blanked_entries.list_places):
             return
-        self._blanked = self._blanked._replace(
-            kept=np.zeros(size, dtype=np.int64),
+        self._blanked_entries = self._blanked_entries._replace(
+            entries=np.zeros(size, dtype=np.int64),
             list_places=np.full(size, -1, dtype=np.int64),
             weight=np.zeros(size, dtype=np.int64),
             room=np.zeros(size, dtype=np.int64),
@@ -86,22 +86,22 @@ class EntrySearch:
     def _list_kept(self, entries: Ints, begin: int) -> None:
         """Put entries on the list of blanked ones, from a position on."""
         end = begin + len(entries)
-        self._blanked.kept[begin:end] = entries
-        self._blanked.list_places[entries] = np.arange(begin, end)
-        self._blanked.tally[0] = end
+        self._blanked_entries.entries[begin:end] = entries
+        self._blanked_entries.list_places[entries] = np.arange(begin, end)
+        self._blanked_entries.tally[0] = end
 
     def make_safe(self) -> None:
         """Blank the heaviest, mine, blank again, until no rule is left."""
         while len(rule_arrays := self.mining.mine_rules(self.ledger.states)):
-            first = self.ledger.known == 0
+            first = self.ledger.rule_count == 0
             self.learn(rule_arrays)
             if first:
                 self.mining.first, self.bound = self.ledger.add_hiding_rows(rule_arrays), bound_entry_count(self.ledger)
             blanked_entries, _ = blank_heaviest_first(self.ledger, WEIGHING)
-            old_count = int(self._blanked.tally[0])
+            old_count = int(self._blanked_entries.tally[0])
             self._list_kept(self.ledger.place_entries(blanked_entries), old_count)
             self.take_back(0 if first else old_count)
-        if self.best is None or self._blanked.tally[0] < len(self.best):
+        if self.best is None or self._blanked_entries.tally[0] < len(self.best):
             self.best = self.entries
 
     def blank_only(self, entries: Ints) -> None:
@@ -110,7 +110,7 @@ class EntrySearch:
             self.ledger.turn(int(entry), 0)
         for entry in np.setdiff1d(entries, self.entries):
             self.ledger.turn(int(entry), 2)
-        self._blanked.list_places[self._held_entries] = -1
+        self._blanked_entries.list_places[self._held_entries] = -1
         self._list_kept(self.ledger.place_entries(entries), 0)
 
     def improve(self, seconds: float) -> None:
@@ -133,7 +133,7 @@ class EntrySearch:
         while True:
             self.blank_only(self.best)
             self.take_back()
-            if self._blanked.tally[0] == len(self.best):
+            if self._blanked_entries.tally[0] == len(self.best):
                 break
             self.make_safe()
         reasons = self.ledger.explain_entries(self.best)
@@ -144,18 +144,20 @@ class EntrySearch:
         """Show unnecessary entries again, those blanked last first, down to a position."""
         from sfumato.kernels.entries.grades_local import show_needless_entries
 
-        for end in range(int(self._blanked.tally[0]), begin, -_CHUNK):
-            report_progress("showing unnecessary entries again", end, int(self._blanked.tally[0]))
+        for end in range(int(self._blanked_entries.tally[0]), begin, -_CHUNK):
+            report_progress("showing unnecessary entries again", end, int(self._blanked_entries.tally[0]))
             start = max(end - _CHUNK, begin)
-            show_needless_entries(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, start, end)
+            show_needless_entries(
+                self.ledger.ledger, self.ledger.books, self._blanked_entries, self.ledger.limits, start, end
+            )
 
     def _run_moves(self, deadline: float, most: int) -> int:
         """Make moves until a time, at most a number of them; return how many."""
         from sfumato.kernels.entries.grades_local import improve_by_moves
 
         moves = 0
-        while moves < most and self._blanked.tally[0] and monotonic() < deadline:
+        while moves < most and self._blanked_entries.tally[0] and monotonic() < deadline:
             report_progress("making the derived set smaller", moves, most)
-            improve_by_moves(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, _CHUNK)
+            improve_by_moves(self.ledger.ledger, self.ledger.books, self._blanked_entries, self.ledger.limits, _CHUNK)
             moves += _CHUNK
         return moves

@@ -172,7 +172,7 @@ def _list_turning_entries(guesses: ColumnGuesses, guess_indices: Ints) -> list[E
 def _blank_features(features: LearnerFeatures, rows: Ints, columns: Ints) -> LearnerFeatures:
     numbers, bins = features.numbers.copy(), features.bins.copy()
     numbers[rows, columns], bins[rows, columns] = np.nan, features.widths[columns]
-    return LearnerFeatures(features.names, numbers, bins, features.widths, features.coded)
+    return LearnerFeatures(features.names, numbers, bins, features.widths, features.coded_mask)
 
 
 def _refuse_visible_secrets(frame: pl.DataFrame, secrets: pl.DataFrame) -> None:

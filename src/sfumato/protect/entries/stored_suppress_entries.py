@@ -42,7 +42,7 @@ _SHARE = 0.75
 class BlankingPlan(RowwisePlan):
     """Which entries are shown, decided before any row is written."""
 
-    shown: Bytes
+    shown_bits: Bytes
     """A bit for each published entry, rows by bytes."""
     types: Mapping[str, pl.DataType]
     """The types of columns that change theirs: a type must not disclose a blanked cell."""
@@ -50,7 +50,7 @@ class BlankingPlan(RowwisePlan):
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The rows without the entries that are not shown."""
         kept_frame = rows.drop(self.table.outline.identifying, strict=False)
-        shown_mask = np.unpackbits(self.shown[first : first + rows.height], axis=1, count=kept_frame.width).astype(
+        shown_mask = np.unpackbits(self.shown_bits[first : first + rows.height], axis=1, count=kept_frame.width).astype(
             np.bool_
         )
         cells = [

@@ -196,7 +196,7 @@ class SuppressEntries(Method):
         self, data: Table, published_table: Table, outcome: BlankedEntries, blank_columns: Collection[str]
     ) -> Release:
         """What is claimed, stated and lost; in some columns the published table has empty cells."""
-        leftover_losses = {} if outcome.left is None else {"leftover_rules": len(outcome.left)}
+        leftover_losses = {} if outcome.remaining_rules is None else {"leftover_rules": len(outcome.remaining_rules)}
         return Release(
             data=published_table,
             method=self,
@@ -231,13 +231,15 @@ class SuppressEntries(Method):
         cuts = {}
         for name, how in self.discretize.items():
             if name not in frame.columns:
-                meant = ask_meant((name,), frame.columns)
-                raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{meant}')
-            hidden = pl.Series(private[:, frame.columns.index(name)])
-            seen = frame[name].set(hidden, None)
+                question = ask_meant((name,), frame.columns)
+                raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{question}')
+            visible = frame[name].set(pl.Series(private[:, frame.columns.index(name)]), None)
             # Midpoints between the extremes would disclose the extremes, which are somebody's values.
-            cut = cut_equal_width(seen, how, coarse=True) if isinstance(how, int) else cut_at(seen, how, coarse=True)
-            cuts[name] = cut
+            cuts[name] = (
+                cut_equal_width(visible, how, coarse=True)
+                if isinstance(how, int)
+                else cut_at(visible, how, coarse=True)
+            )
         return cuts
 
     def _close_learners(self, table: Table, outcome: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
@@ -245,7 +247,7 @@ class SuppressEntries(Method):
         from sfumato.protect.entries.learner_defence import choose_entries_against_learners
 
         assert self.learner_risk is not None
-        cells, derived, hidden_entries = outcome.mining.cells, outcome.derived, outcome.hidden
+        cells, derived, hidden_entries = outcome.mining.cells, outcome.derived, outcome.hidden_entries
         for round_ in range(_ROUNDS):
             report_progress("closing learners", round_, _ROUNDS)
             frame = blank_states(table.frame, derived.states)

@@ -189,7 +189,7 @@ class AddNoise(Method):
         cut = [
             CutColumn.of(column, self.discretize[column.name]) for column in columns if column.name in self.discretize
         ]
-        cells = [*(column.published for column in noisy), *(column.published for column in cut)]
+        cells = [*(column.published_cells for column in noisy), *(column.published_cells for column in cut)]
         frame = data.frame.drop(data.identifying).with_columns(cells)
         release = self.describe_release(data, data.with_frame(frame), noisy, cut)
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
@@ -293,7 +293,7 @@ class AddNoise(Method):
         """
         spread = compute_column_covariance(columns, source)
         times = self._choose_times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
-        noise_values = draw_correlated_noise(times * spread, len(columns[0].known), chance)
+        noise_values = draw_correlated_noise(times * spread, len(columns[0].known_mask), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
         requests = [
             choose_noise(column, "gaussian", choose_width(column, self.privacy), self.confidence) for column in columns
@@ -305,7 +305,9 @@ class AddNoise(Method):
             for column, scale, grid in zip(columns, scales, grids, strict=True)
         ]
         published_columns = [
-            column.move(fill_digits(noise_values[index][column.known], noise.scale, noise.step, chance), noise.grid)
+            column.move(
+                fill_digits(noise_values[index][column.known_mask], noise.scale, noise.step, chance), noise.grid
+            )
             for index, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
         least = [

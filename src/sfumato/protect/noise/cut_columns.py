@@ -64,7 +64,7 @@ class CutColumn:
         return cls(column, intervals, isinstance(how, int), values)
 
     @cached_property
-    def published(self) -> pl.Series:
+    def published_cells(self) -> pl.Series:
         """The midpoint of each value's interval."""
         middles = self.intervals.middles[self.intervals.find_places(self.column.numbers)]
         return self.column.replace_known(middles.astype(np.int64) if self.intervals.whole else middles)
@@ -94,9 +94,9 @@ class CutColumn:
             "step": int(self.column.step),
             "confidence": confidence,
             "achieved": self.measure_level(confidence),
-            "domain": "data" if self.from_data or not self.column.given else "given",
+            "domain": "data" if self.from_data or not self.column.has_given_range else "given",
         }
-        return facts | ({"range": self.column.get_ends()} if self.column.given else {})
+        return facts | ({"range": self.column.get_ends()} if self.column.has_given_range else {})
 
     def list_claims(self, confidence: float) -> list[Claim]:
         """How imprecise values are, and that each is in its interval."""

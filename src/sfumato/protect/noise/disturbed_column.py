@@ -61,8 +61,8 @@ class DisturbedColumn:
 
     column: NumberColumn
     noise: Noise
-    published: pl.Series
-    shown: ShownNumbers
+    published_cells: pl.Series
+    shown_numbers: ShownNumbers
     covariance: Mapping[str, float] | None = None
     least: Noise | None = None
     """The noise that the level requires, if more was drawn to shape it like the data."""
@@ -77,7 +77,7 @@ class DisturbedColumn:
         """
         # Values are roughly uniform within an interval, so its own variance adds to the visible one.
         interval_variance = self.noise.variance if self.noise.kind == "discretize" else 0.0
-        return self.noise.variance / max(self.shown.variance + interval_variance, self.noise.variance)
+        return self.noise.variance / max(self.shown_numbers.variance + interval_variance, self.noise.variance)
 
     def describe(self, kind: str, privacy: float, confidence: float, *, exact_range: bool) -> dict[str, Any]:
         """What an analyst must know to reconstruct distributions; the start of the data's own range is not part of
@@ -87,14 +87,14 @@ class DisturbedColumn:
             "kind": kind,
             "scale": noise.scale,
             "step": int(noise.step),
-            "origin": noise.origin if column.given or noise.kind != "discretize" else self._find_first_seen(),
+            "origin": noise.origin if column.has_given_range or noise.kind != "discretize" else self._find_first_seen(),
             "grid": int(noise.grid) if noise.step else noise.grid,
             "privacy": privacy,
             "confidence": confidence,
             "achieved": compute_achieved_level(column, self.least or noise, privacy, confidence),
-            "domain": "given" if column.given else "data",
+            "domain": "given" if column.has_given_range else "data",
         }
-        if column.given or exact_range:
+        if column.has_given_range or exact_range:
             public_facts["range"] = column.get_ends()
         if self.covariance is None:
             return public_facts
@@ -102,14 +102,14 @@ class DisturbedColumn:
 
     def _find_first_seen(self) -> float:
         """The lower end of the first occupied interval, from its published midpoint."""
-        return self.shown.lowest - ((self.noise.scale - 1) // 2 if self.noise.step else self.noise.scale / 2)
+        return self.shown_numbers.lowest - ((self.noise.scale - 1) // 2 if self.noise.step else self.noise.scale / 2)
 
 
 def publish_cells(column: NumberColumn, noise: Noise, draws: RowDraws, first: int = 0) -> pl.Series:
     """The cells of a column with the noise of their rows, of which the first has a number; or as midpoints."""
     if noise.kind == "discretize":
         return column.replace_known(compute_interval_middles(column, noise))
-    words = draws.draw_words(column.name, first, len(column.known))[column.known]
+    words = draws.draw_words(column.name, first, len(column.known_mask))[column.known_mask]
     return column.move(_shape_noise(noise, words), noise.grid)
 
 

@@ -49,7 +49,7 @@ def list_noise_claims(
             claims += _make_interval_claims(column, noise, privacy, level, confidence)
             continue
         other_names = tuple(name for name in names if name != column.name)
-        size: Size = {"scale": noise.scale} if times is None else {"times": times, "together": names}
+        size: Size = {"scale": noise.scale} if times is None else {"times": times, "joint_columns": names}
         claims += [
             _make_level_claim(column, noise, level, confidence, rare),
             *_make_law_claims(column, noise, size, rare),
@@ -84,7 +84,11 @@ def _make_level_claim(column: NumberColumn, noise: Noise, level: float, confiden
 
 
 def _name_span(column: NumberColumn) -> str:
-    return "its range" if column.given else "its range, given that the range, which was taken from the data, is public"
+    return (
+        "its range"
+        if column.has_given_range
+        else "its range, given that the range, which was taken from the data, is public"
+    )
 
 
 def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float) -> list[Claim]:
@@ -143,8 +147,8 @@ def _make_dependence_claim(
             "kind": noise.kind,
             **size,
             "step": noise.step,
-            "others": other_names,
-            "apart": int(is_independent),
+            "other_columns": other_names,
+            "independent": int(is_independent),
         },
         f'What was added to "{name}", and its size, is not correlated with its values{others_text}, within '
         f"{errors:.4g} standard errors in each of {tests} comparisons; {_BY_CHANCE}.",
@@ -186,7 +190,7 @@ def _make_interval_claims(
 
 def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float, chance: float) -> Claim:
     """Products of two Gaussians deviate by more than √(2x) + √2 x / √n standard errors with probability ≤ 2 e⁻ˣ."""
-    whole = np.logical_and.reduce([column.known for column, _ in noisy])
+    whole = np.logical_and.reduce([column.known_mask for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
     rare = np.log(2 * pairs / chance)
     most = round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6)

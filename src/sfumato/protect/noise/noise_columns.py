@@ -27,14 +27,14 @@ class NumberColumn:
     """The cells of one column as numbers, and their range."""
 
     column: pl.Series
-    known: Flags
+    known_mask: Flags
     """Which cells are not missing; everything else is about those."""
     numbers: Floats
     whole: Ints | None
     """The same numbers if they are whole: days since 1970 for dates."""
     low: float
     high: float
-    given: bool
+    has_given_range: bool
     """Whether the custodian gave the range; otherwise it is the data's, and must not be disclosed."""
     total: int | None = None
     """How many known cells the whole column has, if these are only some of them."""
@@ -89,7 +89,7 @@ class NumberColumn:
         return replace(
             self,
             column=column,
-            known=cells.is_not_null().to_numpy(),
+            known_mask=cells.is_not_null().to_numpy(),
             numbers=known_cells.cast(pl.Float64).to_numpy(),
             whole=whole,
         )
@@ -149,9 +149,9 @@ class NumberColumn:
         return -limit, limit
 
     def _build_published(self, values: Floats | Ints) -> pl.Series:
-        full = np.zeros(len(self.known), dtype=values.dtype)
-        full[self.known] = values
-        published_cells = pl.Series(self.name, full).set(pl.Series(~self.known), None)
+        full = np.zeros(len(self.known_mask), dtype=values.dtype)
+        full[self.known_mask] = values
+        published_cells = pl.Series(self.name, full).set(pl.Series(~self.known_mask), None)
         kind = self.column.dtype
         if kind == pl.String:  # dates that were not parsed as such
             return published_cells.cast(pl.Date)
@@ -168,14 +168,14 @@ class NumberFacts:
     """What must be known about all cells of a column before noise is chosen; facts about parts of it add up."""
 
     cells: int = 0
-    known: int = 0
+    known_count: int = 0
     texts: int = 0
     """Known cells that are neither numbers nor dates."""
     distant: int = 0
     """Whole numbers that floats do not tell apart."""
     strange: int = 0
     """Numbers that are not finite."""
-    outside: int = 0
+    outside_count: int = 0
     """Numbers outside the given range."""
     large: int = 0
     """Numbers too large to compute with."""
@@ -192,11 +192,11 @@ class NumberFacts:
         low, high = (-np.inf, np.inf) if given_range is None else map(parse_end, given_range)
         return cls(
             cells=len(column),
-            known=column.count(),
+            known_count=column.count(),
             texts=column.count() - len(numbers),
             distant=int((np.abs(numbers) > 2**53).sum()) if column.dtype.is_integer() else 0,
             strange=int((~np.isfinite(numbers)).sum()),
-            outside=int(((numbers < low) | (numbers > high)).sum()),
+            outside_count=int(((numbers < low) | (numbers > high)).sum()),
             large=int((np.abs(numbers) > LARGE).sum()),
             low=float(numbers.min(initial=np.inf)),
             high=float(numbers.max(initial=-np.inf)),
@@ -208,7 +208,7 @@ class NumberFacts:
         return NumberFacts(**sums, low=min(self.low, other.low), high=max(self.high, other.high))
 
 
-_COUNTED = ("cells", "known", "texts", "distant", "strange", "outside", "large")
+_COUNTED = ("cells", "known_count", "texts", "distant", "strange", "outside_count", "large")
 
 
 def read_number_column(
@@ -236,7 +236,9 @@ def fit_number_column(
     no_numbers = np.zeros(0)
     known_mask: Flags = np.zeros(0, dtype=np.bool_)
     empty = np.zeros(0, dtype=np.int64) if whole else None
-    frame = NumberColumn(column.clear(), known_mask, no_numbers, empty, low, high, given_range is not None, facts.known)
+    frame = NumberColumn(
+        column.clear(), known_mask, no_numbers, empty, low, high, given_range is not None, facts.known_count
+    )
     return frame.take(column)
 
 
@@ -268,7 +270,7 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
             "drop the column if they are codes, or divide them first"
         )
     is_number = kind.is_float() or kind.is_integer() or kind == pl.Date
-    if not facts.known and not is_number:  # a column of nothing has no type
+    if not facts.known_count and not is_number:  # a column of nothing has no type
         raise PolicyError(
             f'{source}: all {facts.cells} cells of "{name}" are missing, so there is nothing to add noise '
             "to; take the column out of the method's `columns`"
@@ -291,23 +293,23 @@ def _choose_column_range(
     name: str, facts: NumberFacts, source: str, given_range: Sequence[Any] | None
 ) -> tuple[float, float]:
     if given_range is None:
-        if not facts.known:
+        if not facts.known_count:
             raise ImpossibleRelease(
                 f'{source}: "{name}" has no known value, so its range is undefined; leave the '
                 f'column out, or give a range, as in ranges={{"{name}": (0, 120)}}'
             )
         if facts.low == facts.high:
             raise ImpossibleRelease(
-                f'{source}: all {facts.known} known values of "{name}" are the same, so its range has no width; '
+                f'{source}: all {facts.known_count} known values of "{name}" are the same, so its range has no width; '
                 f'give one, as in ranges={{"{name}": (0, 120)}}'
             )
         return facts.low, facts.high
     low, high = (parse_end(end) for end in given_range)
     if not (low < high and np.isfinite(high - low)):
         raise PolicyError(f'the range of "{name}" must consist of two different finite values, the smaller first')
-    if facts.outside:
+    if facts.outside_count:
         raise DataError(
-            f'{source}: "{name}" has {facts.outside} values outside the given range; widen the '
+            f'{source}: "{name}" has {facts.outside_count} values outside the given range; widen the '
             "range, or bring the values into it"
         )
     return low, high
@@ -321,7 +323,7 @@ def _refuse_extremes(name: str, facts: NumberFacts, source: str, low: float, hig
         )
     if max(-low, high) > LARGE or high - low < _SMALL:
         raise DataError(
-            f'{source}: the range of the {facts.known} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
+            f'{source}: the range of the {facts.known_count} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
             "narrower than 10⁻¹⁰⁰, which cannot be computed with; divide or multiply them first, or give a "
             "range of another size"
         )
@@ -334,14 +336,14 @@ def parse_end(end: Any) -> float:
 
 def compute_column_covariance(columns: Sequence[NumberColumn], source: str) -> Floats:
     """The covariance of the columns, over the rows that have them all."""
-    whole = np.logical_and.reduce([column.known for column in columns])
+    whole = np.logical_and.reduce([column.known_mask for column in columns])
     if int(whole.sum()) < 2:
         names = ", ".join(f'"{column.name}"' for column in columns)
         raise ImpossibleRelease(
             f"{source}: only {int(whole.sum())} rows have a value in each of {names}, and correlated noise needs "
             "such rows; name fewer columns, or fill missing values"
         )
-    complete_numbers = np.array([column.numbers[whole[column.known]] for column in columns])
+    complete_numbers = np.array([column.numbers[whole[column.known_mask]] for column in columns])
     flat = [column.name for column, row in zip(columns, complete_numbers, strict=True) if row.min() == row.max()]
     if flat:
         raise ImpossibleRelease(

@@ -130,7 +130,7 @@ def compute_achieved_level(column: NumberColumn, noise: Noise, privacy: float, c
     that share of the range stays uncertain."""
     if noise.kind == "discretize":
         return min(privacy, confidence)
-    return max(privacy, noise.interval(confidence) / column.width) if column.given else privacy
+    return max(privacy, noise.interval(confidence) / column.width) if column.has_given_range else privacy
 
 
 def compute_noise_deviation(noise: Noise) -> float:

@@ -46,7 +46,7 @@ class DrawnBatch(NamedTuple):
     """What noise makes of the columns in some rows, and the number of the first row."""
 
     first: int
-    shown: Mapping[str, ShownNumbers]
+    shown_numbers: Mapping[str, ShownNumbers]
     types: Mapping[str, pl.DataType]
 
 
@@ -95,7 +95,7 @@ class NoisePlan(RowwisePlan):
         """Some cells of one column."""
         if name in self.cuts:
             cut = self.cuts[name]
-            return replace(cut, column=cut.column.take(cells)).published
+            return replace(cut, column=cut.column.take(cells)).published_cells
         column, noise = self.laws[name]
         return publish_cells(column.take(cells), noise, self.draws, first)
 
@@ -176,7 +176,7 @@ def _look_ahead(plan: NoisePlan, names: list[str]) -> tuple[dict[str, ShownNumbe
 
     for draws in plan.table.rows.examine_batches(draw_batch, names):
         for name in names:
-            shown_numbers[name] = shown_numbers[name].join(draws.shown[name])
+            shown_numbers[name] = shown_numbers[name].join(draws.shown_numbers[name])
             types[name] = draws.types[name] if draws.types[name] == pl.Int64 else types[name]
         report_progress("drawing noise", draws.first, plan.table.rows.height)
     return shown_numbers, types

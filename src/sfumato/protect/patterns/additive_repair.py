@@ -30,7 +30,7 @@ class RaisedPatterns:
     """Safe patterns, and what was added to make them safe."""
 
     patterns: Patterns
-    added: tuple[tuple[Side, int], ...]
+    added_baskets: tuple[tuple[Side, int], ...]
     """Invented baskets, as indices into the vocabulary, and the count of each."""
     rounds: int
     complete: bool
@@ -57,7 +57,7 @@ def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> 
         targets = list_targets(more, patterns, k)
         if not targets:
             jointly = reason_jointly(patterns, k, more, deadline)
-            targets = [_target_conjunction(more, forced_pattern.either[0]) for forced_pattern in jointly.forced]
+            targets = [_target_conjunction(more, forced_pattern.either[0]) for forced_pattern in jointly.patterns]
             if not targets:
                 return RaisedPatterns(patterns, tuple(added_baskets), rounds, jointly.complete)
         # The vocabulary stays the same: added baskets hold existing items only.
@@ -89,12 +89,12 @@ def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
 def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
     from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER, EXACT, ITEM, KIND, MASK, NODE, OTHER
 
-    maximal = reasoning.known.flag_maximal()
+    maximal = reasoning.known_sets.flag_maximal()
     for kind, node, item, mask, other in reasoning.records[:, [KIND, NODE, ITEM, MASK, OTHER]].tolist():
         # A basket that fits the longest pattern fits all its subpatterns.
         if kind == DERIVED or (kind == EXACT and not maximal[node]):
             continue
-        members = [codes[code] for code in (*reasoning.known.list_members(node), *(() if item < 0 else (item,)))]
+        members = [codes[code] for code in (*reasoning.known_sets.list_members(node), *(() if item < 0 else (item,)))]
         target = _build_target(members, mask)
         # Of two patterns known together, raise the one that occurs.
         yield _build_target(members, other) if kind == EITHER and not _count_target_baskets(data, target) else target

@@ -83,7 +83,7 @@ class PublishPatterns(Method):
             raised_patterns = raise_supports(data, least, self.k, deadline)
             published_patterns = raised_patterns.patterns
             added_baskets = [
-                (tuple(data.items[code] for code in basket), copies) for basket, copies in raised_patterns.added
+                (tuple(data.items[code] for code in basket), copies) for basket, copies in raised_patterns.added_baskets
             ]
             details = replace(
                 details, added=tuple(added_baskets), rounds=raised_patterns.rounds, complete=raised_patterns.complete

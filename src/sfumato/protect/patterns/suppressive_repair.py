@@ -46,9 +46,9 @@ def withhold_itemsets(patterns: Patterns, k: int, data: Baskets, deadline: float
         withheld_rows = _choose_rows_to_withhold(kept_patterns, k)
         if not len(withheld_rows):
             jointly = reason_jointly(kept_patterns, k, data, deadline)
-            if not jointly.forced:
+            if not jointly.patterns:
                 return WithheldPatterns(kept_patterns, rounds, jointly.complete)
-            withheld_rows = _choose_overlapping_set(kept_patterns, jointly.forced[0])
+            withheld_rows = _choose_overlapping_set(kept_patterns, jointly.patterns[0])
         kept_patterns = _drop_supersets(kept_patterns, withheld_rows)
         rounds += 1
     return WithheldPatterns(kept_patterns, rounds, complete=True)
@@ -67,8 +67,8 @@ def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
 
     reasoning = reason_from_supports(patterns, k, until_found=True)
     records = reasoning.records
-    channels = reasoning.known.rows[np.unique(records[records[:, KIND] == EXACT, NODE])]
-    published_rows: Ints = channels[channels < reasoning.published]
+    channels = reasoning.known_sets.rows[np.unique(records[records[:, KIND] == EXACT, NODE])]
+    published_rows: Ints = channels[channels < reasoning.published_count]
     if len(published_rows):
         return published_rows
     bounded_records = records[records[:, KIND] != DERIVED]
@@ -83,7 +83,7 @@ def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, re
 
     bits = _pack_pattern_bits(patterns)
     waiting = [
-        _list_largest_inside(bits, {*reasoning.known.list_members(node), *(() if item < 0 else (item,))})
+        _list_largest_inside(bits, {*reasoning.known_sets.list_members(node), *(() if item < 0 else (item,))})
         for node, item in np.unique(records[:, [NODE, ITEM]], axis=0).tolist()
     ]
     cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in waiting for row in rows}}

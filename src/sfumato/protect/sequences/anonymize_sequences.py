@@ -73,19 +73,21 @@ class AnonymizeSequences(Method):
         _refuse_small(data, self.k)
         labels = ElementLabels.of(data)
         paths = _anonymize(labels.rows, self.k, is_single_pass=self.literal)
-        kept_rows = np.flatnonzero(paths.published)
+        kept_rows = np.flatnonzero(paths.published_mask)
         published_lists = paths.tree.spell_paths(paths.nodes[kept_rows])
         if not len(published_lists.labels):
             cure = "lower k, or use larger regions or fewer different items"
             raise ImpossibleRelease(f"no element is first in {self.k} sequences, so nothing would be left; {cure}")
-        lost_rows = np.flatnonzero(~paths.published)
+        lost_rows = np.flatnonzero(~paths.published_mask)
         edits = SequenceEdits.of(labels.rows.select(kept_rows), published_lists)
         return Release(
             data=labels.build_sequences(published_lists),
             method=self,
             claims=(*(() if self.literal else (claim_crowds(self.k),)), claim_original_support(self.k)),
             losses=edits.compute_losses(int(np.diff(data.offsets)[lost_rows].sum()), len(lost_rows)),
-            details=SequenceDetails(rows=kept_rows, suppressed=lost_rows, passes=paths.passes, moved=edits.changed),
+            details=SequenceDetails(
+                rows=kept_rows, suppressed=lost_rows, passes=paths.passes, moved=edits.changed_count
+            ),
         )
 
 
@@ -108,7 +110,7 @@ class _PublishedPaths(NamedTuple):
 
     tree: PrefixTree
     nodes: Ints
-    published: Flags
+    published_mask: Flags
     """Whether each sequence is published: those that have nothing in common with any path are not."""
     passes: int
 

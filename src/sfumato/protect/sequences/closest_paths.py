@@ -195,7 +195,7 @@ def _make_scratch(tree: SearchTree, queries: _AskedSequences, first: int, last: 
         ratings=np.zeros(batch_size, dtype=np.uint64),
         best=np.zeros(batch_size, dtype=np.int64),
         rows=np.empty(depth * batch_size * words, dtype=np.uint64),
-        listed=np.empty(depth * batch_size, dtype=np.int32),
+        listed_sequences=np.empty(depth * batch_size, dtype=np.int32),
         firsts=np.zeros(words, dtype=np.uint64),
         begins=np.zeros(depth, dtype=np.int64),
         stops=np.zeros(depth, dtype=np.int64),

@@ -18,10 +18,10 @@ _CHUNK = 4096
 class SequenceEdits:
     """Elements by what happened to them; a longest common subsequence is what was kept."""
 
-    kept: int
-    deleted: int
-    inserted: int
-    changed: int
+    kept_count: int
+    deleted_count: int
+    inserted_count: int
+    changed_count: int
     """Sequences that differ."""
 
     @classmethod
@@ -48,12 +48,12 @@ class SequenceEdits:
 
     def compute_losses(self, dropped_elements: int = 0, dropped_rows: int = 0) -> dict[str, Number]:
         """What an analyst loses; sequences that were dropped lose every element."""
-        deleted_count = self.deleted + dropped_elements
-        edits, total = deleted_count + self.inserted, 2 * self.kept + deleted_count + self.inserted
+        deleted_count = self.deleted_count + dropped_elements
+        edits, total = deleted_count + self.inserted_count, 2 * self.kept_count + deleted_count + self.inserted_count
         return {
             "loss": round(edits / total, 12) if total else 0.0,
             "deleted_elements": deleted_count,
-            "inserted_elements": self.inserted,
-            "changed_sequences": self.changed,
+            "inserted_elements": self.inserted_count,
+            "changed_sequences": self.changed_count,
             "dropped_sequences": dropped_rows,
         }

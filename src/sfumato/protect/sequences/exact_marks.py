@@ -86,7 +86,7 @@ class _Group(NamedTuple):
 def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList) -> list[_Group]:
     """The sequences that hold a pattern that is too frequent, by what can be done in them."""
     groups: dict[Hashable, _Group] = {}
-    rows = np.flatnonzero(draft.before[option_list.wanted].any(axis=0))
+    rows = np.flatnonzero(draft.original_mask[option_list.wanted_indices].any(axis=0))
     for done_count, row in enumerate(rows.tolist()):
         if done_count % 64 == 0:
             report_progress("looking for the fewest marks", done_count, len(rows))
@@ -98,11 +98,13 @@ def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: Option
 
 def _take_greedy(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList, row: int) -> RowOptions:
     """What the heuristic did in a sequence that there is no time to look at."""
-    wanted_indices = option_list.wanted
-    hidden_indices = wanted_indices[draft.before[wanted_indices, row] & (greedy.totals[wanted_indices, row] == 0)]
+    wanted_indices = option_list.wanted_indices
+    hidden_indices = wanted_indices[
+        draft.original_mask[wanted_indices, row] & (greedy.totals[wanted_indices, row] == 0)
+    ]
     places = np.flatnonzero(~greedy.alive[option_list.list_places(row)])
     option = HidingOption(tuple(hidden_indices.tolist()), tuple(places.tolist()))
-    row_patterns = tuple(wanted_indices[draft.before[wanted_indices, row]].tolist())
+    row_patterns = tuple(wanted_indices[draft.original_mask[wanted_indices, row]].tolist())
     return RowOptions((option,) if hidden_indices.size else (), (HidingBound(row_patterns, 1),))
 
 

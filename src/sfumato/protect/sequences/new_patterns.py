@@ -38,18 +38,18 @@ def find_new_patterns(original: Sequences, published_sequences: Sequences, least
     )
     latest = _find_latest_starts(original_places, published_places)
     new: set[tuple[int, ...]] = set()
-    stack, visits, number = [_Node((), _Matches.begin(published_places), _Matches.begin(original_places))], 0, 0
+    stack, visits, number = [_PatternNode((), _Matches.begin(published_places), _Matches.begin(original_places))], 0, 0
     while stack:
         node, number = stack.pop(), number + 1
         if number % 256 == 0:
             report_progress("looking for new patterns", number)
         items = _list_new_items(node, published_places, latest)
-        visits += 1 + items.size * node.published.rows.size // _CELLS_OF_VISIT
+        visits += 1 + items.size * node.published_matches.rows.size // _CELLS_OF_VISIT
         if visits > MOST_VISITS:
             raise PolicyError("too many patterns may be new")
         for child in _extend(node, items, published_places, original_places, least):
             stack.append(child)
-            if child.original.rows.size < least:
+            if child.original_matches.rows.size < least:
                 new.add(tuple(frequent_codes[list(child.items)].tolist()))
     return new
 
@@ -100,12 +100,12 @@ class _Matches(NamedTuple):
         return cls(np.arange(len(places.offsets) - 1), places.offsets[:-1])
 
 
-class _Node(NamedTuple):
+class _PatternNode(NamedTuple):
     """A pattern, and its matches."""
 
     items: tuple[int, ...]
-    published: _Matches
-    original: _Matches
+    published_matches: _Matches
+    original_matches: _Matches
 
 
 def _refuse_large_table(items: int, tokens: int) -> None:
@@ -149,37 +149,39 @@ def _find_latest_starts(original_places: _NextPlaces, published_places: _NextPla
     return latest
 
 
-def _list_new_items(node: _Node, published_places: _NextPlaces, latest: Ints) -> Ints:
+def _list_new_items(node: _PatternNode, published_places: _NextPlaces, latest: Ints) -> Ints:
     """Items that follow in a published sequence which may still contain something that its original does not."""
-    rows, starts = node.published
+    rows, starts = node.published_matches
     limits = latest[starts + rows]
     changed_indices = np.flatnonzero(limits != _ALWAYS)
     rows, starts = rows[changed_indices], starts[changed_indices]
-    old = np.searchsorted(node.original.rows, rows)
-    held_mask = old < node.original.rows.size
-    held_mask[held_mask] = node.original.rows[old[held_mask]] == rows[held_mask]
+    old = np.searchsorted(node.original_matches.rows, rows)
+    held_mask = old < node.original_matches.rows.size
+    held_mask[held_mask] = node.original_matches.rows[old[held_mask]] == rows[held_mask]
     is_new = ~held_mask
-    is_new[held_mask] = limits[changed_indices][held_mask] < node.original.starts[old[held_mask]]
+    is_new[held_mask] = limits[changed_indices][held_mask] < node.original_matches.starts[old[held_mask]]
     ends = published_places.offsets[rows[is_new] + 1]
     return np.flatnonzero((published_places.following[:, starts[is_new]] < ends).any(axis=1))
 
 
 def _extend(
-    node: _Node, items: Ints, published_places: _NextPlaces, original_places: _NextPlaces, least: int
-) -> list[_Node]:
+    node: _PatternNode, items: Ints, published_places: _NextPlaces, original_places: _NextPlaces, least: int
+) -> list[_PatternNode]:
     """The pattern with one more item, for each that enough published sequences allow."""
     if not items.size:
         return []
-    places = published_places.following[np.ix_(items, node.published.starts)]
-    holds = places < published_places.offsets[node.published.rows + 1]
+    places = published_places.following[np.ix_(items, node.published_matches.starts)]
+    holds = places < published_places.offsets[node.published_matches.rows + 1]
     frequent = np.flatnonzero(holds.sum(axis=1) >= least)
-    old_places = original_places.following[np.ix_(items[frequent], node.original.starts)]
-    old_holds = old_places < original_places.offsets[node.original.rows + 1]
+    old_places = original_places.following[np.ix_(items[frequent], node.original_matches.starts)]
+    old_holds = old_places < original_places.offsets[node.original_matches.rows + 1]
     return [
-        _Node(
+        _PatternNode(
             (*node.items, int(items[number])),
-            _Matches(node.published.rows[holds[number]], places[number, holds[number]].astype(np.int64) + 1),
-            _Matches(node.original.rows[old_holds[index]], old_places[index, old_holds[index]].astype(np.int64) + 1),
+            _Matches(node.published_matches.rows[holds[number]], places[number, holds[number]].astype(np.int64) + 1),
+            _Matches(
+                node.original_matches.rows[old_holds[index]], old_places[index, old_holds[index]].astype(np.int64) + 1
+            ),
         )
         for index, number in enumerate(frequent.tolist())
     ]

@@ -63,10 +63,10 @@ class OptionList:
 
     def __init__(self, draft: SequenceDraft, wanted_indices: Ints, deadline: float) -> None:
         """`wanted_indices`: the patterns that are too frequent. After `deadline` nothing more is looked at."""
-        self.draft, self.wanted, self.until = draft, wanted_indices, deadline
+        self.draft, self.wanted_indices, self.deadline = draft, wanted_indices, deadline
         codes = [draft.patterns[index].codes for index in wanted_indices.tolist()]
         self._matters = np.isin(draft.data.codes, np.concatenate(codes))
-        self._known: dict[Hashable, RowOptions] = {}
+        self._options_by_key: dict[Hashable, RowOptions] = {}
 
     def list_places(self, row: int) -> Ints:
         """The items of a sequence that belong to some pattern, as indices into the codes."""
@@ -81,21 +81,21 @@ class OptionList:
         if not self.draft.is_limited:  # without limits on gaps, only the order of elements matters
             elements = np.unique(elements, return_inverse=True)[1]
         key = ((elements - elements[0]).tobytes(), self.draft.data.codes[places].tobytes())
-        if key not in self._known:
-            if monotonic() > self.until:
+        if key not in self._options_by_key:
+            if monotonic() > self.deadline:
                 return None
             options = self._search(row, places)
             if options is None:
                 return None
-            self._known[key] = options
-        return self._known[key]
+            self._options_by_key[key] = options
+        return self._options_by_key[key]
 
     def _search(self, row: int, places: Ints) -> RowOptions | None:
-        held_patterns = [index for index in self.wanted.tolist() if self.draft.before[index, row]]
+        held_patterns = [index for index in self.wanted_indices.tolist() if self.draft.original_mask[index, row]]
         number = {position: index for index, position in enumerate(places.tolist())}
         totals = self.draft.totals[:, row].copy()
         try:
-            search = _RowSearch(self.draft, row, self.until)
+            search = _RowSearch(self.draft, row, self.deadline)
             hitting_sets = search.hide_sets(
                 tuple(held_patterns), len(held_patterns) if len(held_patterns) <= _MOST_PATTERNS else 1
             )
@@ -131,7 +131,7 @@ class _RowSearch:
     """Looks for the fewest items that hit all matches of some patterns in one sequence."""
 
     def __init__(self, draft: SequenceDraft, row: int, deadline: float) -> None:
-        self.draft, self.row, self._left, self._until = draft, row, 0, deadline
+        self.draft, self.row, self._remaining_nodes, self._deadline = draft, row, 0, deadline
 
     def hide_sets(self, patterns: PatternSet, largest: int) -> dict[PatternSet, _HittingSet]:
         """All patterns together, and the sets of up to so many of them that cost less."""
@@ -149,10 +149,10 @@ class _RowSearch:
     def _hide(self, patterns: PatternSet, floor: int) -> _HittingSet:
         """The fewest items that were found, and a bound."""
         least, best = max(floor, self._count_disjoint(patterns)), self._mark_heaviest(patterns)
-        self._left = _MOST_NODES
+        self._remaining_nodes = _MOST_NODES
         while least < len(best):
             places = self._find_hitting_items(patterns, least)
-            if self._left <= 0:
+            if self._remaining_nodes <= 0:
                 break
             if places is not None:
                 best = places
@@ -161,7 +161,7 @@ class _RowSearch:
         return _HittingSet(tuple(best), min(least, len(best)))
 
     def _check_time(self) -> None:
-        if monotonic() > self._until:
+        if monotonic() > self._deadline:
             raise _OutOfTime
 
     def _find_match(self, patterns: PatternSet) -> list[int] | None:
@@ -197,11 +197,11 @@ class _RowSearch:
 
     def _find_hitting_items(self, patterns: PatternSet, budget: int) -> list[int] | None:
         """Items that hit every match, at most so many; None if there are none, or if that took too long."""
-        self._left -= 1
+        self._remaining_nodes -= 1
         match = self._find_match(patterns)
         if match is None:
             return []
-        if not budget or self._left <= 0 or (budget < self._count_disjoint(patterns)):
+        if not budget or self._remaining_nodes <= 0 or (budget < self._count_disjoint(patterns)):
             return None
         for position in match:
             self.draft.alive[position] = False

@@ -73,8 +73,8 @@ class SequenceDraft:
             if pattern is not None:
                 rows = self._list_candidates(pattern)
                 self.totals[index, rows] = self.count(index, rows)
-        self.before = self.totals > 0
-        self.supports: Ints = self.before.sum(axis=1)
+        self.original_mask = self.totals > 0
+        self.supports: Ints = self.original_mask.sum(axis=1)
         """How many sequences contain each pattern now."""
 
     def _list_candidates(self, pattern: Any) -> Ints:
@@ -101,7 +101,7 @@ class SequenceDraft:
 
     def list_forbidden(self, row: int, targets: Sequence[int]) -> list[int]:
         """Patterns that must not match in a sequence: the targets, and those that deleting might create."""
-        creatable_indices = np.flatnonzero(~self.before[:, row]).tolist() if self.may_create else []
+        creatable_indices = np.flatnonzero(~self.original_mask[:, row]).tolist() if self.may_create else []
         return [index for index in (*targets, *creatable_indices) if self.patterns[index] is not None]
 
     def weigh(self, row: int, indices: Sequence[int]) -> Floats:

@@ -21,7 +21,7 @@ class ColumnExchanges:
 
     swaps: Ints
     """Pairs of rows that exchange their values, in this order."""
-    replaced: Ints
+    replaced_rows: Ints
     """Rows whose value was replaced by one that nobody gave away: only if counts could not stay."""
 
 

@@ -186,7 +186,7 @@ class SwapConfidential(Method):
 
     def _search_answer(self, records: SwapRecords, counts: Ints, chance: np.random.Generator) -> SwapOptimum:
         if self.search == "optimal":
-            shift = find_least_shift(records.available, records.changes, records.forced)
+            shift = find_least_shift(records.available, records.changes, records.forced_counts)
             return find_best_answer(records, shift, self.seconds, chance)
         if not records.moving:
             return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
@@ -275,7 +275,7 @@ class _SwappedColumn:
         return self.values.gather(places).alias(self.name)
 
     @property
-    def changed(self) -> Ints:
+    def changed_rows(self) -> Ints:
         return np.flatnonzero(self.old != self.new).astype(np.int64)
 
     @property
@@ -288,9 +288,9 @@ class _SwappedColumn:
         exchanges = list_exchanges(self.old, self.new, len(self.values))
         return {
             "identifiable": self.identifiable.count_by_status(),
-            "changed": self.changed,
+            "changed": self.changed_rows,
             "swaps": exchanges.swaps,
-            "replaced": exchanges.replaced,
+            "replaced": exchanges.replaced_rows,
             "objective": self.optimum.objective / UNIT,
             "bound": self.optimum.bound / UNIT,
             "gap": (self.optimum.objective - self.optimum.bound) / UNIT,
@@ -335,7 +335,7 @@ def _compute_swap_losses(
     values = sum(
         int((swapped_column.old < len(swapped_column.values)).sum()) for swapped_column in swapped_columns
     )  # a missing cell has none
-    changed_count = sum(len(swapped_column.changed) for swapped_column in swapped_columns)
+    changed_count = sum(len(swapped_column.changed_rows) for swapped_column in swapped_columns)
     distances = [
         measure_joint_distance(pattern_columns, swapped_column.old, swapped_column.new, len(swapped_column.values) + 1)
         for swapped_column in swapped_columns

@@ -20,14 +20,14 @@ def draft_answer(records: SwapRecords, shift: int, chance: np.random.Generator) 
     changed_mask[_choose_free_records(records, shift, chance)] = True
     movers, stayers = np.flatnonzero(changed_mask), np.flatnonzero(~changed_mask)
     movers = np.repeat(movers, records.weight[movers])
-    movers = movers[np.argsort(records.own[movers], kind="stable")]
-    category = np.concatenate([_assign_categories(records, movers), records.own[stayers]])
+    movers = movers[np.argsort(records.own_categories[movers], kind="stable")]
+    category = np.concatenate([_assign_categories(records, movers), records.own_categories[stayers]])
     return SwapAnswer(np.concatenate([movers, stayers]).astype(np.int64), category)
 
 
 def _assign_categories(records: SwapRecords, movers: Ints) -> Ints:
     """Another category for each of the records that change, which are sorted by their own."""
-    own_categories = records.own[movers]
+    own_categories = records.own_categories[movers]
     largest = int(np.bincount(own_categories, minlength=records.categories).argmax())
     largest_mask = own_categories == largest
     if 2 * int(largest_mask.sum()) <= len(own_categories):
@@ -39,26 +39,26 @@ def _assign_categories(records: SwapRecords, movers: Ints) -> Ints:
 
 def _choose_free_records(records: SwapRecords, shift: int, chance: np.random.Generator) -> Ints:
     """The free records whose cheapest change costs least, within what each category may give away."""
-    most = (records.moving + shift // 2) // 2 - records.forced
+    most = (records.moving + shift // 2) // 2 - records.forced_counts
     free = chance.permutation(np.flatnonzero(records.free))
     row_indices = np.arange(len(free))
     other_chances = records.chances[free].copy()
-    own_chances = other_chances[row_indices, records.own[free]]
-    other_chances[row_indices, records.own[free]] = -1
+    own_chances = other_chances[row_indices, records.own_categories[free]]
+    other_chances[row_indices, records.own_categories[free]] = -1
     free = free[np.argsort(own_chances - other_chances.max(axis=1), kind="stable")]
     # The rank of each record among those of its category.
-    by_category = np.argsort(records.own[free], kind="stable")
-    own_categories = records.own[free][by_category]
+    by_category = np.argsort(records.own_categories[free], kind="stable")
+    own_categories = records.own_categories[free][by_category]
     rank = np.empty(len(free), dtype=np.int64)
     rank[by_category] = np.arange(len(free)) - np.searchsorted(own_categories, own_categories)
-    chosen_records: Ints = free[rank < most[records.own[free]]][: records.changes]
+    chosen_records: Ints = free[rank < most[records.own_categories[free]]][: records.changes]
     return chosen_records
 
 
 def _choose_other_values(records: SwapRecords, givers: Ints, offered_categories: Ints) -> Ints:
     """What the largest category's records take: all that the others offer, and the rest their best alternative."""
     chances = records.chances[givers].copy()
-    chances[:, records.own[givers[0]]] = -1
+    chances[:, records.own_categories[givers[0]]] = -1
     taken_categories: Ints = chances.argmax(axis=1).astype(np.int64)
     taken_categories[: len(offered_categories)] = offered_categories
     return taken_categories

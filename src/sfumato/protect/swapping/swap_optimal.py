@@ -121,7 +121,7 @@ def _solve_core(
     rows, columns, entries = list_sum_entries(core, categories)
     order = np.argsort(rows, kind="stable")
     rows, columns, entries = rows[order], columns[order], entries[order]
-    targets = np.concatenate([-core.shift, [records.changes - core.changed], core.size])
+    targets = np.concatenate([-core.shift, [records.changes - core.changed_count], core.size])
     ends = np.searchsorted(rows, np.arange(len(targets) + 1))
     for line, target in enumerate(targets.tolist()):
         line_columns, signs = columns[ends[line] : ends[line + 1]], entries[ends[line] : ends[line + 1]]
@@ -151,7 +151,7 @@ def _spread_core_decisions(
     chance: np.random.Generator,
 ) -> SwapAnswer:
     """The solution for all records: the core as decided, at random among equal ones; all others their best."""
-    core_mask = np.zeros(len(records.own), dtype=np.bool_)
+    core_mask = np.zeros(len(records.own_categories), dtype=np.bool_)
     core_mask[core.members] = True
     other_records = np.flatnonzero(~core_mask)
     lots = chance.permutation(len(core.members))

@@ -50,7 +50,7 @@ class _SwapClass(NamedTuple):
     current: int
 
     @property
-    def perturbed(self) -> bool:
+    def is_perturbed(self) -> bool:
         return self.true != self.current
 
 
@@ -59,16 +59,16 @@ def draw_phase_one_answer(records: SwapRecords, chance: np.random.Generator) -> 
 
     The paper takes any solution of (1). Phase II can hardly leave it, so ours is one that is cheap for the mean record.
     """
-    copies = np.repeat(np.arange(len(records.own)), records.weight)
-    category = records.own[copies].copy()
+    copies = np.repeat(np.arange(len(records.own_categories)), records.weight)
+    category = records.own_categories[copies].copy()
     for free, changes, available in (
         (True, records.changes, records.available),
-        (False, int(records.forced.sum()), records.forced),
+        (False, int(records.forced_counts.sum()), records.forced_counts),
     ):
         copy_mask = records.free[copies] == free
         moves = solve_phase_one(available, changes, _average_costs(records, copies[copy_mask])).moves
         for own_category in range(records.categories):
-            alike = np.flatnonzero(copy_mask & (records.own[copies] == own_category))
+            alike = np.flatnonzero(copy_mask & (records.own_categories[copies] == own_category))
             moved_copies = chance.permutation(alike)[: int(moves[own_category].sum())]
             category[moved_copies] = np.repeat(np.arange(records.categories), moves[own_category])
     return SwapAnswer(copies.astype(np.int64), category.astype(np.int64))
@@ -76,7 +76,7 @@ def draw_phase_one_answer(records: SwapRecords, chance: np.random.Generator) -> 
 
 def _average_costs(records: SwapRecords, copies: Ints) -> Floats:
     """d(k, h) of the mean record of every category k."""
-    chances, own_categories = records.chances[copies] / UNIT, records.own[copies]
+    chances, own_categories = records.chances[copies] / UNIT, records.own_categories[copies]
     chance_sums = np.zeros((records.categories, records.categories))
     np.add.at(chance_sums, own_categories, chances)
     means = chance_sums / np.maximum(np.bincount(own_categories, minlength=records.categories), 1)[:, None]
@@ -101,9 +101,9 @@ def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
     """Appendix A: whether the shares perturbed in U and V stay the same when two records swap."""
     if first.current == other.current:
         return False  # not a swap, by Definition 3
-    if not first.perturbed and not other.perturbed:
+    if not first.is_perturbed and not other.is_perturbed:
         return False  # rule 1
-    if not (first.perturbed and other.perturbed) and not (first.free and other.free):
+    if not (first.is_perturbed and other.is_perturbed) and not (first.free and other.free):
         return False  # rule 2
     if first.true == other.true:
         return True
@@ -113,7 +113,7 @@ def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
 
 def _run_round(records: SwapRecords, record: Ints, current: Ints, deadline: float) -> list[RecordSwap]:
     """Step 3 of Table 2; changes `current`."""
-    chances, own_categories, free = records.chances[record], records.own[record], records.free[record]
+    chances, own_categories, free = records.chances[record], records.own_categories[record], records.free[record]
     classes = _group_by_swap_class(own_categories, current, free, records.categories)
     queues: dict[tuple[_SwapClass, int], tuple[list[int], list[int]]] = {}
 

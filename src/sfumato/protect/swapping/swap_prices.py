@@ -70,10 +70,10 @@ class PricedDecisions:
 
 def decide_at_prices(records: SwapRecords, prices: SwapPrices, shift: int) -> PricedDecisions:
     """Let every record choose; counts of categories may shift by `shift` in total."""
-    record_indices = np.arange(len(records.own))
+    record_indices = np.arange(len(records.own_categories))
     cost = prices.category - records.chances
-    cost += (-cost[record_indices, records.own] + prices.change * records.free)[:, None]
-    cost[record_indices, records.own] = np.where(records.free, 0, NEVER)
+    cost += (-cost[record_indices, records.own_categories] + prices.change * records.free)[:, None]
+    cost[record_indices, records.own_categories] = np.where(records.free, 0, NEVER)
     best = cost.argmin(axis=1)
     least = cost[record_indices, best]
     cost -= least[:, None]
@@ -91,7 +91,7 @@ class UndecidedCore:
     """The records."""
     kind: Ints
     """The kind of each of them."""
-    own: Ints
+    own_categories: Ints
     """The true category of each kind."""
     free: Flags
     size: Ints
@@ -103,7 +103,7 @@ class UndecidedCore:
     regret: Ints
     shift: Ints
     """How much all other records increase the counts of categories."""
-    changed: int
+    changed_count: int
     """How many free ones of the others change."""
     width: int
     """The largest regret of an option."""
@@ -115,7 +115,7 @@ class UndecidedCore:
         members = np.flatnonzero(core_mask)
         regret = decisions.regret[members]
         labels = np.column_stack(
-            [records.own[members], records.free[members], np.where(regret <= width, regret, NEVER)]
+            [records.own_categories[members], records.free[members], np.where(regret <= width, regret, NEVER)]
         )
         kinds, kind = np.unique(labels, axis=0, return_inverse=True)
         kind = kind.reshape(-1)
@@ -124,7 +124,11 @@ class UndecidedCore:
         options = kinds[:, 2:]
         of_kind, takes = np.nonzero(options < NEVER)
         other_mask = ~core_mask
-        best, own_categories, weight = decisions.best[other_mask], records.own[other_mask], records.weight[other_mask]
+        best, own_categories, weight = (
+            decisions.best[other_mask],
+            records.own_categories[other_mask],
+            records.weight[other_mask],
+        )
         shift = np.zeros(records.categories, dtype=np.int64)
         np.add.at(shift, best, weight)
         np.subtract.at(shift, own_categories, weight)
@@ -145,7 +149,7 @@ class UndecidedCore:
     @property
     def gives(self) -> Ints:
         """The category that every option gives away."""
-        return self.own[self.of_kind]
+        return self.own_categories[self.of_kind]
 
     @property
     def counting_changes(self) -> Flags:
@@ -165,7 +169,7 @@ def find_prices(records: SwapRecords, shift: int, deadline: float) -> tuple[Swap
     First in a small sample, then in larger ones: each starts with nearly correct prices. Any prices give a bound.
     """
     prices = SwapPrices(np.zeros(records.categories, dtype=np.int64), 0)
-    record_count = len(records.own)
+    record_count = len(records.own_categories)
     # The order of records affects the running time, not the result: not the randomness of the release.
     order = np.random.default_rng(0).permutation(record_count)
     free = int(records.free.sum())
@@ -175,7 +179,9 @@ def find_prices(records: SwapRecords, shift: int, deadline: float) -> tuple[Swap
         share = int(records.free[record_indices].sum()) / max(free, 1)
         part = records.take(record_indices, round(records.changes * share))
         # An infeasible sample would drive prices to infinity, so its counts may shift as needed.
-        allowed_shift = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
+        allowed_shift = max(
+            find_least_shift(part.available, part.changes, part.forced_counts), 2 * round(shift * share / 2)
+        )
         prices = _improve_prices(part, allowed_shift, prices, deadline)[0]
         sample_size *= _GROWTH
     return _improve_prices(records, shift, prices, deadline)
@@ -198,12 +204,12 @@ def _improve_prices(
         bound_gain = new_decisions.bound - decisions.bound
         if bound_gain > 0:
             prices, decisions = other, new_decisions
-        if price_move.feasible and price_move.left - max(bound_gain, 0) <= _choose_width_for_core(
+        if price_move.feasible and price_move.excess_cost - max(bound_gain, 0) <= _choose_width_for_core(
             decisions.second, _FEW
         ):
             break
         if bound_gain <= 0:
-            if core_size >= min(len(records.own), _MOST):
+            if core_size >= min(len(records.own_categories), _MOST):
                 break
             core_size *= 2
     return prices, decisions
@@ -222,7 +228,7 @@ class _PriceMove:
 
     category: Floats
     change: float
-    left: float
+    excess_cost: float
     """How much more the core costs than the bound at the old prices."""
     feasible: bool
     """Whether the sums are met without slack: then the core is a fractional solution."""
@@ -250,7 +256,9 @@ def _solve_relaxed_core(
     solution = linprog(
         np.concatenate([core.regret / scale, regrets / scale, np.full(2 * categories + 2, reach)]),
         A_eq=_build_sum_matrix(core, categories),
-        b_eq=np.concatenate([-core.shift, [records.changes - core.changed], core.size, [shift]]).astype(np.float64),
+        b_eq=np.concatenate([-core.shift, [records.changes - core.changed_count], core.size, [shift]]).astype(
+            np.float64
+        ),
         bounds=np.column_stack([np.zeros(len(upper)), upper]),
         method="highs",
         options={"time_limit": seconds},

@@ -19,8 +19,8 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 def draw_random_answer(records: SwapRecords, chance: np.random.Generator) -> SwapAnswer:
     """Change records of U drawn at random, and what must be changed of V; each of the two is balanced by itself."""
-    copies = np.repeat(np.arange(len(records.own)), records.weight).astype(np.int64)
-    own_categories = records.own[copies]
+    copies = np.repeat(np.arange(len(records.own_categories)), records.weight).astype(np.int64)
+    own_categories = records.own_categories[copies]
     category = own_categories.copy()
     counts = np.bincount(own_categories, minlength=records.categories)
     free = np.flatnonzero(records.free[copies])
@@ -36,8 +36,8 @@ def draw_proportional_answer(records: SwapRecords, counts: Ints, chance: np.rand
 
     It is another one than the own, with the share that it has in the whole column: so counts stay only about the same.
     """
-    copies = np.repeat(np.arange(len(records.own)), records.weight).astype(np.int64)
-    own_categories = records.own[copies]
+    copies = np.repeat(np.arange(len(records.own_categories)), records.weight).astype(np.int64)
+    own_categories = records.own_categories[copies]
     category = own_categories.copy()
     free = records.free[copies]
     moved_copies = np.concatenate(

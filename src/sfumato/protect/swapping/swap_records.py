@@ -21,7 +21,7 @@ class SwapRecords:
 
     chances: Ints
     """The posterior of every category, in units of 10⁻¹²."""
-    own: Ints
+    own_categories: Ints
     """The true category."""
     weight: Ints
     """The number of equal records; 1 in U."""
@@ -47,13 +47,13 @@ class SwapRecords:
     @property
     def available(self) -> Ints:
         """How many free records each category has."""
-        return np.bincount(self.own[self.free], minlength=self.categories).astype(np.int64)
+        return np.bincount(self.own_categories[self.free], minlength=self.categories).astype(np.int64)
 
     @property
-    def forced(self) -> Ints:
+    def forced_counts(self) -> Ints:
         """How many records of each category must be changed."""
         counts = np.zeros(self.categories, dtype=np.int64)
-        np.add.at(counts, self.own[~self.free], self.weight[~self.free])
+        np.add.at(counts, self.own_categories[~self.free], self.weight[~self.free])
         return counts
 
     @property
@@ -65,7 +65,7 @@ class SwapRecords:
         """A subset of the records."""
         return SwapRecords(
             self.chances[record_indices],
-            self.own[record_indices],
+            self.own_categories[record_indices],
             self.weight[record_indices],
             self.free[record_indices],
             changes,
@@ -87,14 +87,17 @@ class SwapAnswer:
     def compute_cost(self, records: SwapRecords) -> int:
         """Σ d(t, r), in units."""
         lost_chances = (
-            records.chances[self.record, records.own[self.record]] - records.chances[self.record, self.category]
+            records.chances[self.record, records.own_categories[self.record]]
+            - records.chances[self.record, self.category]
         )
         return sum_exactly(lost_chances, np.ones(len(lost_chances), dtype=np.int64))
 
     def shift(self, records: SwapRecords) -> Ints:
         """The change in the count of every category."""
         new_counts = np.bincount(self.category, minlength=records.categories)
-        return (new_counts - np.bincount(records.own[self.record], minlength=records.categories)).astype(np.int64)
+        return (new_counts - np.bincount(records.own_categories[self.record], minlength=records.categories)).astype(
+            np.int64
+        )
 
 
 def sum_exactly(amounts: Ints, weights: Ints) -> int:
@@ -112,7 +115,7 @@ def apply_answer(
 ) -> Ints:
     """The confidential column after a solution; the changed members of a group of V are drawn at random."""
     fresh = codes.copy()
-    moved_mask = answer.category != records.own[answer.record]
+    moved_mask = answer.category != records.own_categories[answer.record]
     record, category = answer.record[moved_mask], answer.category[moved_mask]
     unique_mask = record < len(identifiable.unique)
     fresh[identifiable.unique[record[unique_mask]]] = category[unique_mask]

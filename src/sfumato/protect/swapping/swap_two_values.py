@@ -17,22 +17,27 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 def find_cheapest_split(records: SwapRecords, shift: int, chance: np.random.Generator) -> SwapAnswer:
     """The cheapest solution whose counts shift by at most `shift` in total; ties are broken at random."""
-    record_indices = np.arange(len(records.own))
-    costs = records.chances[record_indices, records.own] - records.chances[record_indices, 1 - records.own]
+    record_indices = np.arange(len(records.own_categories))
+    costs = (
+        records.chances[record_indices, records.own_categories]
+        - records.chances[record_indices, 1 - records.own_categories]
+    )
     sorted_records = chance.permutation(np.flatnonzero(records.free))
     sorted_records = sorted_records[np.argsort(costs[sorted_records], kind="stable")]
-    zeros, one_records = (sorted_records[records.own[sorted_records] == value] for value in (0, 1))
+    zeros, one_records = (sorted_records[records.own_categories[sorted_records] == value] for value in (0, 1))
     zero_count = _choose_zeros(costs[zeros], costs[one_records], records, shift, chance)
     changed_mask = ~records.free
     changed_mask[zeros[:zero_count]] = True
     changed_mask[one_records[: records.changes - zero_count]] = True
     copies = np.repeat(record_indices, records.weight)
-    return SwapAnswer(copies.astype(np.int64), np.where(changed_mask, 1 - records.own, records.own)[copies])
+    return SwapAnswer(
+        copies.astype(np.int64), np.where(changed_mask, 1 - records.own_categories, records.own_categories)[copies]
+    )
 
 
 def _choose_zeros(zeros: Ints, one_costs: Ints, records: SwapRecords, shift: int, chance: np.random.Generator) -> int:
     """How many free records of value 0 change, given the costs of both values' records in ascending order."""
-    changes, forced_counts = records.changes, records.forced
+    changes, forced_counts = records.changes, records.forced_counts
     # The count of value 0 falls by 2 × zeros − balance, and that of value 1 grows by as much.
     balance, room = changes + int(forced_counts[1] - forced_counts[0]), shift // 2
     fewest = max(0, changes - len(one_costs), -((room - balance) // 2))

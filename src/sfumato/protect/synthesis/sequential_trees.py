@@ -95,7 +95,7 @@ class ColumnModel:
         cls, column: SynthesisColumn, earlier_columns: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
     ) -> ColumnModel:
         """Grow the trees of a column on the earlier ones."""
-        all_people, known_people = np.arange(len(column.codes), dtype=np.int64), column.known
+        all_people, known_people = np.arange(len(column.codes), dtype=np.int64), column.known_people
         if 0 < len(known_people) < growth.min_leaf:
             raise ImpossibleRelease(
                 f'{source}: only {len(known_people)} people that are learnt from have a value of "{column.name}", and '
@@ -300,11 +300,12 @@ def _choose_published_bounds(column: SynthesisColumn, fewest: int) -> tuple[Any,
 def _list_givers(column: SynthesisColumn, fewest: int, source: str) -> Ints:
     """The people whose word may be drawn, because enough have it."""
     if column.measure_rare_share(fewest) > _MOST_RARE:
-        rare = len(column.known) - len(column.list_common(fewest))
+        rare = len(column.known_people) - len(column.list_common(fewest))
         raise ImpossibleRelease(
-            f'{source}: {rare} of the {len(column.known)} people that are learnt from have a word of "{column.name}" '
-            f"that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, spell dates and "
-            'amounts in a single format, lower min_leaf, or set rare = "keep" to publish them unchanged'
+            f"{source}: {rare} of the {len(column.known_people)} people that are learnt from have a word of "
+            f'"{column.name}" that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, '
+            'spell dates and amounts in a single format, lower min_leaf, or set rare = "keep" to publish them '
+            "unchanged"
         )
     return column.list_common(fewest)
 
@@ -313,8 +314,8 @@ def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> No
     low, high = _find_shared_extremes(column, fewest)
     if low > high:
         raise ImpossibleRelease(
-            f'{source}: "{column.name}" has {len(column.known)} numbers, and none that min_leaf = {fewest} people '
-            "reach from below and from above; lower min_leaf, add people, or set smooth = false"
+            f'{source}: "{column.name}" has {len(column.known_people)} numbers, and none that min_leaf = {fewest} '
+            "people reach from below and from above; lower min_leaf, add people, or set smooth = false"
         )
 
 

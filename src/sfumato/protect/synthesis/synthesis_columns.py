@@ -40,7 +40,7 @@ class SynthesisColumn:
     """How many people have each value."""
     numbers: npt.NDArray[Any]
     """The values as whole or real numbers (days for dates); empty for categories."""
-    listed: bool
+    is_listed: bool
     """Whether the values are listed in a hierarchy."""
     decimals: int | None
     """The number of decimals of the numbers; 0 for whole ones, None for more than six."""
@@ -67,18 +67,18 @@ class SynthesisColumn:
         return cls(column.name, kind, column.dtype, values, codes, counts, numbers, is_listed, decimals, spelling)
 
     @property
-    def known(self) -> Ints:
+    def known_people(self) -> Ints:
         """The people whose value is not missing."""
         return np.flatnonzero(self.codes >= 0).astype(np.int64)
 
     def list_common(self, fewest: int) -> Ints:
         """The people whose value at least this many have."""
-        known_people = self.known
+        known_people = self.known_people
         return known_people[self.counts[self.codes[known_people]] >= fewest]
 
     def measure_rare_share(self, fewest: int) -> float:
         """Of the people who have a value, the share with a value of fewer than this many people."""
-        return 1 - len(self.list_common(fewest)) / max(len(self.known), 1)
+        return 1 - len(self.list_common(fewest)) / max(len(self.known_people), 1)
 
     def list_allowed(self, fewest: int) -> npt.NDArray[Any] | None:
         """The numbers to which drawn ones are moved, if a hierarchy lists them; None if any may be drawn.
@@ -86,7 +86,7 @@ class SynthesisColumn:
         All that are listed if they fill most of their range, as ages do: no number discloses more than its neighbour.
         Otherwise those of enough people, if most people have one. Days of birth are neither.
         """
-        if not self.listed or not len(self.numbers):
+        if not self.is_listed or not len(self.numbers):
             return None
         if self.decimals == 0 and 2 * len(self.numbers) > float(self.numbers[-1]) - float(self.numbers[0]):
             return self.numbers

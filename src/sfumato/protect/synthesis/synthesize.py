@@ -161,7 +161,9 @@ class Synthesize(Method):
         refuse_infinite(frame, data.source)
         spellings = {name: NumberSpelling.of(frame[name]) for name in names}
         learnt_columns = {
-            name: SynthesisColumn.of(frame[name][people.learnt], data.source, name in data.hierarchies, spellings[name])
+            name: SynthesisColumn.of(
+                frame[name][people.learnt_rows], data.source, name in data.hierarchies, spellings[name]
+            )
             for name in names
         }
         drawn_columns = self._list_drawn_columns(data, learnt_columns)
@@ -169,11 +171,11 @@ class Synthesize(Method):
             fine = [name for name in drawn_columns if frame.schema[name].is_float() or spellings[name] is not None]
             loose = [name for name in fine if name not in data.hierarchies]
             frame = frame.with_columns(
-                settle_digits(frame[name], people.learnt, self.min_leaf, spellings[name]) for name in loose
+                settle_digits(frame[name], people.learnt_rows, self.min_leaf, spellings[name]) for name in loose
             )
             learnt_columns |= {
                 name: SynthesisColumn.of(
-                    frame[name][people.learnt], data.source, spelling=NumberSpelling.of(frame[name])
+                    frame[name][people.learnt_rows], data.source, spelling=NumberSpelling.of(frame[name])
                 )
                 for name in loose
             }
@@ -334,8 +336,8 @@ class Synthesize(Method):
         details: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
         if self.kind == "full":
             # No row is anybody's: these are the people that attacks target, in no order.
-            rows = np.resize(chance.permutation(people.learnt), count)
-            details = {"rows": rows, "training": people.learnt, "holdout": people.aside}
+            rows = np.resize(chance.permutation(people.learnt_rows), count)
+            details = {"rows": rows, "training": people.learnt_rows, "holdout": people.aside}
         grown_leaves = {model.column.name: model.values for model in models if model.values is not None}
         return SynthesisDetails(
             **details,
@@ -359,7 +361,7 @@ _DRAWN = {"kind": "synthetic"}
 class _PeopleRows:
     """Row numbers of the originals."""
 
-    learnt: Ints
+    learnt_rows: Ints
     aside: Ints
 
 

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Words that do not say what a thing is: nothing is called by one alone, no function, variable, field or parameter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_PREPOSITIONS = """
+    about above across after against along among apart around at before behind below beneath beside besides between
+    beyond by down during for from inside into like near of off onto outside over past since through throughout to
+    toward towards under until up upon via with within without
+"""
+_PRONOUNS = """
+    all another anybody anyone anything both each either everybody everyone everything it itself neither nobody none
+    nothing one ones others own some somebody someone something such that them these they this those what which who whom
+    whose
+"""
+_ADVERBS = """
+    again ahead alone already also away back elsewhere else enough ever here however later much never now often once
+    only quite rather so soon then there thus together too twice very when where while yet
+"""
+_PARTICIPLES = """
+    begun bent born bought broken brought built caught chosen come done drawn driven fallen felt forgotten found given
+    gone grown heard held hidden kept known laid learnt led left lent let lost made meant met paid put said seen sent
+    shown sold sought spelt spent stood taken thought thrown told torn understood won worn written
+"""
+_VAGUE = "place"
+AVOIDED = frozenset(f"{_PREPOSITIONS} {_PRONOUNS} {_ADVERBS} {_PARTICIPLES} {_VAGUE}".split())
+_NOUNS_IN_ED = frozenset({"seed", "need", "speed", "feed", "breed", "embed"})
+_TERMS = frozenset({"derived", "proven"})
+"""Fields of details that methods in the literature call so."""
+_PAIRS = {"left": "right", "before": "after", "after": "before"}
+"""Words that say enough beside the other one: two sides, two moments."""
+WRITTEN = {
+    "Accuracy": {"kept", "released"}, "AnonymityDetails": {"checked", "examined"}, "AnswerChannel": {"memoized"},
+    "BackgroundKnowledge": {"excluded"}, "BetaLikeness": {"enhanced"}, "CertifiedChange": {"starred"},
+    "CertifiedClaim": {"measured"}, "CertifiedVerdict": {"accepted", "unchecked"}, "Change": {"starred"},
+    "ClassEntropy": {"together"}, "ColumnDifference": {"blanked", "filled", "suppressed"}, "ColumnRow": {"done"},
+    "Composition": {"against"}, "CopiedRecords": {"known", "within"}, "Details": {"suppressed"}, "DrawnCells": {"put"},
+    "EncodeBloom": {"keyed"}, "EntropyChange": {"released"}, "EntryDetails": {"exposed", "hidden"},
+    "Evidence": {"published"}, "Finding": {"measured"}, "FiringRules": {"answered"}, "ForcedPattern": {"either"},
+    "GateLine": {"passed"}, "GroupLoss": {"before", "left"}, "HideItems": {"alone"}, "HideRules": {"alone"},
+    "HidingDetails": {"left", "pruned"}, "Hierarchy": {"written"}, "Inference": {"known"}, "KeyedMethod": {"alone"},
+    "LikeliestAnswer": {"known"}, "Linkability": {"known"}, "Manifest": {"kept"}, "Method": {"alone"},
+    "Network": {"others"}, "NodeCount": {"accepted", "checked"}, "OutgoingCertificate": {"created"},
+    "Partition": {"relaxed"}, "PatternDetails": {"added"}, "Policy": {"about"}, "PrivateEntries": {"where"},
+    "Randomness": {"seeded"}, "Reconstruction": {"stopped"}, "RepeatedAnswers": {"against", "by"},
+    "Run": {"kept", "published"}, "SequenceDetails": {"moved"}, "SideEffects": {"added", "exposed", "removed"},
+    "Statement": {"learnt"}, "SupportChanges": {"lost"}, "SwapDetails": {"changed"}, "Synthesize": {"alone"},
+    "Table": {"released"}, "TreeTransformer": {"required"}, "Uniques": {"both"}, "Verdict": {"accepted", "unchecked"},
+    "_CodedColumn": {"published"},
+}  # fmt: skip
+"""Class → names that policies, certificates, records, pages, users or other libraries write."""
+_FUNCTIONS = frozenset({"linked"})
+"""Functions that users call so."""
+
+
+class GivenName(NamedTuple):
+    """A name that a module gives, where, and the others that the same function or class gives."""
+
+    line: int
+    name: str
+    owner: str
+    neighbours: frozenset[str]
+
+
+def is_avoided(name: str) -> bool:
+    """Whether a name is a single word that does not say what the thing is: a participle, a preposition, a pronoun."""
+    word = name.strip("_")
+    is_compound = "_" in word or any(letter.isupper() for letter in word[1:])
+    if name.startswith("__") or is_compound or word in _TERMS | _FUNCTIONS:
+        return False
+    return word in AVOIDED or (word.endswith("ed") and len(word) > len("need") and word not in _NOUNS_IN_ED)
+
+
+def list_avoided(tree: ast.Module) -> Iterator[GivenName]:
+    """Every name of a module that does not say what the thing is."""
+    for given in _list_given(tree, "", tree.body):
+        pair = _PAIRS.get(given.name.strip("_"))
+        is_constructor = given.name == "of"
+        if is_avoided(given.name) and not (is_constructor or pair in given.neighbours):
+            yield given
+
+
+def _list_given(node: ast.AST, owner: str, body: list[ast.stmt]) -> Iterator[GivenName]:
+    """The names that a module, class or function gives itself, then those of the classes and functions inside."""
+    own = [(line, name) for part in (node, *body) for line, name in _list_own(part, part is node)]
+    neighbours = frozenset(name.strip("_") for _, name in own)
+    written = WRITTEN.get(owner, set())
+    for line, name in own:
+        if name.strip("_") not in written:
+            yield GivenName(line, name, owner, neighbours)
+    for inner in _list_inner(body):
+        yield from _list_given(inner, inner.name if isinstance(inner, ast.ClassDef) else owner, inner.body)
+
+
+Inner = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def _list_inner(body: list[ast.stmt]) -> Iterator[Inner]:
+    for part in body:
+        if isinstance(part, Inner):
+            yield part
+        else:
+            yield from (inner for inner in ast.walk(part) if isinstance(inner, Inner))
+
+
+def _list_own(part: ast.AST, is_head: bool) -> Iterator[tuple[int, str]]:
+    """Names that a statement gives; of a function or class its own name, and at its head the parameters."""
+    if isinstance(part, Inner):
+        if not is_head:
+            yield part.lineno, part.name
+        elif not isinstance(part, ast.ClassDef):
+            arguments = part.args
+            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                # The options of a command are what typer finds in its arguments.
+                kind = ast.unparse(argument.annotation or ast.Constant(0))
+                if "typer." not in kind and not kind.startswith("options."):
+                    yield argument.lineno, argument.arg
+        return
+    if is_head:
+        return
+    for node in ast.walk(part):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
