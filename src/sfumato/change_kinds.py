@@ -269,7 +269,7 @@ class ChangeKind(StrEnum):
             hides_cells=False,
         ),
     )
-    BLANKED = "blanked", KindMeaning("some cells blanked", _BLANKED)
+    BLANKED = "blanked", KindMeaning("some cells may be blanked", _BLANKED)
     CODED = (
         "coded",
         KindMeaning("codes instead of values", publishes_originals=False, known_to_nobody=True, hides_cells=False),

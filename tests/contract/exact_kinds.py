@@ -91,6 +91,11 @@ def _is_cut(pair: Pair) -> bool:
     return shown == sorted(shown) and len({was for was, _ in order}) == len(set(order))
 
 
+def _is_midpoint(pair: Pair) -> bool:
+    """Whether cells stand for intervals, and originals lie on both sides of them: no first days of months."""
+    return _is_cut(pair) and min(distances := read_numbers(pair).list_distances()) < 0 < max(distances)
+
+
 def _is_swapped(pair: Pair) -> bool:
     return Counter(pair.before) == Counter(pair.after)
 
@@ -101,7 +106,7 @@ RANKS: tuple[Mapping[ChangeKind, Callable[[Pair], bool]], ...] = (
     {ChangeKind.GENERALIZED: _is_covered, ChangeKind.RANGES: _is_covered},
     {ChangeKind.CAPPED: _is_capped, ChangeKind.GROUPED: _is_grouped, ChangeKind.ROUNDED: _is_rounded},
     {ChangeKind.MEANS: _is_mean},
-    {ChangeKind.INTERVALS: _is_cut},
+    {ChangeKind.INTERVALS: _is_midpoint},
     {ChangeKind.SWAPPED: _is_swapped},
 )
 """Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last."""

@@ -293,6 +293,12 @@ METHOD_EXAMPLES = (
     Example("encode bloom", sf.EncodeBloom(), market),
     Example("encode for trees", sf.EncodeForTrees(target="disease"), people, forged=shuffled),
     Example(
+        "encode for trees, some columns",
+        sf.EncodeForTrees(target="disease", columns=("age", "weight")),
+        numbers,
+        forged=shuffled,
+    ),
+    Example(
         "hide items",
         sf.HideItems(items=("nuts",), min_support=0.1, min_confidence=0.6),
         market,

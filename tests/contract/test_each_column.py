@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
+from itertools import pairwise, permutations
 from typing import Any
 
 import polars as pl
@@ -130,17 +131,36 @@ def spoil_cell(made: Made, name: str) -> Iterator[pl.Series]:
 
 
 def nudge_cells(made: Made, name: str) -> Iterator[pl.Series]:
-    """By a rule that says what becomes of a number: its smallest, middle or largest cell a little higher or lower."""
+    """By a rule that says what becomes of a number or date: the ends and the middle, a little off."""
     stated = {change.kind for change in made.release.changes if change.column == name}
     shown = made.release.data.frame[name]
-    if not shown.dtype.is_numeric() or not all(kind.meaning.read_rule for kind in stated):
+    is_date = shown.dtype == pl.Date
+    if not (shown.dtype.is_numeric() or is_date) or not all(kind.meaning.read_rule for kind in stated):
         return
-    cells = shown.cast(pl.Float64).to_list()
+    kind = pl.Date() if is_date else pl.Float64()
+    cells: list[Any] = shown.cast(kind).to_list()
     known = sorted((row for row in range(len(cells)) if cells[row] is not None), key=cells.__getitem__)
-    little = 1.0 if shown.dtype.is_integer() else (cells[known[-1]] - cells[known[0]]) / 1000
-    for row in dict.fromkeys([known[0], known[len(known) // 2], known[-1]]) if known and little else ():
+    if not known:
+        return
+    span = 0 if is_date else (cells[known[-1]] - cells[known[0]]) / 1000
+    little: Any = timedelta(days=1) if is_date else 1.0 if shown.dtype.is_integer() else span
+    for row in dict.fromkeys([known[0], known[len(known) // 2], known[-1]]) if little else ():
         for nudged in (cells[row] - little, cells[row] + little):
-            yield pl.Series(name, [*cells[:row], nudged, *cells[row + 1 :]], dtype=pl.Float64)
+            yield pl.Series(name, [*cells[:row], nudged, *cells[row + 1 :]], dtype=kind)
+
+
+def exchange_neighbours(made: Made, name: str) -> Iterator[pl.Series]:
+    """By a rule that says what becomes of a value: one number or date with the next other published one."""
+    stated = {change.kind for change in made.release.changes if change.column == name}
+    shown = made.release.data.frame[name]
+    if not all(kind.meaning.read_rule for kind in stated) or not (shown.dtype.is_numeric() or shown.dtype == pl.Date):
+        return
+    cells, values = shown.to_list(), shown.drop_nulls().unique().sort().to_list()
+    following = dict(pairwise(values))
+    for value in dict.fromkeys([*values[:1], *values[len(values) // 2 : len(values) // 2 + 1]]):
+        if value in following:
+            row = cells.index(value)
+            yield pl.Series(name, [*cells[:row], following[value], *cells[row + 1 :]], dtype=shown.dtype)
 
 
 def exchange_ends(made: Made, name: str) -> Iterator[pl.Series]:
@@ -211,6 +231,7 @@ def find_unbound(made: Made, name: str) -> str:
                 ("what the smallest original shows for the largest, or the reverse,", one)
                 for one in exchange_ends(made, name)
             ),
+            *(("the next published value in place of the right one", one) for one in exchange_neighbours(made, name)),
             *(("another part of the original text", one) for one in crop_cell(made, name)),
         ]
     for what, forged in tried:
@@ -230,6 +251,43 @@ def test_every_changed_column_has_claims_that_can_break(kind: type[sf.Method]) -
                 "break no claim: claim what it does to each column that it changes, and let the check look at every "
                 "row, with no more tolerance than written numbers need"
             )
+
+
+def find_other_cells(first: Made, second: Made) -> str:
+    """A column of which the first release could hold what the second does, made of the same data by other fields."""
+    if not (first.is_table and second.is_table) or first.example.data is not second.example.data:
+        return ""
+    for change in first.release.changes:
+        name, rule = change.column, change.kind.meaning.read_rule
+        if rule is not None and name in second.release.data.frame.columns:
+            cells, other_cells = (made.release.data.frame[name] for made in (first, second))
+            differ = len(cells) == len(other_cells) and cells.to_list() != other_cells.to_list()
+            if differ and not any(breaks(first, claim, other_cells) for claim in first.release.claims):
+                return name
+    return ""
+
+
+@each
+def test_claims_break_by_what_other_fields_give(kind: type[sf.Method]) -> None:
+    """A check that uses another option than the claim's would pass what the other option gives."""
+    for first, second in permutations(make_all(kind), 2):
+        name = find_other_cells(first, second)
+        assert not name, (
+            f'{kind.__name__}: the claims of the example "{first.example.name}" hold of "{name}" as the example '
+            f'"{second.example.name}" publishes it: let the claim give its check the fields that decide the cells'
+        )
+
+
+def test_a_check_that_ignores_an_option_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [make_once(Example(f"by {step}", sf.RoundNumbers(columns="age", step=step), numbers)) for step in (5, 10)]
+    assert find_other_cells(*made) == find_other_cells(*made[::-1]) == ""
+    whole = checks.CHECKS["numbers_between_steps"]
+    lax = replace(whole, measure=lambda seen, told: whole.measure(seen, {**told, "step": 5}))
+    monkeypatch.setitem(checks._LOADED, "numbers_between_steps", lax)
+    monkeypatch.setitem(
+        checks._LOADED, "largest_rounding", replace(checks.CHECKS["largest_rounding"], measure=lambda *_: 0)
+    )
+    assert find_other_cells(made[1], made[0]) == "age"
 
 
 @each
@@ -258,7 +316,8 @@ def find_unseen_value(made: Made, claim: Claim, name: str) -> str:
 
     def leave_one_row(few: Collection[str]) -> pl.Series:
         cells = [others[0] if text in few and text in texts[:row] else text for row, text in enumerate(texts)]
-        return pl.Series(name, cells, dtype=pl.String).cast(shown.dtype)
+        column = pl.Series(name, cells, dtype=pl.String)
+        return column.str.to_date() if shown.dtype == pl.Date else column.cast(shown.dtype)
 
     if not breaks(made, claim, leave_one_row(values)):
         return ""

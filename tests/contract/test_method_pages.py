@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
-from typing import ClassVar
+from collections.abc import Iterable, Set
+from typing import ClassVar, NamedTuple
 
 import pytest
 
@@ -13,6 +13,8 @@ import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.lazy import find_checks
 from sfumato.protect import METHODS
+from sfumato.release import Claim
+from tests.contract.claim_words import is_spelled, list_numbers
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.mode_examples import MODE_EXAMPLES
 from tests.contract.releases import make_all
@@ -21,10 +23,13 @@ from tests.contract.test_registration import DOCS
 each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
+def read_page(kind: type[sf.Method]) -> str:
+    return (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")
+
+
 def read_row(kind: type[sf.Method], name: str) -> str:
     """What a page answers in one row of its first table; empty if it has no such row."""
-    page = (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")
-    row = re.search(rf"^\| {re.escape(name)} \| (.*) \|$", page, re.MULTILINE)
+    row = re.search(rf"^\| {re.escape(name)} \| (.*) \|$", read_page(kind), re.MULTILINE)
     return row[1] if row else ""
 
 
@@ -104,7 +109,7 @@ def test_a_bound_that_is_not_claimed_is_noticed() -> None:
 
 @each
 def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
-    page = (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")
+    page = read_page(kind)
     assert re.search(r"^```(python|sh|toml policy \S+)$", page, re.MULTILINE), (
         f"the page of {kind.__name__} has no example that runs: add a block ```python, and what it prints as ```text "
         "output"
@@ -114,7 +119,7 @@ def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
 @each
 def test_a_page_names_checks_that_there_are(kind: type[sf.Method]) -> None:
     """A line that begins with the name of a claim and its threshold, as in "`untrue_cells` (0): …"."""
-    page = (DOCS / "methods" / f"{kind.model_fields['method'].default}.md").read_text(encoding="utf-8")
+    page = read_page(kind)
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)` \((?:0|at (?:most|least) [^)]*)\)", page))
     known = {claim.property for made in make_all(kind) for claim in made.release.claims} | {*find_checks()}
     assert named <= known, (
@@ -137,8 +142,16 @@ KINDS_OF_TECHNIQUES = {
     "noise addition": {ChangeKind.NOISE, ChangeKind.ANSWERED},
     "permutation": {ChangeKind.SWAPPED},
     "synthetic data": {ChangeKind.DRAWN},
-}
-"""What a table's column is said to be after a technique."""
+    "masking": {ChangeKind.BLANKED, ChangeKind.GENERALIZED},
+    "local suppression": {ChangeKind.BLANKED},
+    "pseudonymization": {ChangeKind.CODED},
+    "cryptographic tools": {ChangeKind.CODED},
+    "generalization": {
+        ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.INTERVALS, ChangeKind.ROUNDED, ChangeKind.GROUPED,
+    },
+}  # fmt: skip
+"""What a table's column is said to be after a technique. Names that are removed are no technique of the method: every
+method removes them. Masking leaves a part of a cell or nothing: a number in place of a number is not masked."""
 
 
 def explain_technique(kind: type[sf.Method], stated: Set[ChangeKind]) -> str:
@@ -179,10 +192,16 @@ def test_another_technique_is_noticed() -> None:
     class Random(sf.RoundNumbers):
         iso_20889: ClassVar[str] = "randomization (noise addition)"
 
+    class Masked(sf.RoundNumbers):
+        iso_20889: ClassVar[str] = "masking"
+
     assert explain_technique(sf.RoundNumbers, {ChangeKind.ROUNDED}) == ""
     assert "no technique of the standard" in explain_technique(Shortened, {ChangeKind.ROUNDED})
     assert "nothing of it is chance" in explain_technique(Random, {ChangeKind.NOISE})
     assert "states ChangeKind.ROUNDED" in explain_technique(sf.RoundNumbers, {ChangeKind.MEANS})
+    masked = explain_technique(Masked, {ChangeKind.ROUNDED, ChangeKind.KEPT, ChangeKind.DROPPED})
+    assert "states ChangeKind.BLANKED or GENERALIZED" in masked
+    assert explain_technique(Masked, {ChangeKind.BLANKED}) == ""
 
 
 def test_a_page_that_says_something_else_is_noticed() -> None:
@@ -190,3 +209,205 @@ def test_a_page_that_says_something_else_is_noticed() -> None:
     assert "its class says for study" in explain_maturity("stable", {"for study"})
     assert "its class says stable and for study" in explain_maturity("stable", {"for study", "stable"})
     assert "its class says stable" in explain_maturity("", {"stable"})
+
+
+def list_blocks(page: str, fence: str) -> list[str]:
+    """What stands in the blocks of a page whose fence begins with some words."""
+    return re.findall(rf"^```{fence}[^\n`]*\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+CLAIMED_BY_ALL = {"identifying_columns"}
+"""Claims of every method on tables: no page has to name them."""
+
+
+def find_unnamed_claims(page: str, properties: Iterable[str]) -> list[str]:
+    """Claims that a page names neither in backticks nor at the beginning of a line of what an example prints."""
+    printed = "\n".join(list_blocks(page, "text output"))
+    return [
+        name
+        for name in sorted({*properties} - CLAIMED_BY_ALL)
+        if f"`{name}`" not in page and not re.search(rf"^{re.escape(name)} ", printed, re.MULTILINE)
+    ]
+
+
+@each
+def test_a_page_names_every_claim(kind: type[sf.Method]) -> None:
+    page = read_page(kind)
+    if "models" in kind.model_fields:  # each model has its own claim
+        page += (DOCS / "models.md").read_text(encoding="utf-8")
+    unnamed = find_unnamed_claims(page, {claim.property for made in make_all(kind) for claim in made.release.claims})
+    assert not unnamed, (
+        f"the page of {kind.__name__} does not name the claims {unnamed}: say of each, in backticks, what is claimed "
+        "and who can check it, or print the findings of `sf.check` in an example"
+    )
+
+
+def test_a_claim_that_a_page_does_not_name_is_noticed() -> None:
+    page = "`beyond_limits` (0).\n```text output\nrows_at_limits 5 5 True\n```\n```python\nmiscoded_cells = 0\n```\n"
+    claims = ("beyond_limits", "rows_at_limits", "identifying_columns")
+    assert find_unnamed_claims(page, claims) == []
+    assert find_unnamed_claims(page, (*claims, "miscoded_cells")) == ["miscoded_cells"]
+
+
+HEADINGS_OF_LIMITS = ("What it does not do", "Limits", "What leaks")
+
+
+def has_limits(page: str) -> bool:
+    """Whether a section of a page says what the method does not do; a heading with nothing below it says nothing."""
+    return re.search(rf"^## (?:{'|'.join(HEADINGS_OF_LIMITS)})\n+(?=\S)(?!#)", page, re.MULTILINE) is not None
+
+
+@each
+def test_a_page_says_what_the_method_does_not_do(kind: type[sf.Method]) -> None:
+    assert has_limits(read_page(kind)), (
+        f'the page of {kind.__name__} does not say against what it does not help: add a section "## What it does not '
+        'do" with the points after "Limits:" in the docstring, in other words'
+    )
+
+
+def test_a_page_without_limits_is_noticed() -> None:
+    assert has_limits("# Round\n\n## What it does not do\n\n- It is not k-anonymity.\n")
+    assert not has_limits("# Round\n\n## An example\n\nIt rounds. What it does not do is hidden.\n")
+    assert not has_limits("# Round\n\n## What it does not do\n\n## An example\n\nIt rounds.\n")
+
+
+def shows_findings(page: str) -> bool:
+    """Whether an example of a page has its claims checked."""
+    in_python = any(re.search(r"\bsf\.check\(", block) for block in list_blocks(page, "python"))
+    return in_python or any(
+        re.search(r"^\$ sfumato (run|verify) ", block, re.M) for block in list_blocks(page, "console")
+    )
+
+
+@each
+def test_an_example_of_a_page_has_its_claims_checked(kind: type[sf.Method]) -> None:
+    assert shows_findings(read_page(kind)), (
+        f"no example on the page of {kind.__name__} shows that its claims hold: add `for finding in sf.check(release, "
+        "table): print(finding.property, finding.threshold, finding.measured, finding.holds)` to a block ```python"
+    )
+
+
+def test_an_example_without_findings_is_noticed() -> None:
+    assert shows_findings("```python\nfor finding in sf.check(release, table):\n    print(finding)\n```\n")
+    assert shows_findings("```console\n$ sfumato run walks.toml\n```\n")
+    assert not shows_findings("```python\nprint(release.losses)\n```\n\nSee `sf.check(release, table)`.\n")
+
+
+class Cited(NamedTuple):
+    """A paper as a docstring or a page cites it."""
+
+    first: str
+    year: str
+    others: frozenset[str] | None
+    """The other authors; None if the citation leaves them out ("et al.")."""
+
+    def agrees(self, other: Cited) -> bool:
+        """Whether both may be the same paper."""
+        same_authors = self.others is None or other.others is None or self.others == other.others
+        return (self.first, self.year) == (other.first, other.year) and same_authors
+
+
+def read_citations(text: str) -> list[Cited]:
+    """The papers of "Abul, Bonchi 2007 and 2010; Sun and others 2005 for borders", each year a paper."""
+    cited = []
+    for part in re.sub(r"\([^)]*\)", "", text).split(";"):
+        names, *rest = re.split(r"\b(?=(?:19|20)\d\d\b)", part, maxsplit=1)
+        authors = re.findall(r"\b[^\W\d_a-z][\w'-]+(?: [^\W\d_a-z][\w'-]+)*", names)
+        if authors:
+            others = None if re.search(r"\bet al\b|\bothers\b", names) else frozenset(authors[1:])
+            cited += [Cited(authors[0], year, others) for year in re.findall(r"\b(?:19|20)\d\d\b", "".join(rest))]
+    return cited
+
+
+def explain_citations(docstring: str, row: str) -> str:
+    """How two lists of papers differ, with the cure; empty if they name the same authors and years."""
+    said, told = read_citations(docstring), read_citations(row)
+    differing = [paper for paper in said if not any(paper.agrees(other) for other in told)]
+    differing += [paper for paper in told if not any(paper.agrees(other) for other in said)]
+    if not differing:
+        return ""
+    names = ", ".join(sorted({f"{paper.first} {paper.year}" for paper in differing}))
+    return (
+        f'"Papers: {docstring}" in the docstring and the row "Paper" or "Papers" of the page, "{row}", differ in '
+        f"{names}: look the paper up, and write the same authors and years in both"
+    )
+
+
+def find_unlisted_papers(page: str, row: str) -> list[str]:
+    """Papers of a page's table that its last section does not list."""
+    section = re.split(r"^## Papers?$", page, maxsplit=1, flags=re.MULTILINE)[-1]
+    papers = [" ".join(paper.split()) for paper in re.split(r"^- ", section, flags=re.MULTILINE)]
+    return [
+        f"{cited.first} {cited.year}"
+        for cited in read_citations(row)
+        if not any(cited.first in paper and cited.year in paper for paper in papers)
+    ]
+
+
+@each
+def test_a_page_cites_the_papers_of_the_docstring(kind: type[sf.Method]) -> None:
+    row = read_row(kind, "Papers") or read_row(kind, "Paper")
+    wrong = explain_citations(read_statement(kind, "Papers"), row)
+    assert not wrong, f"{kind.__name__}: {wrong}"
+    unlisted = find_unlisted_papers(read_page(kind), row)
+    assert not unlisted, (
+        f"the page of {kind.__name__} cites {unlisted} in its table, and its last section does not list them: add a "
+        'line "- A. Author, *Title*, Journal Year." to a section "## Papers", with the authors and the year of the paper'
+    )
+
+
+def test_another_paper_is_noticed() -> None:
+    papers = "Saygin, Verykios 2001; Abul and others 2007 and 2010; Mironov 2012 for the grid."
+    assert explain_citations(papers, "Saygin et al. 2001; Abul et al. 2007, 2010, section 3; Mironov 2012 (grid)") == ""
+    assert "in Mironov 2011, Mironov 2012" in explain_citations(papers, papers.replace("2012", "2011"))
+    assert "in Abul 2010" in explain_citations(papers, papers.replace(" and 2010", ""))
+    assert "in Saygin 2001" in explain_citations(papers, papers.replace("Verykios", "Clifton"))
+    assert "in Saygin 2001" in explain_citations(papers, papers.replace(", Verykios", ""))
+    assert "in Abul 2007, Abul 2010, Mironov 2012, Saygin 2001" in explain_citations(papers, "")
+    page = (
+        "| Paper | Sun, Yu 2005 |\n\n## Paper\n\n- X. Sun, P. Yu, *A border*, ICDM\n  2005.\n- A. Else, *More*, 2006.\n"
+    )
+    assert find_unlisted_papers(page, "Sun, Yu 2005") == []
+    assert find_unlisted_papers(page, "Sun, Yu 2006") == ["Sun 2006"]
+
+
+def find_wrong_thresholds(page: str, kind: type[sf.Method], claims: Iterable[Claim]) -> list[str]:
+    """What a page says in parentheses after a claim, as in "`rows_at_limits` (at least 5)", that no claim says."""
+    claims, wrong = list(claims), []
+    fields = {name: [*list_numbers(field.default)] for name, field in kind.model_fields.items()}
+    defaults = [number for numbers in fields.values() for number in numbers]
+    for name, bound, value in re.findall(
+        r"`([a-z]+(?:_[a-z]+)*)`\s\((?:(at\sleast|at\smost|exactly)\s)?(`?\w+`?|\d+(?:\.\d+)+)[;,)]", page
+    ):
+        own = [claim for claim in claims if claim.property == name]
+        words = re.sub(r"\s", "_", bound) or "exactly"
+        if re.match(r"\d", value):
+            known = any(is_spelled(number, value) for number in (*(claim.threshold for claim in own), *defaults))
+        else:
+            known = value.strip("`") in fields or not bound
+        if own and (not known or (bound and words not in {claim.bound for claim in own})):
+            wrong.append(f"`{name}` ({bound} {value})" if bound else f"`{name}` ({value})")
+    return wrong
+
+
+@each
+def test_a_page_says_the_thresholds_that_are_claimed(kind: type[sf.Method]) -> None:
+    claims = [claim for made in make_all(kind) for claim in made.release.claims]
+    wrong = find_wrong_thresholds(read_page(kind), kind, claims)
+    assert not wrong, (
+        f"the page of {kind.__name__} says {', '.join(wrong)}, and no example claims that: write the bound and the "
+        "threshold that are claimed, or the name of the field that says it"
+    )
+
+
+def test_a_threshold_that_nobody_claims_is_noticed() -> None:
+    claims = [claim for made in make_all(sf.TopCode) for claim in made.release.claims]
+    for right in (
+        "`beyond_limits` (0)",
+        "`rows_at_limits` (at\nleast k)",
+        "`rows_at_limits` (at least `k`)",
+        "`age` (7)",
+    ):
+        assert find_wrong_thresholds(right, sf.TopCode, claims) == []
+    for wrong in ("`beyond_limits` (2)", "`rows_at_limits` (at most 5)", "`rows_at_limits` (at least min_count)"):
+        assert find_wrong_thresholds(wrong, sf.TopCode, claims) == [wrong]

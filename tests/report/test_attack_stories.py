@@ -66,3 +66,34 @@ def test_long_lists_are_cut() -> None:
     assert join_columns([]) == ""
     assert join_columns(["a"]) == "a"
     assert join_columns([f"c{n}" for n in range(20)]).endswith("c7 and 12 more")
+
+
+LAWS = {
+    "age": {"kind": "gaussian"},
+    "pay": {"kind": "uniform"},
+    "zip": {"kind": "discretize"},
+    "born": {"kind": "intervals"},
+    "sex": {"kind": "k_ary"},
+}
+
+
+def test_only_columns_with_noise_are_called_noisy() -> None:
+    """Of a release with noise, the columns that were only cut into intervals are no targets."""
+    body: dict[str, Any] = {"public": LAWS}
+    assert tell(body, attack="bayes_estimate", columns=None).startswith("Bayes estimate: age, pay and zip. ")
+    likeliest = tell(body, attack="likeliest_value", columns=None)
+    assert "values of age and pay cluster" in likeliest
+    assert likeliest.endswith("The release states no noise in zip: each published number is taken as it is.")
+    reveal = tell(body, attack="range_reveal", columns=["age", "pay", "born"])
+    assert reveal.startswith("Range reveal: pay and born. ") and "values of pay nobody has" in reveal
+    assert "no noise in born:" in reveal
+    assert tell(body, attack="range_reveal", columns=None).startswith("Range reveal: pay and zip. ")
+
+
+@pytest.mark.parametrize("tag", ["bayes_estimate", "likeliest_value", "spectral_filter", "range_reveal"])
+def test_a_story_of_cut_columns_speaks_of_no_noise(tag: str) -> None:
+    public = {"age": {"kind": "intervals"}, "zip": {"kind": "intervals"}, "sex": {"kind": "k_ary"}}
+    story = "The release states no noise in age and zip: each published number is taken as it is."
+    assert tell_attack({"attack": tag, "columns": None}, BODY | {"public": public})[1] == story
+    assert tell_attack({"attack": tag, "columns": ["age", "zip"]}, BODY | {"public": public})[1] == story
+    assert "no noise in age:" in tell(attack=tag, columns=["age"])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -122,11 +123,34 @@ def test_association_rules_are_no_tree() -> None:
 
 def test_the_page_that_leaves_says_nothing_about_what_was_withheld() -> None:
     for release, original in ((RULES, BASKETS), (TREE, PEOPLE)):
-        outgoing = build_outgoing_sections({}, release.data)
+        outgoing = build_outgoing_sections({}, release.data, [release.method.describe()])
         internal = make_sections([release.method], release, original, release.data, {})
         assert [section.anchor for section in outgoing] == ["model"]
         assert outgoing[0] == internal[0]
         assert len(internal) == 2
+
+
+def test_the_figures_of_rules_are_said_to_be_what_the_repair_made_them() -> None:
+    """Both pages: added baskets count, and nothing tells how many they are."""
+    said = {}
+    for repair in ("additive", "suppressive", "none"):
+        method = sf.PublishRules(k=2, min_support=8, min_confidence=0.5, repair=repair)
+        release = method.protect(sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 40 + [["c"]] * 20))
+        (section,) = build_outgoing_sections({}, release.data, [method.describe()])
+        assert section == make_sections([method], release, BASKETS, release.data, {})[0]
+        said[repair] = section.intro
+        assert f"in {release.data.baskets} baskets" in section.intro
+        (unknown,) = build_outgoing_sections({}, release.data)
+        assert not len(release.data.wholes) or "If the repair is additive, baskets were added" in unknown.intro
+        if repair == "additive":
+            assert release.data.baskets > 70
+            numbers = {int(text) for text in re.findall(r"\d+", section.intro)}
+            assert numbers == {len(release.data.wholes), len(release.data.items), release.data.baskets}
+    raised = "every support, and the number of baskets, is the true one or larger; a confidence may be higher or lower"
+    assert "baskets, counting added ones." in said["additive"] and raised in said["additive"]
+    assert "groups of fewer people than k may follow from the rules" in said["none"]
+    assert not any(words in said["suppressive"] for words in ("added", "may follow"))
+    assert not any(words in said["none"] for words in ("added", "safely"))
 
 
 def test_withheld_rules_have_their_reason() -> None:
@@ -149,7 +173,10 @@ def test_channels_between_rules_are_those_whose_supports_rules_show() -> None:
     mined: dict[str, Any] = {"k": 2, "min_support": 9, "repair": "none"}
     shown = sf.PublishRules(**mined, min_confidence=0.8).protect(baskets)
     assert shown.details["channels"]["inner"].to_list() == [["a"]] == shown.details["rule_channels"]["inner"].to_list()
-    assert "disclose it" in build_rule_repair_section(shown).intro
+    assert "disclose it. Nothing was repaired, so readers can derive this." in build_rule_repair_section(shown).intro
+    repaired = sf.PublishRules(k=2, min_support=9, min_confidence=0.8).protect(baskets)
+    assert "disclose it." in build_rule_repair_section(repaired).intro
+    assert "Nothing was repaired" not in build_rule_repair_section(repaired).intro
     hidden = sf.PublishRules(**mined, min_confidence=0.95).protect(baskets)
     assert hidden.details["channels"].height == 1 and hidden.details["rule_channels"].is_empty()
     assert "None follows" in build_rule_repair_section(hidden).intro

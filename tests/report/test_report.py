@@ -13,12 +13,14 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from sfumato.attack import Outcome
 from sfumato.details import AnonymityDetails
 from sfumato.measure import class_size_counts, distribution
 from sfumato.report import RunAccount, render_report, wording
-from sfumato.report.content import BINS, compute_crowd_shares
+from sfumato.report.content import BINS, compute_crowd_shares, list_parameters
 from sfumato.report.pictures import PALETTE
 from sfumato.table import Table
 from sfumato.workflow import pipeline
@@ -406,6 +408,45 @@ def test_numbers_in_words() -> None:
     assert wording.format_count(44.741) == "44.74"
     assert wording.format_span(0.02, 0.024) == f"2 to 2.4{gap}%"
     assert wording.format_moment("2026-02-03T04:05:06+00:00") == "3 February 2026, 04:05 UTC"
+
+
+def test_numbers_of_the_policy_are_printed_with_all_digits() -> None:
+    exact = {-500.5: "-500.5", 250.5: "250.5", 0.125: "0.125", 1000.0: "1,000", 1234567.875: "1,234,567.875"}
+    exact |= {0.1: "0.1", 1 / 3: "0.3333333333333333", 1e-07: "1e-07", 12: "12", 1e22: f"{10**22:,}"}
+    assert {number: wording.format_exactly(number) for number in exact} == exact
+    assert wording.format_exactly(True) == "True" and wording.format_exactly("fast") == "fast"
+
+
+def test_the_table_of_parameters_rounds_no_number() -> None:
+    limits = {"balance": -500.5, "visits": 1.0, "age": [0.125, 250.5, 999.999]}
+    body = {"methods": [{"method": "top_code", "share": 0.025, "floors": limits}]}
+    rows = list_parameters(body)[0]["rows"]
+    assert [row[1] for row in rows] == ["0.025", "balance = -500.5, visits = 1, age = 0.125, 250.5, 999.999"]
+
+
+def test_no_bound_is_rounded_to_what_does_not_bound() -> None:
+    gap = "\N{NO-BREAK SPACE}"
+    assert wording.describe_promise("at_most", 0.125, share=False) == "at most 0.125"
+    assert wording.describe_promise("at_least", 0.02975, share=False) == "at least 0.02975"
+    assert wording.describe_promise("at_most", 0.125, share=True) == f"at most 12.5{gap}%"
+    assert wording.describe_promise("at_most", 0.1 + 0.2, share=True) == f"at most 30{gap}%"
+    assert wording.describe_promise("at_most", 2 / 3, share=False) == "at most 0.666667"
+    assert wording.describe_promise("at_least", 2 / 3, share=False) == "at least 0.666666"
+    assert wording.describe_promise("at_least", 1200, share=False) == "at least 1,200"
+    assert wording.describe_promise("below", 1e-9, share=False) == "below 1e-09"
+    assert wording.describe_promise("at_most", float("inf"), share=False) == "at most inf"
+
+
+@example(0.3000004, 0.9999999, "at_most")
+@given(st.floats(1e-9, 1e9), st.floats(0, 1), st.sampled_from(["at_most", "at_least"]))
+def test_what_is_within_its_bound_looks_so(threshold: float, share: float, bound: str) -> None:
+    """The printed number bounds the measured one, and the printed threshold bounds both."""
+    value = threshold * share if bound == "at_most" else threshold * (1 + share)
+    sign = 1 if bound == "at_most" else -1
+    promise = float(wording.describe_promise(bound, threshold, share=False).split()[-1].replace(",", ""))
+    measured = float(wording.describe_measured_bound(bound, value, threshold, share=False).replace(",", ""))
+    assert sign * value * (1 - sign * 1e-14) <= sign * measured <= sign * promise
+    assert abs(measured - value) <= 0.01 * value
 
 
 def test_labels_are_sorted_and_kept_apart() -> None:

@@ -67,6 +67,17 @@ def test_the_page_that_leaves_counts_items_without_the_mark() -> None:
     assert plain.caption.endswith("of the 6 most frequent.")
 
 
+def test_counts_of_hidden_patterns_say_which_matches_count() -> None:
+    for limits, words in (
+        ({"max_gap": 0, "window": 3}, " Only matches that max_gap = 0 and window = 3 allow count."),
+        ({"window": 2}, " Only matches that window = 2 allows count."),
+        ({}, ""),
+    ):
+        release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, **limits).protect(WALKS)
+        figure = by_title(build_sequence_section(release, WALKS, release.data, {}))["Hidden patterns"]
+        assert figure.caption.partition("how many may.")[2] == words
+
+
 def test_regions_of_merged_cells_are_not_called_cells() -> None:
     """Dense regions are named after their first cell, and visits of all their cells count."""
     cells = sf.Sequences.of([["r0c0", "r0c1"]] * 3)

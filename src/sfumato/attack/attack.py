@@ -142,8 +142,8 @@ class Attack(Description, ABC):
     party knows. Without one, or where columns are not known, the first line of the docstring is told.
     """
     guesses: ClassVar[GuessedColumns] = ""
-    """Which columns it guesses if its fields name none: all that are sensitive, that have public noise, that hold
-    randomized answers, or that were swapped.
+    """Which columns it guesses if its fields name none: all that are sensitive, that have public noise (or, if
+    none has, public intervals), that hold randomized answers, or that were swapped.
     """
 
     @classmethod

@@ -17,7 +17,8 @@ from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import LossMeasure
 from sfumato.data.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
-from sfumato.measure.number_reader import choose_number_reader
+from sfumato.measure.moment_reader import choose_moment_reader
+from sfumato.measure.number_reader import Reader, choose_number_reader
 from sfumato.table import Table
 
 Columns = Sequence[tuple[pl.Series, pl.Series]]
@@ -69,14 +70,14 @@ def _measure_intervals(columns: Columns) -> float:
 
 
 def _average(columns: Columns, measure: Callable[[Floats, Floats], float]) -> float:
-    shares = [min(measure(*pair), 1.0) for pair in map(_read_numbers, columns) if pair is not None and len(pair[0])]
+    pairs = [_read_numbers(column, choose_number_reader(column[0])) for column in columns]
+    shares = [min(measure(*pair), 1.0) for pair in pairs if pair is not None and len(pair[0])]
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def _read_numbers(column: tuple[pl.Series, pl.Series]) -> tuple[Floats, Floats] | None:
-    """The cells that are known before and after, as numbers; None for words."""
+def _read_numbers(column: tuple[pl.Series, pl.Series], read: Reader | None) -> tuple[Floats, Floats] | None:
+    """The cells that are known before and after, as numbers; None without a reader."""
     was, published_cells = column
-    read = choose_number_reader(was)
     if read is None:
         return None
     number_pairs = pl.DataFrame(
@@ -86,13 +87,18 @@ def _read_numbers(column: tuple[pl.Series, pl.Series]) -> tuple[Floats, Floats] 
 
 
 def _measure_means(columns: Columns) -> float:
-    """The share of the spread within groups: squares of standardized numbers, and categories that differ."""
+    """The share of the spread within groups: squares of standardized numbers and moments, and categories that differ.
+
+    Amounts that are kept as text have no mean that a method could publish: they are categories.
+    """
     within_sum = total = 0.0
     for column in columns:
-        numbers = _read_numbers(column) if column[0].dtype.is_numeric() or column[0].dtype == pl.Date else None
+        choose_reader = choose_number_reader if column[0].dtype.is_numeric() else choose_moment_reader
+        numbers = _read_numbers(column, choose_reader(column[0]))
         if numbers is not None:
             was, published_numbers = numbers
-            spread = float(was.var())
+            # The variance of equal numbers may be the residue of rounding.
+            spread = float(was.var()) if len(was) and was.min() < was.max() else 0.0
             within_sum += float(((was - published_numbers) ** 2).sum()) / spread if spread else 0.0
             total += len(was) if spread else 0.0
         else:

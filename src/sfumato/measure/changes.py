@@ -9,7 +9,7 @@ there was one or none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,8 @@ class ColumnDifference:
     """Cells that were empty and have a value, other than a label of all values."""
     suppressed: int = 0
     """Cells that are `*` and were not."""
+    known_cells: int = 0
+    """Cells that had a value in the originals, if they were counted."""
 
     @property
     def changed_count(self) -> int:
@@ -65,9 +67,13 @@ def measure_changes(
 ) -> dict[str, ColumnDifference]:
     """Compare every published column with the original rows that its cells were made from."""
     original_frame = align_originals(original, published_table, rows)
-    return {
-        name: _compare_columns(original_frame[name], published_table.frame[name], original)
+    differences = (
+        _compare_columns(original_frame[name], published_table.frame[name], original)
         for name in published_table.frame.columns
+    )
+    return {
+        difference.column: replace(difference, known_cells=original_frame[difference.column].count())
+        for difference in differences
     }
 
 
@@ -175,6 +181,8 @@ def _explain_values(kind: ChangeKind, difference: ColumnDifference) -> str:
     most = kind.meaning.most_new_values
     if most is not None and difference.other_values > most:
         return f"cells have {difference.other_values} new values, where it allows {most}"
+    if kind is ChangeKind.CODED and difference.known_cells and not difference.changed_count:
+        return "every cell is as in the originals"
     if kind.meaning.values_of_other_rows and difference.strange:
         return f"{difference.strange} of {difference.cells} cells have a value that no original has"
     return ""

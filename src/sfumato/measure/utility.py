@@ -8,6 +8,7 @@ import polars as pl
 from sfumato.data.coded_cells import count_cells
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain
+from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
 from sfumato.table import Table
 
@@ -73,9 +74,19 @@ def _count_spelled(column: pl.Series, name: str) -> pl.DataFrame:
     return spelled_counts.group_by("value").sum()  # a text may be what a missing cell is called
 
 
-def blanked_share(published_table: Table, original: Table) -> float:
-    """Of the entries that had a value and whose column was published, the share that is empty in the release."""
+def blanked_share(published_table: Table, original: Table, rows: Rows = None) -> float:
+    """Of the entries that had a value and whose column was published, the share that is empty in the release.
+
+    Without `rows`, the original row of each published one, a release of fewer rows is compared by counts.
+    """
     names = published_table.frame.columns
+    if rows is not None or len(published_table) == len(original):
+        original_frame = align_originals(original, published_table, rows)
+        known_entries = sum(len(original_frame) - original_frame[name].null_count() for name in names)
+        blanked_entries = sum(
+            int((original_frame[name].is_not_null() & published_table.frame[name].is_null()).sum()) for name in names
+        )
+        return blanked_entries / known_entries if known_entries else 0.0
     original_entries = sum(len(original) - original.frame[name].null_count() for name in names)
     published_entries = sum(len(published_table) - published_table.frame[name].null_count() for name in names)
     return 1 - published_entries / original_entries if original_entries else 0.0

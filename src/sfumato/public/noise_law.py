@@ -20,6 +20,8 @@ from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 
+NOISE_KINDS = ("uniform", "gaussian", "correlated", "discretize")
+"""Published laws by which numbers were moved; of these, correlated noise is Gaussian."""
 _SPELT = {
     "alpha": "uniform",
     "sigma": "gaussian",
@@ -172,8 +174,7 @@ def read_numbers(column: pl.Series) -> Floats:
 
 def list_noisy_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold noisy numbers."""
-    kinds = ("uniform", "gaussian", "correlated", "discretize")
-    return tuple(name for name, facts in release.public.items() if facts.get("kind") in kinds)
+    return tuple(name for name, facts in release.public.items() if facts.get("kind") in NOISE_KINDS)
 
 
 def get_noise(release: Release, column: str) -> Noise:

@@ -64,9 +64,9 @@ def _describe_how(distortion: BasketDistortion) -> str:
     if distortion.kind == "cut_and_paste":
         return (
             f"up to {distortion.cutoff} items of a basket pasted among random ones, which have probability "
-            f"{wording.format_count(distortion.level or 0.0)}"
+            f"{wording.format_parameter(distortion.level or 0.0)}"
         )
     if isinstance(distortion.keep, tuple) or isinstance(distortion.add, tuple):
         return "each kept or added with its own probability"
-    keep, add = wording.format_count(distortion.keep or 0.0), wording.format_count(distortion.add or 0.0)
+    keep, add = (wording.format_parameter(chance or 0.0) for chance in (distortion.keep, distortion.add))
     return f"kept with probability {keep}, added with {add}"

@@ -352,4 +352,4 @@ def _format_parameter(value: Any) -> str:
         return f"{wording.spell_name(tag)} ({rest})" if tag and rest else wording.spell_name(tag) or rest
     if isinstance(value, list | tuple):
         return ", ".join(_format_parameter(part) for part in value[:24]) + (" …" if len(value) > 24 else "")
-    return "none" if value is None else wording.shorten_label(wording.format_count(value), 80)
+    return "none" if value is None else wording.shorten_label(wording.format_exactly(value), 80)

@@ -36,7 +36,7 @@ def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
     """The measured value. For a claim about the originals, the page that leaves shows only whether it held."""
     if claim["measured"] is None:
         return "kept by the custodian"
-    return wording.format_percent(claim["measured"]) if share else wording.format_count(claim["measured"])
+    return wording.describe_measured_bound(claim["bound"], claim["measured"], claim["threshold"], share=share)
 
 
 def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.baskets import Baskets
+from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.patterns import Patterns
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.public.unknown_items import split_unknowns
@@ -21,6 +22,8 @@ from sfumato.report.run_account import ReportFigure, ReportSection
 
 MOST_RULES = 200_000
 """With more rules than this, only those at or above the support are drawn."""
+_NAMED = 12
+"""How many items are named."""
 _REACH = 0.5
 _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, baskets")
 
@@ -41,13 +44,44 @@ def build_hiding_section(
     )
     known_baskets = split_unknowns(published_baskets).known_items
     notes = [
-        *describe_secrets(secret, original, known_baskets),
+        *describe_secrets([rule for rule in secret if not _is_item(rule)], original, known_baskets),
+        *_describe_items([str(item) for item in secret if _is_item(item)], original, known_baskets),
+        *_describe_rules_left(release),
         *_describe_lost(
             original, known_baskets, compute_least_count(release.method.min_support, len(original)), secret
         ),
         *_list_hiding_notes(release),
     ]
-    return ReportSection("hiding", "What was hidden, and the side effects", intro, tuple(figures), tuple(notes))
+    return ReportSection("hiding", "What was to be hidden, and the side effects", intro, tuple(figures), tuple(notes))
+
+
+def _is_item(secret: Any) -> bool:
+    return not isinstance(secret, tuple | list)
+
+
+def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Baskets) -> list[str]:
+    """Items that nothing should predict: the items themselves are not hidden."""
+    named_items = names[:_NAMED]
+    original_columns, known_columns = (ItemColumns.of(baskets, named_items) for baskets in (original, known_baskets))
+    sentences = [
+        f"To be hidden: rules that predict {join_items([name])}. The item itself is in "
+        f"{wording.count_noun(known_columns.count_support([name]), 'basket')}, before in "
+        f"{wording.format_count(original_columns.count_support([name]))}."
+        for name in named_items
+    ]
+    rest = len(names) - len(named_items)
+    more = wording.count_noun(rest, "more item", "more items")
+    return sentences + ([f"To be hidden besides: rules that predict {more}."] if rest else [])
+
+
+def _describe_rules_left(release: Release) -> list[str]:
+    """Rules about the items that still show, which the published algorithms leave."""
+    rule_count = int(release.details.get("left") or 0)
+    if not rule_count:
+        return []
+    rules = wording.count_noun(rule_count, "rule still reaches", "rules still reach")
+    names = join_items(map(str, release.details.get("impossible") or ()))
+    return [f"Not hidden: at least {rules} both thresholds and can be mined, about: {names}."]
 
 
 def _describe_lost(original: Baskets, known_baskets: Baskets, least: int, secret: Sequence[Any]) -> list[str]:
@@ -74,12 +108,13 @@ def _build_hidden_rules_figure(
     exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )
+    exposed_text = wording.count_noun(exposed_count, "of them reaches", "of them reach")
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(original_spots, published_spots, confidence, least, title="", rule_words=_WORDS),
         "Rules by confidence and support, before and after; those that were to be hidden are marked.",
-        "Rules with one item on the right, from half the thresholds up. Dashed: the thresholds. Red: rules to be "
-        f"hidden; after the changes, {wording.format_count(exposed_count)} of them reach both thresholds.",
+        "Rules of up to three items with one on the right, from half the thresholds up. Dashed: the thresholds. Red: "
+        f"rules to be hidden; after the changes, {exposed_text} both thresholds.",
         wide=True,
     )
 
@@ -181,6 +216,8 @@ def build_pattern_section(release: Release, original: Baskets, published_pattern
         f"{wording.format_count(release.method.k)} people. "
         f"{wording.count_noun(len(published_patterns), 'pattern is', 'patterns are')} published."
     )
+    if channel_count and release.method.repair == "none":
+        intro += " Nothing was repaired, so readers can derive this."
     figure = build_repair_figure(release, (*_REPAIRED_ITEMSETS, "added_baskets"))
     notes = [*list_channel_examples(channels), *_describe_withheld(release, original, published_patterns)]
     return ReportSection("patterns", "What the patterns revealed", intro, (figure,), tuple(notes))

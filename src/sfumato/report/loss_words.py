@@ -192,7 +192,8 @@ SHARES = frozenset(
 _DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
 _UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
-    "The largest loss of all methods, each by its own measure.",
+    "By the methods: the largest of their losses, each by its own measure. On the file: the largest by any kind of "
+    "change; of items, the share that all methods together changed.",
     "kept where most was lost",
     "each method by its own measure",
 )

@@ -123,7 +123,7 @@ def _is_telling(release: Release, column: str) -> bool:
 
 def _describe_how(release: Release, column: str) -> str:
     facts = release.public[column]
-    numbers = {name: wording.format_count(value) for name, value in facts.items() if isinstance(value, int | float)}
+    numbers = {name: wording.format_parameter(value) for name, value in facts.items() if isinstance(value, int | float)}
     return _HOW[facts["kind"]].format(**{"scale": "", "p": "", "q": "", **numbers})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
-from sfumato.report.wording import format_percent, spell_name
+from sfumato.report.wording import describe_measured_bound, format_bound, format_percent, spell_name
 
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit
@@ -28,8 +28,7 @@ def render_run(run: Run) -> str:
     claims = [
         (
             spell_name(f.property),
-            f"{_SIGNS[f.bound]} {format_few_digits(f.threshold)}",
-            _format(f.measured),
+            *_describe_bounds(f.bound, f.threshold, f.measured),
             _mark(f.holds),
         )
         for f in run.findings
@@ -77,8 +76,7 @@ def render_certificate(certificate: Certificate) -> str:
     claims = [
         (
             spell_name(claim["property"]),
-            f"{_SIGNS[claim['bound']]} {format_few_digits(claim['threshold'])}",
-            _format(claim["measured"]),
+            *_describe_bounds(claim["bound"], claim["threshold"], claim["measured"]),
             _mark(claim["holds"]),
         )
         for claim in body["claims"]
@@ -100,8 +98,12 @@ def _describe_risk(attack: Mapping[str, Any]) -> str:
     return "kept by the custodian" if most is None else format_percent(most)
 
 
-def _format(measured_value: Any) -> str:
-    return "not measured" if measured_value is None else format_few_digits(measured_value)
+def _describe_bounds(bound: str, threshold: float, measured_value: float | None) -> tuple[str, str]:
+    """What was promised, and what was measured."""
+    promise = f"{_SIGNS[bound]} {format_bound(bound, threshold)}"
+    if measured_value is None:
+        return promise, "not measured"
+    return promise, describe_measured_bound(bound, measured_value, threshold, share=False)
 
 
 def _mark(holds: bool | None) -> str:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from sfumato.protect.patterns.publish_classifier import MOST_VALUES
@@ -11,11 +13,42 @@ from sfumato.report import wording
 from sfumato.report.hidden_names import join_items
 from sfumato.report.hiding_section import build_repair_figure, list_channel_examples
 from sfumato.report.run_account import ReportSection
+from sfumato.rules import Rules
 from sfumato.table import Table
 
 _LOSSES = ("withheld_rules", "invented_rules", "changed_rules", "added_baskets")
 _NAMED = 8
 """How many rules or splits are named."""
+
+
+def describe_published_rules(published_rules: Rules, repair: str | None) -> str:
+    """How many rules are published, and what their figures count after this repair; if it is unknown, after each."""
+    count = wording.count_noun(len(published_rules.list_counts()), "rule is", "rules are")
+    items, baskets = (
+        wording.count_noun(len(published_rules.items), "item"),
+        wording.count_noun(published_rules.baskets, "basket"),
+    )
+    size = f"{count} published, about {items} in {baskets}{_COUNTED.get(repair, '')}."
+    if not len(published_rules.wholes):
+        return f"{size} Nothing reaches the thresholds{'' if repair == 'none' else ' safely'}."
+    figures = (
+        "The support is the number of these baskets that hold both sides; the confidence is its share of the left "
+        "side's."
+    )
+    return " ".join((size, figures, *_REPAIRED.get(repair, ())))
+
+
+_RAISED = (
+    "every support, and the number of baskets, is the true one or larger; a confidence may be higher or lower than the "
+    "true one; and a rule near the thresholds may be invented or missing."
+)
+_COUNTED: Mapping[str | None, str] = {"additive": ", counting added ones"}
+_REPAIRED: Mapping[str | None, tuple[str, ...]] = {
+    "additive": (f"Baskets were added where small groups had to be hidden: {_RAISED}",),
+    "none": ("Nothing was repaired: groups of fewer people than k may follow from the rules.",),
+    None: (f"If the repair is additive, baskets were added where small groups had to be hidden: {_RAISED}",),
+}
+"""What else must be known of the figures after each repair; None if it is not known which."""
 
 
 def build_rule_repair_section(release: Release) -> ReportSection:
@@ -28,6 +61,8 @@ def build_rule_repair_section(release: Release) -> ReportSection:
         f"The frequent itemsets had {wording.count_noun(total, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(total, disclosed_count)}"
     )
+    if disclosed_count and release.method.repair == "none":
+        intro += " Nothing was repaired, so readers can derive this."
     changes = release.details.get("rule_changes")
     notes = [*list_channel_examples(rule_channels if disclosed_count else channels), *_list_rule_changes(changes)]
     figure = build_repair_figure(release, _LOSSES)

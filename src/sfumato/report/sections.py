@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sfumato.baskets import Baskets
@@ -18,14 +19,19 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 
-def build_outgoing_sections(public: Mapping[str, Any], published_data: Any) -> tuple[ReportSection, ...]:
-    """What an analyst can estimate or read, and how sequences look, made from the release alone."""
+def build_outgoing_sections(
+    public: Mapping[str, Any], published_data: Any, method_entries: Sequence[Mapping[str, Any]] = ()
+) -> tuple[ReportSection, ...]:
+    """What an analyst can estimate or read, and how sequences look, made from the release alone.
+
+    `method_entries` are the methods of the certificate with their public parameters.
+    """
     if isinstance(published_data, Sequences):
         from sfumato.report.sequence_section import build_outgoing_sequence_section
 
         return (build_outgoing_sequence_section(published_data),)
     if isinstance(published_data, Rules):
-        return _build_model_sections(published_data)
+        return _build_model_sections(published_data, method_entries)
     if isinstance(published_data, Baskets) and ITEMS in public:
         from sfumato.report.basket_section import build_basket_estimates_section
 
@@ -38,20 +44,28 @@ def build_outgoing_sections(public: Mapping[str, Any], published_data: Any) -> t
     return (build_estimates_section(public, published_data),)
 
 
-def _build_model_sections(published_data: Any) -> tuple[ReportSection, ...]:
-    """Rules and classifiers, shown on both pages alike."""
+def _build_model_sections(
+    published_data: Any, method_entries: Sequence[Mapping[str, Any]]
+) -> tuple[ReportSection, ...]:
+    """Rules and classifiers, shown on both pages alike; of rules with what the repair means for their figures."""
     if not isinstance(published_data, Rules):
         return ()
+    from sfumato.mine.patterns.classifier_tree import build_classifier_tree
     from sfumato.report.model_section import build_model_section
+    from sfumato.report.rule_repair_section import describe_published_rules
 
-    return (build_model_section(published_data),)
+    section = build_model_section(published_data)
+    if build_classifier_tree(published_data) is not None:
+        return (section,)
+    repair = next((str(entry["repair"]) for entry in method_entries if "repair" in entry), None)
+    return (replace(section, intro=describe_published_rules(published_data, repair)),)
 
 
 def make_sections(
     methods: Sequence[Method], release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> tuple[ReportSection, ...]:
     """The sections of the methods of a release, each once, in the order of the methods."""
-    sections = [*_build_model_sections(published_data)]
+    sections = [*_build_model_sections(published_data, [method.describe() for method in methods])]
     for name in dict.fromkeys(method.section for method in methods if method.section):
         section = _SECTIONS[name](release, original, published_data, utility)
         sections += [] if section is None else [section]

@@ -135,6 +135,9 @@ def _draw_secrets(
         for name, (pattern, _) in zip(patterns, shown_secrets, strict=True)
     ]
     caption = "How many sequences contain each hidden pattern, before and after; the table says how many may."
+    limit_texts = [f"{name} = {limit}" for name, limit in limits.items() if limit is not None]
+    if limit_texts:
+        caption += f" Only matches that {' and '.join(limit_texts)} allow{'s' if len(limit_texts) == 1 else ''} count."
     if len(secrets) > len(shown_secrets):
         caption += f" {len(secrets) - len(shown_secrets)} more are not drawn."
     rows = tuple(

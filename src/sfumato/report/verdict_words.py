@@ -94,7 +94,7 @@ def list_officer_answers(body: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a data protection officer asks, with the answers that the policy and the release give."""
     answers = [(title, str(body[name])) for name, title in _ABOUT.items() if body.get(name)]
     if body["data"]["shape"] == "table":
-        answers.append(("Columns left exact", _describe_exact_columns(body)))
+        answers.append(("Columns that no method changes", _describe_exact_columns(body)))
     return [(title, wording.clean_label(answer)) for title, answer in answers]
 
 
@@ -110,4 +110,5 @@ def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     accepted_reasons = body["verdict"]["accepted"]
     reasons = {name: accepted_reasons.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
     columns = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
-    return f"{', '.join(columns)}." if columns else "none."
+    other_note = " Cells of other columns may be exact, too." if len(exact) < len(body.get("roles", {})) else ""
+    return f"{', '.join(columns)}.{other_note}" if columns else f"none.{other_note}"

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 ROLES = {
@@ -53,7 +54,7 @@ PROPERTIES = {
     "search_ended": "The search for rules was complete",
     "inferable_patterns": "No pattern reveals a few people",
     "derivable_patterns": "No pattern reveals a few people, one unknown at a time",
-    "least_support": "Every pattern is frequent",
+    "least_support": "Every published support is large enough",
     "lost_itemsets": "Every frequent itemset is published",
     "untrue_supports": "Every support is the true one",
     "weak_rules": "Every rule is confident",
@@ -82,8 +83,8 @@ PROPERTIES = {
     "answers_off_channel": "Answers were randomized as stated",
     "answers_that_differ": "Repeated questions get the same answer",
     "changed_beside_answers": "Only the answers were changed",
-    "people_at_extremes": "No extreme number belongs to a few people",
-    "rare_words": "No rare word is published",
+    "people_at_extremes": "No extreme number that was drawn belongs to a few people",
+    "rare_words": "No rare word was drawn",
     "copied_uniques": "No unique person is copied",
     "kept_cells_changed": "Other columns are unchanged",
     "nearer_training": "Rows are not nearer to training people",
@@ -127,6 +128,10 @@ UNTOLD = ("(missing)", "*")
 """Labels that are not values: a missing cell and a suppressed one."""
 
 _BOUNDS = {"at_least": "at least", "at_most": "at most", "below": "below", "exactly": "exactly"}
+_ROUNDINGS = {"at_least": ROUND_FLOOR, "at_most": ROUND_CEILING, "below": ROUND_CEILING}
+_MOST_DIGITS, _FEWEST_DIGITS = 6, 3
+_SMALL = 1e-6
+"""Below this, numbers are written with an exponent."""
 NBSP = "\N{NO-BREAK SPACE}"
 _ELLIPSIS = "…"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of emoji and of Persian and Indian words
@@ -150,6 +155,41 @@ def format_count(value: Any) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
+
+
+def format_exactly(value: Any) -> str:
+    """A number of the policy with all of its digits, and thousands separators."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return format_count(value)
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{Decimal(repr(value)):,f}" if abs(value) >= _SMALL else repr(value)
+
+
+def format_parameter(value: float) -> str:
+    """A number that a method was given or has computed, with up to six digits."""
+    return format_bound("exactly", value)
+
+
+def format_bound(bound: str, value: float, digits: int = _MOST_DIGITS) -> str:
+    """A number that something is at most or at least, never rounded to what does not bound it.
+
+    Counts and the part before the point are written in full, all else with so many digits.
+    """
+    number = _round_bound(bound, value, digits)
+    if not number.is_finite():
+        return str(value)
+    if number == int(number):
+        return f"{int(number):,}"
+    return f"{number.normalize():,f}" if abs(number) >= _SMALL else f"{float(number):.{digits}g}"
+
+
+def _round_bound(bound: str, value: float, digits: int) -> Decimal:
+    number = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.15g}")  # 0.30000000000000004 is 0.3
+    if not number.is_finite() or number == int(number):
+        return number
+    unit = Decimal((0, (1,), min(number.adjusted() - digits + 1, 0)))
+    return number.quantize(unit, _ROUNDINGS.get(bound, ROUND_HALF_EVEN))
 
 
 def format_percent(share: float | None) -> str:
@@ -182,7 +222,16 @@ def count_noun(count: int, singular: str, plural: str | None = None) -> str:
 
 def describe_promise(bound: str, threshold: float, *, share: bool) -> str:
     """The claimed bound in words."""
-    return f"{_BOUNDS.get(bound, spell_name(bound))} {format_percent(threshold) if share else format_count(threshold)}"
+    number_text = format_bound(bound, threshold * 100 if share else threshold)
+    return f"{_BOUNDS.get(bound, spell_name(bound))} {number_text}{f'{NBSP}%' if share else ''}"
+
+
+def describe_measured_bound(bound: str, value: float, threshold: float, *, share: bool) -> str:
+    """What was measured, to the digits of the promise: so a value within its bound never looks outside of it."""
+    if share:
+        return describe_measured_bound(bound, value * 100, threshold * 100, share=False) + f"{NBSP}%"
+    promised_digits = len(_round_bound(bound, threshold, _MOST_DIGITS).normalize().as_tuple().digits)
+    return format_bound(bound, value, max(promised_digits, _FEWEST_DIGITS))
 
 
 def format_moment(stamp: str) -> str:

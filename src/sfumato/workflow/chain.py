@@ -160,7 +160,7 @@ def _merge_unchanged_claims(
         claim.model_copy(
             update={
                 "arguments": {**claim.arguments, "besides": (*_get_besides(claim), *changed_columns)},
-                "meaning": f"{claim.meaning} Another method of the policy changed {names_text}.",
+                "meaning": f"{claim.meaning} Another method of the policy may have changed {names_text}.",
             }
         )
         if CHECKS[claim.measure].of_the_rest

@@ -220,7 +220,7 @@ def build_outgoing_certificate(record: Mapping[str, Any], published_data: Any) -
         claims=tuple(_build_outgoing_claim(claim, published_data) for claim in record["claims"]),
         public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
         changes=tuple(_certify_change(change) for change in record["changes"]),
-        losses=_select_outgoing_losses(record["losses"], people),
+        losses=_select_outgoing_losses(record, people),
         utility=_select_outgoing_utility(record["utility"], people),
         suppression=_build_outgoing_suppression(record),
         attacks=tuple(build_outgoing_attack(attack, people) for attack in record["attacks"]),
@@ -279,10 +279,14 @@ def _certify_change(change: Mapping[str, Any]) -> CertifiedChange:
     return CertifiedChange(**{name: change[name] for name in CertifiedChange.model_fields})
 
 
-def _select_outgoing_losses(losses: Mapping[str, Any], people: int) -> dict[str, int | float]:
-    """The privacy budget, which the policy sets; for methods that form classes, the loss in steps."""
+def _select_outgoing_losses(record: Mapping[str, Any], people: int) -> dict[str, int | float]:
+    """The privacy budget, which the policy sets; for methods that form classes, the loss in steps.
+
+    A loss that counts rows which are not in the release would tell, beside the loss of the file, how many these are.
+    """
+    losses, is_seen = record["losses"], record["suppression"]["seen"]
     public_losses = {"epsilon": losses["epsilon"]} if "epsilon" in losses else {}
-    loss = round_to_step(float(losses["loss"]), people) if "loss" in losses else None
+    loss = round_to_step(float(losses["loss"]), people) if is_seen and "loss" in losses else None
     return public_losses if loss is None else {"loss": loss, **public_losses}
 
 

@@ -26,6 +26,7 @@ from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.classifier_rules import measure_classification_error
 from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
+from sfumato.measure.utility import domain_of
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
@@ -55,7 +56,7 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
     if "codes" in profiles:
         return {"loss": 0.0}  # the key decodes every code: nothing is lost
     if "blanks" in profiles:
-        figures["loss"] = measure.blanked_share(published_data, original)
+        figures["loss"] = measure.blanked_share(published_data, original, release.details.rows)
         figures |= measure_rule_answers(Evidence(published_data, original, details=release.details), release.claims)
     elif "chance" in profiles:
         figures |= _measure_chance_utility(published_data, original, release)
@@ -64,8 +65,10 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
             published_data, original, release, all(method.truthful for method in policy.methods())
         )
     change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
-    if change_loss is not None:
-        figures["loss"] = max(change_loss, figures.get("loss", 0.0))
+    detail_loss = _measure_detail_loss(policy, published_data, original, release)
+    losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
+    if losses:
+        figures["loss"] = max(losses)
     comparable_columns = _list_comparable_columns(published_data, original, release)
     query_columns = [
         name for name in (*published_data.quasi_identifying, *published_data.sensitive) if name in comparable_columns
@@ -88,6 +91,25 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
         figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
     figures |= _measure_swapped_joints(policy, published_data, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
+
+
+def _measure_detail_loss(policy: Policy, published_table: Table, original: Table, release: Release) -> float | None:
+    """Beside other methods, what labels leave open, mean over the columns that hold labels; None if none does.
+
+    A method alone is measured with the classes.
+    """
+    methods = policy.methods()
+    if len(methods) < 2 or not any(method.loses_detail for method in methods):
+        return None
+    recoded_columns = {
+        change.column for change in release.changes if not (change.kind.is_truthful or change.kind.is_exact)
+    }
+    losses = [
+        measure.column_loss(published_table.frame[name], domain_of(published_table, name, original))
+        for name in published_table.quasi_identifying
+        if name not in recoded_columns
+    ]
+    return sum(losses) / len(losses) if losses else None
 
 
 def _measure_swapped_joints(
@@ -284,7 +306,7 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any)
         advice=(),
         seconds={},
         source="",
-        sections=build_outgoing_sections(certificate["public"], published_data),
+        sections=build_outgoing_sections(certificate["public"], published_data, certificate["methods"]),
     )
     tags = {method["method"] for method in certificate["methods"]}
     if not isinstance(published_data, Table) or "encode_for_trees" in tags:

@@ -149,7 +149,7 @@ def _refuse_unknown_columns(accepted_columns: Mapping[str, str], original: Any) 
 def _keep_exact_columns(
     accepted_columns: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published_table: AnyTable
 ) -> dict[str, str]:
-    """What was accepted and does leave: not a column that a method removed or changed."""
+    """What was accepted and does leave: not a column that a method removed, or changed so that it names nobody."""
     kinds = _gather_kinds(changes)
     published_columns = get_outline(published_table).frame.columns
     return {
@@ -209,6 +209,11 @@ def _gather_kinds(changes: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[C
 def _may_name_people(kinds: Iterable[ChangeKind]) -> bool:
     """Whether a column that was changed in these ways may publish values of the originals."""
     return all(kind.meaning.publishes_originals for kind in kinds)
+
+
+def _is_kept(kinds: Iterable[ChangeKind]) -> bool:
+    """Whether no method states a change of a column."""
+    return all(kind is ChangeKind.KEPT for kind in kinds)
 
 
 def list_objections(
@@ -280,7 +285,11 @@ def list_warnings(
 
     Anyone can list them again from the certificate, its `body`, and the released file.
     """
-    sentences = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in accepted_columns.items()]
+    kinds = _gather_kinds(body["changes"])
+    sentences = [
+        f'"{name}" leaves {"as it is" if _is_kept(kinds.get(name, ())) else "changed"}, accepted: {reason}'
+        for name, reason in accepted_columns.items()
+    ]
     sentences += [text for text in (warn_of_unique_rows(unique_rows),) if text]
     for attack in attacks:
         if attack.risk_at_most is not None and attack.risk_at_most - (attack.guessing or 0.0) > ALARMING:
@@ -289,6 +298,8 @@ def list_warnings(
             )
     if not body["suppression"]["safe"]:
         sentences.append(body["suppression"]["why"])
+    if any(parameters.get("repair") == "none" for parameters in body["methods"]):
+        sentences.append("Nothing was repaired: groups of fewer people than k may follow from the published supports.")
     if body["maturity"] != "stable":
         sentences.append("A method of this release is for study, not for use.")
     if not body["for_publication"]:

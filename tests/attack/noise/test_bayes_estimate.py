@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.attack.noise.likeliest_value import LikeliestValue
+from sfumato.attack.noise.noisy_numbers import NumberAttack
+from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import read_details
 from tests.attack.noise.test_spectral_filter import correlated, factors, release, rmse, table
@@ -109,3 +112,25 @@ def test_columns_that_repeat_each_other() -> None:
     found = BayesEstimate().estimate(made).to_numpy()
     np.testing.assert_allclose(found[:, 0], found[:, 1], atol=1e-6)
     assert rmse(found, true) == pytest.approx(0.71, abs=0.05)
+
+
+ATTACKS = (BayesEstimate, LikeliestValue, SpectralFilter, RangeReveal)
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_only_columns_with_a_published_law_are_attacked(kind: type[NumberAttack]) -> None:
+    """Cuts are no noise, and numbers beside them were not changed at all: each would be right."""
+    chance = np.random.default_rng(4)
+    columns = {"age": chance.integers(0, 100, 300), "pay": chance.normal(0, 9, 300), "score": chance.normal(size=300)}
+    original = sf.Table.of(columns, dict.fromkeys(columns, "sensitive"))
+    ranges = {"age": (0, 100), "pay": (-60, 60)}
+    cuts = sf.AddNoise(
+        columns=("age", "pay"), kind="discretize", ranges=ranges, discretize={"age": (30, 65), "pay": (0.5,)}
+    ).protect(original)
+    outcome = kind().run(cuts, original)
+    assert outcome.facts["columns"] == ["age", "pay"]
+    assert outcome.successes == outcome.baseline < 100
+    noisy = {"pay": {"kind": "uniform", "scale": 2.0, "step": 0}} | {"age": cuts.public["age"]}
+    mixed = sf.Release(cuts.data, None, (), {}, read_details({"public": noisy}))
+    assert kind().run(mixed, original).facts["columns"] == ["pay"]
+    assert kind(columns=("age",)).run(mixed, original).facts["columns"] == ["age"]

@@ -275,6 +275,7 @@ def test_rare_words() -> None:
     days = [f"2024-01-0{at}" for at in range(1, 9)]
     before = table({"w": ["a"] * 5 + ["b"] * 2 + [None], "n": [1] * 8, "d": days})
     assert count_rare_words(before, before, 3, ["d"]) == 8
+    assert count_rare_words(before, before, 3, []) == 0  # exactly the named columns
     assert count_rare_words(before, table({"w": ["strange", "a", None]}), 1) == 1
     check = CHECKS["rare_words"]
     assert check(Evidence(before, before), {"fewest": 3, "columns": ("w",)}) == 2

@@ -75,6 +75,18 @@ def test_literal_strategies_are_for_study() -> None:
     assert hide().maturity == "stable"
 
 
+def test_its_technique_says_that_items_are_added() -> None:
+    """By hand: to lower B ==> C, ISLF puts B into the large baskets that hold neither, and removes nothing."""
+    data = Baskets.of([["B", "C"]] * 3 + [["B"]] + [["A"]] * 4)
+    losses = {
+        strategy: hide(items=("C",), min_support=2, min_confidence=0.7, strategy=strategy).protect(data).losses
+        for strategy in ("complete", "exact", "islf", "dsrf")
+    }
+    assert losses["islf"]["added"] > 0 == losses["islf"]["removed"]
+    assert losses["complete"]["added"] == losses["exact"]["added"] == 0
+    assert HideItems.iso_20889 == "local suppression; islf and dsrf also add items"
+
+
 def test_json_round_trip_keeps_numbers_numbers() -> None:
     method = HideItems(items=(7, 12), min_support=0.5, min_confidence=0.6, strategy="exact", seconds=5)
     assert HideItems.model_validate_json(method.model_dump_json()) == method

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.field_docs import find_field_doc
 from sfumato.measure.patterns.pattern_privacy import (
     count_lost_itemsets,
     count_untrue_supports,
@@ -30,6 +32,7 @@ from tests.brute_patterns import spelt
 from tests.mine.patterns.test_derivability import COUNTER_EXAMPLE
 
 Repair = Literal["additive", "suppressive"]
+REPAIRS: tuple[Literal["additive", "suppressive", "none"], ...] = ("additive", "suppressive", "none")
 repairs = st.sampled_from(["additive", "suppressive"])
 
 
@@ -84,6 +87,43 @@ def test_claims_hold_by_the_independent_measure(repair: Repair, seed: int) -> No
     assert none.data == Patterns.of(frequent_itemsets(data, least), len(data), least)
     if none.details["channels"].height:
         assert inferable_patterns(none.data, k, least) > 0
+
+
+@pytest.mark.parametrize("kind", [PublishPatterns, sf.PublishRules])
+def test_without_a_repair_nothing_is_promised_about_k(kind: type[PublishPatterns] | type[sf.PublishRules]) -> None:
+    """Of those with a, 1 has no b: anybody can subtract."""
+    data = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 30)
+    said, maturity = {}, {}
+    for repair in REPAIRS:
+        method = kind(k=3, min_support=9, repair=repair)
+        release = method.protect(data)
+        said[repair] = " ".join(claim.meaning for claim in release.claims)
+        maturity[repair] = method.maturity
+        promised = {claim.property for claim in release.claims} & {"inferable_patterns", "derivable_patterns"}
+        assert bool(promised) == (repair != "none")
+    assert "groups of fewer people than k may follow from the published supports" in said["none"]
+    assert not any("may follow" in said[repair] for repair in ("additive", "suppressive"))
+    assert maturity == {"additive": "stable", "suppressive": "stable", "none": "for study"}
+    assert '`repair = "none"` nothing is promised about it' in find_field_doc(kind, "k")
+
+
+@pytest.mark.parametrize("kind", [PublishPatterns, sf.PublishRules])
+def test_raised_supports_are_not_said_to_be_those_of_the_baskets(
+    kind: type[PublishPatterns] | type[sf.PublishRules],
+) -> None:
+    data = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 30)
+    raised, true = (kind(k=3, min_support=9, repair=repair).protect(data) for repair in REPAIRS[:2])
+    assert raised.losses["added_baskets"] > 0 == true.losses["added_baskets"]
+    first, held = (next(one for one in made.claims if one.property == "least_support") for made in (raised, true))
+    assert held.meaning == "Every published itemset is held by at least 9 baskets."
+    assert first.meaning == (
+        "Every published support is at least 9. Supports, and the number of baskets, count baskets that were added "
+        "where small groups had to be hidden."
+    )
+    for claim in raised.claims:
+        assert "held by" not in claim.meaning
+        assert claim.property != "weak_rules" or "by its published supports, which were raised" in claim.meaning
+        assert str(raised.losses["added_baskets"]) not in re.findall(r"\d+", claim.meaning)
 
 
 @pytest.mark.parametrize("repair", ["additive", "suppressive"])

@@ -176,6 +176,26 @@ def test_deleting_creates_no_match_of_a_secret_pattern() -> None:
     assert marked.data.to_lists() == [["a", "Δ", "b"]]
 
 
+@pytest.mark.parametrize(
+    ("limits", "closeness"),
+    [
+        ({"max_gap": 0, "window": 3}, ", with at most 0 elements between two neighbours and within 3 elements,"),
+        ({"max_gap": 1}, ", with at most 1 element between two neighbours,"),
+        ({"window": 2}, ", within 2 elements,"),
+        ({}, ""),
+    ],
+)
+def test_the_claim_says_which_matches_count(limits: dict[str, int], closeness: str) -> None:
+    """The secret a, b is in the published "acdb" if gaps may be longer."""
+    data = sf.Sequences.of([list("acdb"), list("ab")])
+    release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, **limits).protect(data)
+    assert bool(count_matching(release.data, ABC[:2])) == bool(limits)
+    end = "; other matches do not count." if limits else "."
+    assert release.claims[0].meaning == (
+        f"No pattern that was to be hidden is contained{closeness} in more published sequences than its threshold{end}"
+    )
+
+
 def test_replacements_bring_nothing_back() -> None:
     chance = np.random.default_rng(9)
     replaced = 0

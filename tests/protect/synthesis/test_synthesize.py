@@ -94,6 +94,33 @@ def test_claims_of_each_kind() -> None:
     assert [claim.property for claim in made(table, **said).claims] == ["nearer_training", "identifying_columns"]
 
 
+def test_claims_of_a_partial_release_are_about_the_drawn_columns() -> None:
+    """By hand: 1 person is 89, and 1 lives in Rare; both columns stay as they are, so nothing may be said of them."""
+    people = {
+        "age": [*range(20, 59), 89],
+        "town": ["Home"] * 39 + ["Rare"],
+        "pay": [100 * (at % 8) for at in range(40)],
+        "ill": ["flu", "cold"] * 20,
+    }
+    table = sf.Table.of(people, dict.fromkeys(people, "quasi_identifying"))
+    release = made(table, kind="partial", columns=("pay", "ill"))
+    claims = {claim.property: claim for claim in release.claims}
+    extremes, words = claims["people_at_extremes"], claims["rare_words"]
+    assert extremes.meaning == (
+        "At least 5 people reach the highest and the lowest of every number drawn for pay. Of other columns this is "
+        "not claimed."
+    )
+    assert words.meaning == (
+        "At least 5 people have every word that was drawn for ill. Of other columns this is not claimed."
+    )
+    assert (extremes.arguments["columns"], words.arguments["columns"]) == (("pay",), ("ill",))
+    assert {"age", "town"} <= set(release.data.frame.columns) and "Rare" in release.data.frame["town"].to_list()
+    assert all(checked(release, table).values())
+    full = {claim.property: claim.meaning for claim in made(mixed(200)).claims}
+    assert full["people_at_extremes"] == "At least 5 people reach the highest and the lowest of every number."
+    assert full["rare_words"] == "At least 5 people have every word that was drawn."
+
+
 def test_the_originals_break_the_claims() -> None:
     table = mixed(200)
     release = made(table)

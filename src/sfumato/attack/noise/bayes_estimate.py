@@ -48,7 +48,8 @@ class BayesEstimate(ValueAttack):
     """
 
     story: ClassVar[str] = (
-        "A statistician knows the distribution of {target} and the law of the noise, and estimates each true value."
+        "A statistician knows the distribution of {target} and the law by which numbers were changed, and estimates "
+        "each true value."
     )
     guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "evidence")

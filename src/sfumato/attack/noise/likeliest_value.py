@@ -63,6 +63,7 @@ class LikeliestValue(ValueAttack):
         "An employer sees that values of {target} cluster, and assigns each noisy one to the likeliest cluster."
     )
     guesses: ClassVar[GuessedColumns] = "noise"
+    law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "gaussian", "correlated")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
 
     attack: Literal["likeliest_value"] = "likeliest_value"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,8 @@ from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
-from sfumato.public.noise_law import get_noise, get_noise_covariance, list_noisy_columns, read_numbers
+from sfumato.public.cut_intervals import list_cut_columns
+from sfumato.public.noise_law import NOISE_KINDS, get_noise, get_noise_covariance, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -38,8 +39,12 @@ _SIMPLE = ("as published", "the mean")
 class NumberAttack(Attack):
     """An adversary who estimates published numbers; see the subclasses."""
 
+    law_kinds: ClassVar[tuple[str, ...]] = NOISE_KINDS
+    """The kinds of published laws that are weighed; a number of any other column is taken as it is published."""
+
     columns: Columns | None = None
-    """The columns to estimate; by default all that have public noise, or all numbers if none has."""
+    """The columns to estimate; by default all that have public noise. If none has, those whose numbers were cut into
+    published intervals, or else all numbers."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried, one random cell of each; everybody if there are fewer."""
 
@@ -89,19 +94,21 @@ class ValueTarget:
 
 
 def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """The columns to estimate: those requested, those with noise, or every number column if no noise is public."""
+    """The columns to estimate: those requested, those with noise, those cut into intervals, or else all numbers."""
     frame, source = release.data.frame, release.data.source
+    lawful_names = (*list_noisy_columns(release), *list_cut_columns(release))
     if columns is None:
-        columns = [name for name in list_noisy_columns(release) if name in frame.columns]
         identifying = [name for name, role in release.data.roles.items() if role is Role.IDENTIFYING]
-        columns = columns or [
-            name for name, kind in frame.schema.items() if _is_number_type(kind) and name not in identifying
-        ]
+        columns = (
+            [name for name in list_noisy_columns(release) if name in frame.columns]
+            or [name for name in list_cut_columns(release) if name in frame.columns]
+            or [name for name, kind in frame.schema.items() if _is_number_type(kind) and name not in identifying]
+        )
     if not columns:
         raise DataError(f"{source}: the release has no column of numbers or dates to estimate")
     absent = [name for name in columns if name not in frame.columns]
     # In a release read from a file, dates may be text.
-    exempt_names = {*absent, *list_noisy_columns(release)}
+    exempt_names = {*absent, *lawful_names}
     other = [name for name in columns if name not in exempt_names and not _is_number_type(frame.schema[name])]
     if absent or other:
         why = "is not in the release" if absent else "holds no numbers or dates"

@@ -21,7 +21,7 @@ from pydantic import Field
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns, sample_people
-from sfumato.attack.attack import Outcome
+from sfumato.attack.attack import GuessedColumns, Outcome
 from sfumato.attack.noise.noisy_numbers import (
     NumberAttack,
     choose_noisy_columns,
@@ -55,9 +55,11 @@ class RangeReveal(NumberAttack):
     """
 
     story: ClassVar[str] = (
-        "A reader knows which values of {target} nobody has and how large noise can be, and concludes in "
-        "which range the true value lies."
+        "A reader knows which values of {target} nobody has and how far numbers can have been moved, and concludes "
+        "in which range the true value lies."
     )
+    guesses: ClassVar[GuessedColumns] = "noise"
+    law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "discretize")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
 
     attack: Literal["range_reveal"] = "range_reveal"

@@ -83,7 +83,7 @@ def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Nu
 def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
     assert evidence.comparison is not None
     return sum(
-        difference.coarser + difference.other + difference.filled
+        difference.coarser + difference.suppressed + difference.other + difference.filled
         for difference in evidence.comparison.differences.values()
     )
 

@@ -202,12 +202,13 @@ def count_rare_words(original: Table, published_table: Table, fewest: int, colum
 
     Of the named columns; or of all except those of numbers, dates, timestamps and amounts.
     """
+    names = published_table.frame.columns if columns is None else columns
     for table in (original, published_table):
-        require_columns(table.frame, columns or published_table.frame.columns, table.source)
+        require_columns(table.frame, names, table.source)
     count = 0
-    for name in columns or published_table.frame.columns:
+    for name in names:
         original_cells = original.frame[name]
-        if columns or choose_number_reader(original_cells) is None:
+        if columns is not None or choose_number_reader(original_cells) is None:
             word_counts = spell_cells(original_cells).drop_nulls().alias("word").value_counts(name="people")
             common = word_counts.filter(pl.col("people") >= fewest)["word"]
             count += int((~spell_cells(published_table.frame[name]).drop_nulls().is_in(common.implode())).sum())

@@ -49,12 +49,14 @@ class KAnonymity(PrivacyModel):
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The smallest class has k rows."""
         others_text = spell_others(self.k)
+        exception = " who is not suppressed" if arguments.get("starred_rows") == "suppressed" else ""
         return Claim(
             property="k_anonymity",
             threshold=self.k,
             measure="k_anonymity",
             arguments=arguments,
-            meaning=f"Every published person shares their quasi-identifying values with at least {others_text}.",
+            meaning=f"Every published person{exception} shares their quasi-identifying values with at least "
+            f"{others_text}.",
         )
 
 

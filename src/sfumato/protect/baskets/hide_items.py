@@ -32,18 +32,19 @@ class HideItems(Method):
 
     Guarantee: in the published baskets no rule with a hidden item on the right, whatever is on the left, has both
     support and confidence at or above the thresholds (in exact fractions). Items are only removed, and only the named
-    ones; every basket keeps its position. Against: whoever mines the published baskets at the thresholds or above them.
-    Limits: the literal `islf` and `dsrf` do not guarantee this: the rules they leave are counted as `exposed_rules`, a
-    loss, and nothing is claimed about them; the item itself stays visible, and an item that most baskets hold is
-    guessed without any rule; anyone who mines below the thresholds still finds rules; `exact` has the fewest changes
-    among those that remove the items. Papers: Wang, Lee, Billis, Jafari 2004.
+    ones; every basket keeps its position. With `islf` and `dsrf` rules may be left, and items are also added. Against:
+    whoever mines the published baskets at the thresholds or above them. Limits: the rules that the literal `islf` and
+    `dsrf` leave are counted as `exposed_rules`, a loss, and nothing is claimed about them; the item itself stays
+    visible, and an item that most baskets hold is guessed without any rule; anyone who mines below the thresholds still
+    finds rules; `exact` has the fewest changes among those that remove the items. Papers: Wang, Lee, Billis, Jafari
+    2004.
     """
 
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "baskets"
     utility = "baskets"
     section = "hiding"
-    iso_20889: ClassVar[str] = "local suppression"
+    iso_20889: ClassVar[str] = "local suppression; islf and dsrf also add items"  # no technique adds but by chance
     loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")

@@ -35,7 +35,7 @@ from sfumato.mine.codes.learner_columns import (
 )
 from sfumato.mine.codes.tree_key import ColumnKey, TreeKey
 from sfumato.progress import report_progress
-from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept
 from sfumato.protect.codes.column_pieces import choose_bp, choose_max_mp, find_value_classes
 from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_value_codes
 from sfumato.protect.method import KeyedMethod
@@ -148,7 +148,9 @@ class EncodeForTrees(KeyedMethod):
                 rows=np.arange(len(data), dtype=np.int64),
                 pieces={column_key.name: len(column_key.starts) for column_key in tree_key.columns.values()},
             ),
-            changes=state_changes(self, data, published_table, dict.fromkeys(encoded_frame.columns, ChangeKind.CODED)),
+            changes=state_changes(
+                self, data, published_table, dict.fromkeys(self._list_coded_columns(data), ChangeKind.CODED)
+            ),
         )
 
     def transformer(self, random_state: Any = None) -> TreeTransformer:
@@ -162,6 +164,8 @@ class EncodeForTrees(KeyedMethod):
         ties = self.direction == "random"
         claims = [claim_nobody_named(data)] if data.roles else []
         claims.append(self._claim_same_trees(data, ties))
+        if self.columns is not None and data.roles:
+            claims.append(claim_others_kept(data, self._list_coded_columns(data)))
         claims.append(
             Claim(
                 property="rows_kept",
@@ -214,6 +218,10 @@ class EncodeForTrees(KeyedMethod):
         if self.columns is not None:
             return ()
         return tuple(name for name in self._list_published(table) if not is_learnable_type(table.frame[name].dtype))
+
+    def _list_coded_columns(self, table: Table) -> tuple[str, ...]:
+        """All columns whose cells become codes: the target, whose classes are renamed, is one of them."""
+        return (*self._list_number_columns(table), *self._list_category_columns(table), self.target)
 
     def _list_published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:

@@ -9,6 +9,7 @@ Pedreschi, *k-anonymous patterns* (2005).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import ClassVar, Literal
@@ -39,13 +40,13 @@ class PublishPatterns(Method):
     Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
     follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets,
     nor by bounds on a set whose proper subsets are known, nor, if at most six items are published, by any reasoning
-    about single patterns at all. Against: whoever derives unpublished supports from published ones. Limits: the claim
-    is `inferable_patterns` with at most six items, and `derivable_patterns` with more; rules derived from the published
-    sets disclose nothing more; with `additive`, published supports are raised, and anyone who knows the method may
-    recognize some of them; with `suppressive` they are true, but fewer; with more than six items, inferences that need
-    several unknown supports at once are repaired as far as they are found in `seconds`, with more than ten not at all,
-    and nothing is claimed about them; `none` repairs nothing and makes no such claim. Papers: Atzori, Bonchi,
-    Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
+    about single patterns at all. With `repair = "none"` nothing of this is promised. Against: whoever derives
+    unpublished supports from published ones. Limits: the claim is `inferable_patterns` with at most six items, and
+    `derivable_patterns` with more; rules derived from the published sets disclose nothing more; with `additive`,
+    published supports are raised, and anyone who knows the method may recognize some of them; with `suppressive` they
+    are true, but fewer; with more than six items, inferences that need several unknown supports at once are repaired as
+    far as they are found in `seconds`, with more than ten not at all, and nothing is claimed about them; `none` repairs
+    nothing and makes no such claim. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -61,13 +62,20 @@ class PublishPatterns(Method):
 
     method: Literal["publish_patterns"] = "publish_patterns"
     k: int = Field(ge=2, strict=True)
-    """The smallest number of people that a pattern may describe, if it describes any; at least 2."""
+    """The smallest number of people that a pattern may describe, if it describes any; at least 2. With
+    `repair = "none"` nothing is promised about it: patterns of fewer people may follow from what is published."""
     min_support: MinSupport
     """The support from which an itemset is published: a number of baskets, or a share of them; at least k."""
     repair: Literal["additive", "suppressive", "none"] = "additive"
-    """`additive` raises supports, `suppressive` withholds itemsets, `none` publishes everything unchanged."""
+    """`additive` raises supports as if baskets were added, so that they are upper bounds; `suppressive` withholds
+    itemsets; `none` publishes everything unchanged, and promises nothing about k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten published items: how long to search for inferences from several unknown supports at once."""
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """Without a repair, patterns of fewer than k people may follow."""
+        return "for study" if self.repair == "none" else "stable"
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, find what the supports disclose, and repair until they disclose nothing."""
@@ -117,7 +125,7 @@ class PublishPatterns(Method):
 
     def _list_claims(self, published_patterns: Patterns, least: int) -> tuple[Claim, ...]:
         safe = () if self.repair == "none" else (claim_safe_patterns(published_patterns, self.k),)
-        return (claim_least_support(least), *safe, *self._claim_truth())
+        return (claim_least_support(least, LEAST_SUPPORT[self.repair]), *safe, *self._claim_truth())
 
     def _claim_truth(self) -> tuple[Claim, ...]:
         """Claims that need the baskets to check: nothing is missing, or nothing is false."""
@@ -134,7 +142,17 @@ class PublishPatterns(Method):
         return {"additive": (complete,), "suppressive": (true,), "none": (complete, true)}[self.repair]
 
 
-def claim_least_support(least: int, meaning: str = "Every published itemset is held by at least {} baskets.") -> Claim:
+LEAST_SUPPORT: Mapping[str, str] = {
+    "additive": "Every published support is at least {}. Supports, and the number of baskets, count baskets that were "
+    "added where small groups had to be hidden.",
+    "suppressive": "Every published itemset is held by at least {} baskets.",
+    "none": "Every published itemset is held by at least {} baskets. Nothing was repaired: groups of fewer people than "
+    "k may follow from the published supports.",
+}
+"""What is said of published supports after each repair; {} stands for the smallest."""
+
+
+def claim_least_support(least: int, meaning: str) -> Claim:
     """Claim that every published itemset describes many people; in the sentence, {} stands for how many."""
     return Claim(
         property="least_support",

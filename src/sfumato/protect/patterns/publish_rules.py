@@ -23,6 +23,7 @@ from sfumato.patterns import Patterns
 from sfumato.protect.baskets.secret_rules import MinSupport
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import (
+    LEAST_SUPPORT,
     PublishPatterns,
     claim_least_support,
     claim_safe_patterns,
@@ -38,13 +39,13 @@ class PublishRules(Method):
     """Publish association rules with support and confidence, repaired so that they disclose no small group.
 
     Guarantee: no pattern ("these items and none of those") with a support above 0 and below k follows from the
-    published rules, by the reasoning of `publish_patterns`. Every rule has at least the minimum support and confidence.
-    Against: whoever derives unpublished supports from published rules. Limits: the frequent itemsets are repaired as if
-    all of them were published, and the rules are computed from those alone; on the file, the supports behind the rules
-    (of both sides, and of left sides) are checked; those of `publish_patterns`; with `additive`, supports and
-    confidences are not the true ones, and rules near the thresholds may be withheld or invented; `none` repairs nothing
-    and makes no such claim. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Agrawal, Imieliński, Swami
-    1993.
+    published rules, by the reasoning of `publish_patterns`; with `repair = "none"` this is not promised. Every rule has
+    at least the minimum support and confidence, by its published figures. Against: whoever derives unpublished supports
+    from published rules. Limits: the frequent itemsets are repaired as if all of them were published, and the rules are
+    computed from those alone; on the file, the supports behind the rules (of both sides, and of left sides) are
+    checked; those of `publish_patterns`; with `additive`, supports and confidences are not the true ones, and rules
+    near the thresholds may be withheld or invented; `none` repairs nothing and makes no such claim. Papers: Atzori,
+    Bonchi, Giannotti, Pedreschi 2005 and 2008; Agrawal, Imieliński, Swami 1993.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -60,7 +61,8 @@ class PublishRules(Method):
 
     method: Literal["publish_rules"] = "publish_rules"
     k: int = Field(ge=2, strict=True)
-    """The smallest number of people that a pattern may describe, if it describes any; at least 2."""
+    """The smallest number of people that a pattern may describe, if it describes any; at least 2. With
+    `repair = "none"` nothing is promised about it: patterns of fewer people may follow from what is published."""
     min_support: MinSupport
     """The support from which a rule is published: a number of baskets, or a share of them; at least k."""
     min_confidence: float = Field(default=0.5, gt=0, le=1)
@@ -68,9 +70,16 @@ class PublishRules(Method):
     consequent_length: int | None = Field(default=None, ge=1, strict=True)
     """The most items on the right side; by default any number."""
     repair: Literal["additive", "suppressive", "none"] = "additive"
-    """`additive` raises supports, `suppressive` withholds itemsets and their rules, `none` changes nothing."""
+    """`additive` raises supports as if baskets were added, so that they are upper bounds and confidences are not the
+    true ones; `suppressive` withholds itemsets and their rules; `none` changes nothing, and promises nothing about
+    k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten items: how long to search for inferences from several unknown supports at once."""
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """Without a repair, patterns of fewer than k people may follow."""
+        return "for study" if self.repair == "none" else "stable"
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, repair the itemsets, and derive the rules from what they say then."""
@@ -100,18 +109,21 @@ class PublishRules(Method):
     def _list_claims(self, published_rules: Rules, least: int) -> tuple[Claim, ...]:
         safe = () if self.repair == "none" else (claim_safe_patterns(published_rules, self.k),)
         true = () if self.repair == "additive" else (claim_true_supports(),)
-        return (claim_least_support(least), claim_confident_rules(self.min_confidence), *safe, *true)
+        many = claim_least_support(least, LEAST_SUPPORT[self.repair])
+        confident = claim_confident_rules(self.min_confidence, is_raised=self.repair == "additive")
+        return (many, confident, *safe, *true)
 
 
-def claim_confident_rules(min_confidence: float) -> Claim:
-    """Claim that no rule is weaker than asked for."""
+def claim_confident_rules(min_confidence: float, *, is_raised: bool) -> Claim:
+    """Claim that no rule is weaker than asked for, by supports that may have been raised."""
+    by_supports = " by its published supports, which were raised where small groups had to be hidden" * is_raised
     return Claim(
         property="weak_rules",
         threshold=0,
         bound="exactly",
         measure="weak_rules",
         arguments={"min_confidence": min_confidence},
-        meaning=f"Every published rule has a confidence of at least {min_confidence}.",
+        meaning=f"Every published rule has a confidence of at least {min_confidence}{by_supports}.",
     )
 
 

@@ -49,7 +49,7 @@ def claim_all_sequences(data: Sequences) -> Claim:
 
 def claim_patterns_hidden(max_gap: int | None, window: int | None) -> Claim:
     """No secret pattern is in more sequences than its threshold; the limits of its matches are arguments."""
-    limits = {"max_gap": max_gap, "window": window}
+    limits, closeness = {"max_gap": max_gap, "window": window}, _describe_closeness(max_gap, window)
     return Claim(
         property="hidden_sequences",
         threshold=0,
@@ -57,8 +57,22 @@ def claim_patterns_hidden(max_gap: int | None, window: int | None) -> Claim:
         measure="exposed_sequences",
         arguments={name: limit for name, limit in limits.items() if limit is not None},
         needs_original=True,
-        meaning="No pattern that was to be hidden is contained in more published sequences than its threshold.",
+        meaning=(
+            f"No pattern that was to be hidden is contained{closeness and f', {closeness},'} in more published "
+            f"sequences than its threshold{closeness and '; other matches do not count'}."
+        ),
     )
+
+
+def _describe_closeness(max_gap: int | None, window: int | None) -> str:
+    """How close together the elements of a match are, if only such matches count."""
+    gap_text = "" if max_gap is None else f"with at most {_count_elements(max_gap)} between two neighbours"
+    window_text = "" if window is None else f"within {_count_elements(window)}"
+    return " and ".join(filter(None, (gap_text, window_text)))
+
+
+def _count_elements(count: int) -> str:
+    return f"{count} element{'' if count == 1 else 's'}"
 
 
 def claim_nothing_added(mark: str = "") -> Claim:

@@ -48,19 +48,20 @@ from sfumato.table import Table
 class Synthesize(Method):
     """Draw a table from trees that were grown on people, column by column.
 
-    Guarantee: no column that names a person is published. Every value is drawn from a leaf of at least `min_leaf`
+    Guarantee: no column that names a person is published. Every drawn value comes from a leaf of at least `min_leaf`
     people, who agree in what the tree asks about the earlier columns. No drawn word is one that fewer than `min_leaf`
-    people have, unless `rare = "keep"`. With `smooth` no published number lies beyond what at least `min_leaf` people
+    people have, unless `rare = "keep"`. With `smooth` no drawn number lies beyond what at least `min_leaf` people
     reach; dates, times and amounts that a column spells as text, all in the same format, also count as numbers. With
     `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of somebody who is
-    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged. Against:
-    an adversary who looks for a person's row in the release and takes the rest of it for theirs. Limits: synthetic data
-    is not anonymous by itself, and this is not differential privacy. A leaf whose people agree discloses their value.
-    Anyone who knows how the release was made learns a little from the absence of a likely row, and that absence changes
-    the data if many people are unique. A partial release shows everybody's other cells, so everybody can be found by
-    them, and every drawn value may be the true one. Measure how much is learnt about people beyond what is learnt about
-    anybody, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`. Papers: Rubin 1993;
-    Reiter 2005; Nowok, Raab, Dibben 2016.
+    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged, and the
+    rare words and extreme numbers among them are published. Against: an adversary who looks for a person's row in the
+    release and takes the rest of it for theirs. Limits: synthetic data is not anonymous by itself, and this is not
+    differential privacy. A leaf whose people agree discloses their value. Anyone who knows how the release was made
+    learns a little from the absence of a likely row, and that absence changes the data if many people are unique. A
+    partial release shows everybody's other cells, so everybody can be found by them, and every drawn value may be the
+    true one. Measure how much is learnt about people beyond what is learnt about anybody, with people set aside:
+    `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`. Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben
+    2016.
     """
 
     by_chance: ClassVar[bool] = True
@@ -275,7 +276,8 @@ class Synthesize(Method):
             name for name in drawn_columns if learnt_columns[name].kind == "number" and len(learnt_columns[name].values)
         )
         if self.smooth and numbers:
-            meaning = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
+            meaning = f"At least {self.min_leaf} people reach the highest and the lowest of every number"
+            meaning += "." if self.kind == "full" else f" drawn for {', '.join(numbers)}. {_NOT_DRAWN}"
             claims.append(
                 claim_with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, meaning)
             )
@@ -285,7 +287,8 @@ class Synthesize(Method):
             if learnt_columns[name].kind == "category" and len(learnt_columns[name].values)
         )
         if self.rare == "redraw" and words:
-            meaning = f"At least {self.min_leaf} people have every word that was drawn."
+            meaning = f"At least {self.min_leaf} people have every word that was drawn"
+            meaning += "." if self.kind == "full" else f" for {', '.join(words)}. {_NOT_DRAWN}"
             arguments = {"fewest": self.min_leaf, "columns": words}
             claims.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":
@@ -355,6 +358,7 @@ class Synthesize(Method):
 
 
 _DRAWN = {"kind": "synthetic"}
+_NOT_DRAWN = "Of other columns this is not claimed."
 
 
 @dataclass(frozen=True, eq=False)

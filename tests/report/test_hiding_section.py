@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The section about hidden rules and items says what became of them, and what was left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sfumato as sf
+from sfumato.report.hiding_section import build_hiding_section, build_pattern_section
+from sfumato.report.run_account import ReportSection
+
+AS_PRINTED = sf.Baskets.of([list(basket) for basket in ("ABC", "ABC", "A", "A", "B", "B")])
+"""By hand, at support 2 and confidence 0.7: AB ==> C has 2 of 2, and ISLF looks at rules of two items only."""
+
+
+def build(release: sf.Release, original: sf.Baskets) -> ReportSection:
+    return build_hiding_section(release, original, release.data, {})
+
+
+def hide(strategy: Any, items: tuple[str, ...] = ("C",)) -> sf.Release:
+    return sf.HideItems(items=items, min_support=2, min_confidence=0.7, strategy=strategy).protect(AS_PRINTED)
+
+
+def test_an_item_that_rules_still_predict_is_not_said_to_be_hidden() -> None:
+    section = build(hide("islf"), AS_PRINTED)
+    assert "To be hidden: rules that predict C. The item itself is in 2 baskets, before in 2." in section.notes
+    assert "Not hidden: at least 1 rule still reaches both thresholds and can be mined, about: C." in section.notes
+    assert not any(note.startswith("Hidden:") for note in section.notes)
+    assert "1 of them reaches both thresholds" in section.figures[0].caption
+
+
+def test_nothing_is_said_to_be_left_if_nothing_is() -> None:
+    section = build(hide("complete"), AS_PRINTED)
+    assert "To be hidden: rules that predict C. The item itself is in 1 basket, before in 2." in section.notes
+    assert not any(note.startswith(("Hidden:", "Not hidden:")) for note in section.notes)
+    assert "0 of them reach both thresholds" in section.figures[0].caption
+
+
+def test_many_items_are_cut_with_a_count() -> None:
+    names = tuple("abcdefghijklmn")
+    baskets = sf.Baskets.of([list(names)] * 3)
+    release = sf.HideItems(items=names, min_support=2, min_confidence=0.7).protect(baskets)
+    notes = [note for note in build(release, baskets).notes if note.startswith("To be hidden")]
+    assert len(notes) == 13 and notes[-1] == "To be hidden besides: rules that predict 2 more items."
+
+
+def test_hidden_rules_are_still_said_to_be_hidden() -> None:
+    release = sf.HideRules(rules=((("A", "B"), ("C",)),), min_support=2, min_confidence=0.7).protect(AS_PRINTED)
+    notes = build(release, AS_PRINTED).notes
+    assert any(note.startswith("Hidden: A, B ==> C, support 2 → ") for note in notes)
+    assert not any("rules that predict" in note for note in notes)
+
+
+def test_patterns_as_mined_are_not_said_to_be_repaired() -> None:
+    baskets = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 30)
+    said = {}
+    for repair in ("none", "additive"):
+        release = sf.PublishPatterns(k=3, min_support=9, repair=repair).protect(baskets)
+        said[repair] = build_pattern_section(release, baskets, release.data).intro
+        assert "had 2 inference channels to fewer than 3 people" in said[repair]
+    assert "Nothing was repaired, so readers can derive this." in said["none"]
+    assert "Nothing was repaired" not in said["additive"]

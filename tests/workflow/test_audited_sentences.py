@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Sentences that an auditor found to be false of the file beside them, each with the policy that showed it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import ChangeKind
+
+AGES = [20 + row * 7 % 60 for row in range(120)]
+ROLES = {"age": "quasi_identifying", "sex": "quasi_identifying", "pay": "insensitive", "ill": "sensitive"}
+
+
+def make_people(**columns: Any) -> sf.Table:
+    """120 people of different ages; pay repeats, so that nobody is unique by it."""
+    frame = pl.DataFrame(
+        {
+            "age": AGES,
+            "sex": ["f", "m"] * 60,
+            "pay": [1000 + 10 * (row % 12) for row in range(120)],
+            "ill": [["flu", "cold", "ache"][row % 3] for row in range(120)],
+            **columns,
+        }
+    )
+    return sf.Table.of(frame, {**dict.fromkeys(columns, "insensitive"), **ROLES})
+
+
+def read_certificate(run: sf.Run) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads((run.out / "release" / "certificate.json").read_text(encoding="utf-8"))
+    return body
+
+
+def test_columns_that_are_not_coded_are_not_said_to_be(tmp_path: Path) -> None:
+    table = make_people()
+    method = sf.EncodeForTrees(target="ill", columns=("age",))
+    release = method.protect(table, method.new_key(table))
+    stated = {change.column: change.kind for change in release.changes}
+    coded, kept = ChangeKind.CODED, ChangeKind.KEPT
+    assert stated == {"age": coded, "sex": kept, "pay": kept, "ill": coded}
+    forged = release.data.frame.with_columns(pl.Series("pay", [1, *release.data.frame["pay"][1:]]))
+    broken = sf.check(sf.Release(release.data.with_frame(forged), method, release.claims, {}, release.details), table)
+    assert [one.property for one in broken if not one.holds] == ["kept_cells_changed"]
+
+
+def test_a_column_of_names_beside_codes_is_refused(tmp_path: Path) -> None:
+    table = make_people(email=[f"person{row}@example.org" for row in range(120)])
+    run = sf.run(table, sf.EncodeForTrees(target="ill", columns=("age",)), out=tmp_path / "out")
+    assert run.verdict.status == "refused" and "email" in run.verdict.objections[0].columns
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def test_codes_that_are_the_originals_stop_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        sf.EncodeForTrees, "_list_coded_columns", lambda self, data: tuple(data.frame.columns), raising=True
+    )
+    with pytest.raises(sf.ClaimBroken, match="every cell is as in the originals"):
+        sf.run(make_people(), sf.EncodeForTrees(target="ill", columns=("age",)), out=tmp_path / "out")
+
+
+def test_an_accepted_column_that_was_changed_does_not_leave_as_it_is(tmp_path: Path) -> None:
+    accept = {"pay": "rounded to thousands", "sex": "known to all"}
+    run = sf.run(make_people(), sf.RoundNumbers(columns="pay", step=1000), out=tmp_path / "out", accept=accept)
+    warnings = read_certificate(run)["verdict"]["warnings"]
+    assert '"pay" leaves changed, accepted: rounded to thousands' in warnings
+    assert '"sex" leaves as it is, accepted: known to all' in warnings
+
+
+def test_the_loss_of_two_methods_is_the_larger_one(tmp_path: Path) -> None:
+    """Half of all detail is lost by labels; few cells are blank, and few numbers capped."""
+    methods: tuple[Any, ...] = (sf.Partition(models=(sf.KAnonymity(k=40),)), sf.TopCode(columns="pay", k=5))
+    run = sf.run(make_people(), methods, out=tmp_path / "out", accept={"pay": "repeats"})
+    alone = sf.run(make_people(), methods[0], out=tmp_path / "alone", accept={"pay": "repeats"})
+    assert run.record["utility"]["loss"] == pytest.approx(alone.record["utility"]["loss"])
+    assert run.record["utility"]["loss"] > 0.2
+    private = [(row, "ill") for row in (0, 7)]
+    blanking = sf.SuppressEntries(private=private, confidence=1.0, min_support=60)
+    both = sf.run(make_people(), (methods[0], blanking), out=tmp_path / "both", accept={"pay": "repeats"})
+    assert both.record["utility"]["loss"] == pytest.approx(alone.record["utility"]["loss"])
+
+
+def test_blanked_cells_are_counted_where_others_were_filled() -> None:
+    """A label of all values in place of a missing cell does not make up for a blank one."""
+    roles = {"a": "quasi_identifying"}
+    original = sf.Table.of({"a": ["x", "y", None, "x"]}, roles)
+    published = sf.Table.of({"a": ["x", None, "*", "x"]}, roles)
+    assert sf.measure.blanked_share(published, original) == pytest.approx(1 / 3)
+    assert sf.measure.blanked_share(published.with_frame(published.frame[:2]), original, [0, 1]) == 0.5
+
+
+def test_k_anonymity_is_not_said_of_suppressed_rows() -> None:
+    claim = sf.KAnonymity(k=3).claim({"starred_rows": "suppressed"})
+    assert claim.meaning.startswith("Every published person who is not suppressed shares")
+    assert sf.KAnonymity(k=3).claim({"starred_rows": "class"}).meaning.startswith("Every published person shares")
+
+
+def test_the_loss_does_not_tell_how_many_rows_were_dropped(tmp_path: Path) -> None:
+    method = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.5, suppressed_rows="drop")
+    run = sf.run(make_people(), method, out=tmp_path / "out", accept={"pay": "repeats"})
+    body = read_certificate(run)
+    assert "loss" not in body["losses"] and body["suppression"]["rows"] is None
+    assert "loss" in run.record["losses"]
