@@ -61,7 +61,7 @@ BY_CHANCE_OR_ANY = {ChangeKind.OTHER, ChangeKind.DROPPED, ChangeKind.ANSWERED}
 """Kinds about whose cells nothing can be shown row by row; so are those that `known_to_nobody`."""
 LOSS_NOUNS: dict[LossMeasure, tuple[str, ...]] = {
     LossMeasure.CHANGED_CELLS: ("cells",),
-    LossMeasure.CHANGED_KNOWN_CELLS: ("known cells", "known numbers", "known values", "values in"),
+    LossMeasure.CHANGED_KNOWN_CELLS: ("known cells", "known numbers", "known dates", "known values", "values in"),
 }
 
 
