@@ -43,7 +43,7 @@ def test_a_guarantee_says_no_number_of_its_own(kind: type[sf.Method]) -> None:
     strange = find_strange_promises(read_statement(kind, "Guarantee"), list_promised_numbers(kind, make_all(kind)))
     assert not strange, (
         f"{kind.__name__}: its guarantee says {strange}, which is neither the default of a field nor a threshold that "
-        "every release has: write the name of the field that sets the number, in backticks, or the number that is checked"
+        "every release has: write the name of the field that sets the number, in backticks, or the number checked"
     )
 
 
@@ -92,12 +92,12 @@ def test_no_model_is_promised_that_is_not_claimed(kind: type[sf.Method]) -> None
     summary = (kind.__doc__ or "").split("Limits:")[0]
     for place, text in (
         ("its docstring", summary),
-        ("the first words of its page", read_introduction(read_page(kind))),
+        ("the beginning of its page", read_introduction(read_page(kind))),
     ):
         false = find_false_models(text, properties)
         assert not false, (
-            f'{kind.__name__}: {place} say "{false[0]}", and no example claims it, so that nobody checks it: say what is '
-            "claimed, or that it is not this"
+            f'{kind.__name__}: {place} promises "{false[0]}", and no example claims it, so that nobody checks it: '
+            "say what is claimed, or that it is not this"
         )
 
 

@@ -352,7 +352,7 @@ def test_a_page_cites_the_papers_of_the_docstring(kind: type[sf.Method]) -> None
     unlisted = find_unlisted_papers(read_page(kind), row)
     assert not unlisted, (
         f"the page of {kind.__name__} cites {unlisted} in its table, and its last section does not list them: add a "
-        'line "- A. Author, *Title*, Journal Year." to a section "## Papers", with the authors and the year of the paper'
+        'line "- A. Author, *Title*, Journal Year." to a section "## Papers", with its authors and its year'
     )
 
 

@@ -258,8 +258,11 @@ def refuse_no_entries(entries: Sequence[PrivateEntries], source: str) -> None:
 def refuse_unfitting(entries: Sequence[PrivateEntries], number: int, source: str) -> NoReturn:
     """Stop because a specification, counted from 1, names nothing that would be published."""
     subject = f"specification {number} of {len(entries)}" if len(entries) > 1 else "the specification"
-    way = entries[number - 1].describe_way()
-    _refuse_nothing_private(source, f"{subject} ({way}) fits no published cell that has a value")
+    entry = entries[number - 1]
+    columns = f" of {quote_names(entry.columns)}" if entry.columns else ""
+    _refuse_nothing_private(
+        source, f"{subject} ({entry.describe_way()}) fits no published cell{columns} that has a value"
+    )
 
 
 def _refuse_nothing_private(source: str, why: str) -> NoReturn:

@@ -210,7 +210,8 @@ class EncodeForTrees(KeyedMethod):
         unfit = [name for name in self.columns if name not in fit]
         if unfit:
             problem = f"{table.source}: {quote_names(unfit)} is not a published column of numbers"
-            raise PolicyError(f"{problem}{ask_meant(unfit, fit)}")
+            remedy = "name only such columns, or leave `columns` out to code every column"
+            raise PolicyError(f"{problem}; {remedy}{ask_meant(unfit, fit)}")
         return tuple(dict.fromkeys(self.columns))
 
     def _list_category_columns(self, table: Table) -> tuple[str, ...]:

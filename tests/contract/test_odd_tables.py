@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: MIT
+"""Tables that no example has: empty columns, odd names, dates at the ends of the calendar or in other spellings.
+
+A method protects them or refuses them in words that help; it prints nothing, and its footprint promises what it keeps.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.measure import checks
+from sfumato.measure.changes import measure_changes, refuse_false_statements
+from sfumato.protect import METHODS
+from sfumato.protect.footprint import Footprint
+from sfumato.protect.method import KeyedMethod
+from sfumato.release import Number
+from sfumato.table import Missing
+from tests.contract.column_pairs import pair_column
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import Made, make_all, make_once, released
+from tests.contract.test_each_column import UNBOUND, breaks
+from tests.contract.test_missing_cells import list_changed, remove_cells
+from tests.contract.test_refusals import (
+    FIRST_DAY,
+    LAST_DAY,
+    TABLES,
+    OddCell,
+    choose_columns,
+    find_told_cell,
+    list_odd_cells,
+    list_other_columns,
+    put_odd_cell,
+)
+from tests.contract.test_unknown_columns import WRONG, WrongField, load
+
+each = pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+each_kind = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+
+
+def take_example(name: str) -> Example:
+    return next(example for example in METHOD_EXAMPLES if example.name == name)
+
+
+def put_column(table: sf.Table, column: pl.Series) -> sf.Table:
+    """The table with other cells in a column, which its hierarchy does not know."""
+    hierarchies = {name: tree for name, tree in table.hierarchies.items() if name != column.name}
+    return replace(table.with_frame(table.frame.with_columns(column)), hierarchies=MappingProxyType(hierarchies))
+
+
+class Trial(NamedTuple):
+    """What became of a table: a release, or a refusal, or an exception that nobody expects."""
+
+    release: sf.Release | None = None
+    refusal: str = ""
+    crash: str = ""
+
+
+def try_release(example: Example, table: sf.Table) -> Trial:
+    """Protect a table, whatever comes of it."""
+    try:
+        return Trial(release=released(example, table))
+    except sf.SfumatoError as refusal:
+        return Trial(refusal=str(refusal))
+    except Exception as crash:
+        return Trial(crash=repr(crash))
+
+
+def find_fault(release: sf.Release, table: sf.Table) -> str:
+    """What a release says of itself and is not so: a statement or a claim; empty if there is nothing."""
+    try:
+        refuse_false_statements(release.changes, measure_changes(table, release.data, release.details.rows))
+        broken = [finding.title() for finding in sf.check(release, table) if not finding.holds]
+    except sf.SfumatoError as error:
+        return f"it cannot be checked ({error})"
+    except Exception as crash:
+        return f"a check crashes ({crash!r})"
+    return f"{'; '.join(broken)} does not hold" if broken else ""
+
+
+# Columns without a single value
+
+
+def explain_empty_column(example: Example, name: str) -> str:
+    """What is wrong if all cells of a column are missing, with the cure; empty if nothing is.
+
+    A column of a text file in which nothing stands is a column of text.
+    """
+    cure = "leave missing cells missing, and let checks leave them out; or refuse the column with a DataError"
+    table = make_once(example).data
+    for kind in dict.fromkeys([table.frame[name].dtype, pl.String()]):
+        empty = table.with_frame(table.frame.with_columns(pl.Series(name, [None] * len(table), dtype=kind)))
+        trial = try_release(example, empty)
+        fault = f"it crashes ({trial.crash})" if trial.crash else ""
+        fault = find_fault(trial.release, empty) if trial.release else fault
+        unhelpful = explain_refusal(trial.refusal, name) if trial.refusal else ""
+        if fault or unhelpful:
+            return f'if every cell of "{name}" is missing, {unhelpful or f"{fault}: {cure}"}'
+    return ""
+
+
+@each
+def test_a_column_without_a_value_is_protected_or_refused(example: Example) -> None:
+    for name in choose_columns(make_once(example)):
+        wrong = explain_empty_column(example, name)
+        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_a_crash_on_an_empty_column_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example, protect = take_example("round numbers"), sf.RoundNumbers.protect
+    assert explain_empty_column(example, "age") == ""
+
+    def divide(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        known_count = data.frame["age"].count()
+        return protect(self, data, randomness=randomness) if 1 / known_count else protect(self, data)
+
+    def fill(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        release = protect(self, data, randomness=randomness)
+        zeros = release.data.frame.with_columns(pl.col("age").fill_null(0))
+        return replace(release, data=release.data.with_frame(zeros))
+
+    monkeypatch.setattr(sf.RoundNumbers, "protect", divide)
+    assert "it crashes (ZeroDivisionError" in explain_empty_column(example, "age")
+    monkeypatch.setattr(sf.RoundNumbers, "protect", fill)
+    assert "were empty and have a value" in explain_empty_column(example, "age")
+
+
+# Names of columns
+
+ODD_NAME = "Größe, ß"
+
+
+def rename_value(value: Any, name: str) -> Any:
+    """A field's value with the odd name in place of a column's, wherever it stands."""
+    if isinstance(value, dict):
+        return {rename_value(key, name): rename_value(inner, name) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [rename_value(inner, name) for inner in value]
+    return ODD_NAME if value == name else value
+
+
+def rename_column(table: sf.Table, name: str) -> sf.Table:
+    """The table with the odd name for a column; its role and its hierarchy stay."""
+
+    def rename_keys(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+        return MappingProxyType({ODD_NAME if key == name else key: value for key, value in mapping.items()})
+
+    return replace(
+        table,
+        frame=table.frame.rename({name: ODD_NAME}),
+        roles=rename_keys(table.roles),
+        hierarchies=rename_keys(table.hierarchies),
+        labels=rename_keys(table.labels),
+    )
+
+
+def explain_odd_name(example: Example, name: str) -> str:
+    """What is wrong if a column has the odd name, with the cure; empty if nothing is."""
+    made, kind = make_once(example), type(example.subject)
+    cure = (
+        f'if "{name}" is called "{ODD_NAME}": take names of columns as they are; do not split, fold, translate or '
+        "parse them"
+    )
+    subject = kind.model_validate(rename_value(example.subject.model_dump(mode="json"), name))
+    table = rename_column(made.data, name)
+    trial = try_release(replace(example, subject=subject), table)
+    if trial.release is None:
+        return f"it refuses or crashes ({trial.refusal or trial.crash}) {cure}"
+    expected = made.release.data.frame.rename({name: ODD_NAME})
+    # The name may decide what is drawn: then the other columns are compared.
+    apart = [ODD_NAME] if example.subject.by_chance else []
+    if not trial.release.data.frame.drop(apart).equals(expected.drop(apart)):
+        return f"it publishes something else {cure}"
+    fault = find_fault(trial.release, table)
+    return f"{fault} {cure}" if fault else ""
+
+
+@each
+def test_a_column_may_have_any_name(example: Example) -> None:
+    for name in choose_columns(make_once(example)):
+        wrong = explain_odd_name(example, name)
+        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_a_name_that_is_split_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example, protect = take_example("round numbers"), sf.RoundNumbers.protect
+    assert explain_odd_name(example, "age") == ""
+
+    def split(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        names = tuple(part for name in self.columns for part in name.split(", "))
+        return protect(self.model_copy(update={"columns": names}), data, randomness=randomness)
+
+    def skip(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        release = protect(self, data, randomness=randomness)
+        own = [data.frame[name] for name in self.columns if not name.isascii()]
+        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(own)))
+
+    monkeypatch.setattr(sf.RoundNumbers, "protect", split)
+    assert "it refuses or crashes" in explain_odd_name(example, "age")
+    monkeypatch.setattr(sf.RoundNumbers, "protect", skip)
+    assert "it publishes something else" in explain_odd_name(example, "age")
+
+
+# Words of a refusal
+
+CURES = {
+    "use", "give", "lower", "raise", "remove", "mark", "name", "set", "add", "choose", "change", "check", "convert",
+    "write", "leave",
+}  # fmt: skip
+"""Words with which a refusal says what to do; a semicolon stands before others."""
+
+
+def explain_refusal(message: str, name: str) -> str:
+    """What a refusal of a column lacks, with the cure; empty if it lacks nothing."""
+    if f'"{name}"' not in message:
+        return f'a refusal does not name the column "{name}" ({message}): quote it, by `quote_names` of errors.py'
+    if ";" not in message and not CURES & {*re.findall(r"\w+", message.lower())}:
+        return (
+            f"a refusal does not say what to do ({message}): end it with the cure, as in '…; use partition for dates'"
+        )
+    return ""
+
+
+@each
+def test_a_refusal_names_the_column_and_the_cure(example: Example) -> None:
+    made = make_once(example)
+    for place, name in enumerate(choose_columns(made)):
+        tables = [put_odd_cell(made.data, name, cell) for cell in list_odd_cells(made.data.frame[name])]
+        others = list_other_columns(name, len(made.data)) if place == 0 else ()
+        tables += [made.data.with_frame(made.data.frame.with_columns(column)) for column, _ in others]
+        for table in (*tables, remove_cells(made.data, [name])):
+            refusal = try_release(example, table).refusal
+            wrong = explain_refusal(refusal, name) if refusal else ""
+            assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+@pytest.mark.parametrize("wrong_field", WRONG, ids=str)
+def test_a_refusal_of_a_column_that_is_not_there_says_the_cure(wrong_field: WrongField) -> None:
+    refusal = try_release(wrong_field.example, load(wrong_field.example.data)).refusal
+    wrong = explain_refusal(refusal, wrong_field.column)
+    assert not wrong, f"{type(wrong_field.example.subject).__name__}.{wrong_field.field}: {wrong}"
+
+
+def test_a_refusal_without_a_cure_is_noticed() -> None:
+    assert explain_refusal('table: "age" holds words; give numbers', "age") == ""
+    assert explain_refusal('table: "age" holds words. Convert them to numbers', "age") == ""
+    assert "does not name the column" in explain_refusal("table: a column holds words; give numbers", "age")
+    assert "does not say what to do" in explain_refusal('table: "age" holds words', "age")
+
+
+# Words of a check
+
+
+def find_telling_check(made: Made, name: str, cell: OddCell) -> str:
+    """The check that crashes on a cell of a published column or tells it, with the cure; empty if there is none."""
+    frame = made.release.data.frame
+    words = frame[name].cast(pl.String)
+    odd = pl.concat([words.head(-1), pl.Series(name, [cell.value], dtype=pl.String)])
+    data = made.release.data.with_frame(frame.with_columns(odd))
+    for claim in made.release.claims:
+        try:
+            sf.check(replace(made.release, data=data, claims=(claim,)), made.data)
+        except sf.SfumatoError as refusal:
+            if find_told_cell(str(refusal), cell):
+                return (
+                    f'the check "{claim.measure}" tells a cell of "{name}" ({refusal}): name the column and how many '
+                    "rows have such cells, never a value"
+                )
+        except Exception as crash:
+            return (
+                f'the check "{claim.measure}" crashes if one cell of "{name}" is a word ({crash!r}): decide what such '
+                "a cell counts, or raise a DataError that names the column"
+            )
+    return ""
+
+
+@each
+def test_a_check_tells_no_cell(example: Example) -> None:
+    made = make_once(example)
+    changed, words = list_changed(made), list(list_odd_cells(pl.Series([], dtype=pl.String)))
+    for name in made.release.data.frame.columns:
+        for cell in words if name in changed else words[:1]:
+            wrong = find_telling_check(made, name, cell)
+            assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_a_check_that_tells_a_cell_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, cell = make_once(take_example("round numbers")), OddCell("zz987654321zz", ("98765432",))
+    whole = checks.CHECKS["numbers_between_steps"]
+
+    def tell(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        raise sf.DataError(f'"age" holds {seen.published.frame["age"][-1]}; give numbers')
+
+    def convert(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        return float(seen.published.frame["age"].cast(pl.Float64).sum())
+
+    for measure, words in ((whole.measure, ""), (tell, "tells a cell"), (convert, "crashes")):
+        monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=measure))
+        wrong = find_telling_check(made, "age", cell)
+        assert words in wrong and bool(words) == bool(wrong)
+
+
+# What is printed
+
+
+def explain_print(example: Example, screen: pytest.CaptureFixture[str]) -> str:
+    """What a method prints, with the cure; empty if nothing."""
+    data = load(example.data)
+    screen.readouterr()
+    released(example, data)
+    shown = "".join(screen.readouterr())
+    cure = "print nothing, as cells would end in logs; use `report_progress` of progress.py, and keep solvers quiet"
+    return f"it prints {shown[:200]!r}: {cure}" if shown else ""
+
+
+@each_kind
+def test_a_method_prints_nothing(kind: type[sf.Method], capfd: pytest.CaptureFixture[str]) -> None:
+    example = next(example for example in METHOD_EXAMPLES if type(example.subject) is kind)
+    wrong = explain_print(example, capfd)
+    assert not wrong, f"{kind.__name__}: {wrong}"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_print_is_noticed(number: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    example, protect = take_example("round numbers"), sf.RoundNumbers.protect
+    assert explain_print(example, capfd) == ""
+
+    def write(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        os.write(number, b"43")
+        return protect(self, data, randomness=randomness)
+
+    monkeypatch.setattr(sf.RoundNumbers, "protect", write)
+    assert "it prints '43'" in explain_print(example, capfd)
+
+
+# Promises of a footprint
+
+
+def explain_kept_rows(releases: list[Made]) -> str:
+    """Why a footprint that says drops_rows is not so, with the cure; empty if it is.
+
+    Of a table that says so, every method may leave out rows with missing cells; others do so in some example.
+    """
+    cure = "leave `drops_rows` out of its `footprint`, or let an example leave rows out; methods fit together by it"
+    saying = [made for made in releases if made.example.subject.footprint(made.data).drops_rows]
+    own = [made for made in saying if made.data.missing is not Missing.DROP]
+    if own and all(len(made.release.data) == len(made.data) for made in own):
+        return f"its footprint says drops_rows, and no example leaves a row out: {cure}"
+    for made in releases[:1]:
+        holes = replace(remove_cells(made.data, list_changed(made)[:2], 50), missing=Missing.DROP)
+        release = try_release(made.example, holes).release
+        if release and made.example.subject.footprint(holes).drops_rows and len(release.data) == len(holes):
+            return f'of a table with missing="drop", its footprint says drops_rows, and no row is left out: {cure}'
+    return ""
+
+
+def find_shown_secret(made: Made) -> str:
+    """A column that the footprint says it hides, and that is published as it was; empty if there is none."""
+    footprint: Footprint = made.example.subject.footprint(made.data)
+    for name in sorted(footprint.hides):
+        if name in made.release.data.frame.columns:
+            before, after, _ = pair_column(made, name)
+            known = [(was, now) for was, now in zip(before, after, strict=True) if None not in (was, now)]
+            if known and all(was == now for was, now in known):
+                return name
+    return ""
+
+
+@each_kind
+def test_a_footprint_promises_what_is_so(kind: type[sf.Method]) -> None:
+    releases = [made for made in make_all(kind) if made.is_table] if kind.shape == "table" else []
+    wrong = explain_kept_rows(releases)
+    assert not wrong, f"{kind.__name__}: {wrong}"
+    for made in releases:
+        name = find_shown_secret(made)
+        assert not name, (
+            f'{kind.__name__}, example "{made.example.name}": its footprint says that it hides "{name}", and every '
+            "known cell there is as in the originals: leave `hides` out, or change the cells"
+        )
+
+
+def test_a_footprint_that_promises_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, footprint = make_once(take_example("round numbers")), sf.RoundNumbers.footprint
+    assert explain_kept_rows([made]) == find_shown_secret(made) == ""
+
+    def promise(self: sf.RoundNumbers, data: sf.Table) -> Footprint:
+        return replace(footprint(self, data), drops_rows=True, hides=frozenset({"age", "disease"}))
+
+    monkeypatch.setattr(sf.RoundNumbers, "footprint", promise)
+    assert "no example leaves a row out" in explain_kept_rows([made])
+    dropping = made._replace(data=replace(made.data, missing=Missing.DROP))
+    assert 'missing="drop"' in explain_kept_rows([dropping])
+    assert find_shown_secret(made) == "disease"
+
+
+# Dates
+
+
+class DatedTable(NamedTuple):
+    """An example's table with dates in a column that the method changes."""
+
+    example: Example
+    table: sf.Table
+    column: str
+
+
+def find_dates(example: Example) -> DatedTable:
+    """The example's own dates, or its table with dates put into a column."""
+    made = make_once(example)
+    own = [name for name in list_changed(made) if made.data.frame[name].dtype == pl.Date]
+    if own:
+        return DatedTable(example, made.data, own[0])
+    name = choose_columns(made)[0]
+    days = [date(1950, 1, 31) + timedelta(days=row * 37 % 20 * 633) for row in range(len(made.data))]
+    return DatedTable(example, put_column(made.data, pl.Series(name, days)), name)
+
+
+def explain_far_day(dated: DatedTable, day: date) -> str:
+    """What is wrong if one cell is a day at an end of the calendar, with the cure; empty if nothing is."""
+    example, name = dated.example, dated.column
+    column = dated.table.frame[name]
+    table = put_column(dated.table, pl.concat([column.head(-1), pl.Series(name, [day])]))
+    trial = try_release(example, table)
+    cure = f'if one cell of "{name}" is {day}: count in days, which do not overflow, or refuse it with a DataError'
+    if trial.crash:
+        return f"it crashes ({trial.crash}) {cure}"
+    if trial.release is None:
+        return ""
+    fault = find_fault(trial.release, table)
+    if fault:
+        return f"{fault} {cure}"
+    made = Made(example, table, trial.release)
+    kind = next(change.kind for change in trial.release.changes if change.column == name)
+    if example.subject.by_chance or isinstance(example.subject, KeyedMethod) or kind in UNBOUND:
+        return ""
+    before, shown = made.originals[name].to_list(), trial.release.data.frame[name]
+    for row in [row for row, was in enumerate(before) if was == day and str(shown[row]) != str(day)]:
+        cells = shown.to_list()
+        cells[row] = day if shown.dtype == pl.Date else str(day)
+        forged = pl.Series(name, cells, dtype=shown.dtype)
+        if not any(breaks(made, claim, forged) for claim in trial.release.claims):
+            return (
+                f'if one cell of "{name}" is {day}, the original in its place breaks no claim: let the check compare '
+                "days at both ends of the calendar, without overflow and without leaving them out"
+            )
+    return ""
+
+
+@each
+def test_days_at_the_ends_of_the_calendar_are_protected_or_refused(example: Example) -> None:
+    dated = find_dates(example)
+    for day in (FIRST_DAY, LAST_DAY):
+        wrong = explain_far_day(dated, day)
+        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_a_day_that_no_claim_is_about_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    dated, protect = find_dates(take_example("microaggregate")), sf.Microaggregate.protect
+    assert explain_far_day(dated, LAST_DAY) == ""
+
+    def claim_nothing(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
+        return replace(protect(self, data, randomness=randomness), claims=())
+
+    def overflow(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
+        assert data.frame[dated.column].max() + timedelta(days=1)  # type: ignore[operator]
+        return protect(self, data, randomness=randomness)
+
+    def show(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
+        release = protect(self, data, randomness=randomness)
+        return replace(release, data=release.data.with_frame(data.frame.select(release.data.frame.columns)))
+
+    for way, words in ((claim_nothing, "breaks no claim"), (overflow, "OverflowError"), (show, "does not hold")):
+        monkeypatch.setattr(sf.Microaggregate, "protect", way)
+        assert words in explain_far_day(dated, LAST_DAY)
+
+
+SPELLINGS = {"%Y-%m-%d": "-", "%d.%m.%Y": ".", "%m/%d/%Y": "/"}
+"""Ways to write a date, and what stands between its numbers."""
+DATE = re.compile(r"\b(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})\b")
+
+
+def explain_spelling(dated: DatedTable, spelling: str) -> str:
+    """What is wrong if dates are text of a spelling, with the cure; empty if nothing is."""
+    name, texts = dated.column, dated.table.frame[dated.column].dt.strftime(spelling)
+    table = put_column(dated.table, texts)
+    trial = try_release(dated.example, table)
+    example_text = date(2020, 1, 31).strftime(spelling)
+    cure = (
+        f'if "{name}" holds text such as {example_text}: read it by data/moments_in_text.py and write it as it was, or '
+        "refuse it with a DataError"
+    )
+    if trial.crash:
+        return f"it crashes ({trial.crash}) {cure}"
+    if trial.release is None:
+        return ""
+    cells = trial.release.data.frame[name].cast(pl.String).drop_nulls().unique().sort()
+    signs = {sign for cell in cells for day in DATE.findall(cell) for sign in re.sub(r"\d", "", day)}
+    if signs - {SPELLINGS[spelling]}:
+        return f"it publishes dates of another spelling, with {sorted(signs)}, {cure}"
+    fault = find_fault(trial.release, table)
+    return f"{fault} {cure}" if fault else ""
+
+
+@each
+def test_dates_in_text_keep_their_spelling(example: Example) -> None:
+    dated = find_dates(example)
+    for spelling in SPELLINGS:
+        wrong = explain_spelling(dated, spelling)
+        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_another_spelling_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    dated, protect = find_dates(take_example("microaggregate")), sf.Microaggregate.protect
+    assert [explain_spelling(dated, spelling) for spelling in SPELLINGS] == ["", "", ""]
+
+    def respell(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
+        release = protect(self, data, randomness=randomness)
+        days = release.data.frame[dated.column].str.to_date("%d.%m.%Y").dt.strftime("%Y-%m-%d")
+        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(days)))
+
+    def read(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
+        assert data.frame[dated.column].str.to_date("%Y-%m-%d").count()
+        return protect(self, data, randomness=randomness)
+
+    monkeypatch.setattr(sf.Microaggregate, "protect", respell)
+    assert "of another spelling, with ['-']" in explain_spelling(dated, "%d.%m.%Y")
+    monkeypatch.setattr(sf.Microaggregate, "protect", read)
+    assert "it crashes (InvalidOperationError" in explain_spelling(dated, "%d.%m.%Y")
