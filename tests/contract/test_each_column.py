@@ -388,6 +388,50 @@ def test_a_check_notices_one_wrong_cell(kind: type[sf.Method]) -> None:
                 )
 
 
+def find_lax_limit(made: Made, claim: Claim, name: str) -> bool:
+    """Whether the check of a distance notices a cell that is far beyond its limit, and not one a little beyond it."""
+    shown, truth = made.release.data.frame[name], made.originals[name]
+    is_date = shown.dtype == truth.dtype == pl.Date
+    if claim.bound != "at_most" or not claim.threshold or not (is_date or truth.dtype.is_numeric()):
+        return False
+    kind = pl.Date() if is_date else pl.Float64()
+    cells: list[Any] = shown.cast(kind, strict=False).to_list()
+    row = next((row for row, cell in enumerate(cells) if cell is not None and truth[row] is not None), None)
+    if row is None:
+        return False
+    limit = float(claim.threshold)
+    near, far = (max(limit * 1.02, limit + 1), 50 * limit + 50) if is_date else (limit * 1.02, 50 * limit + 50)
+
+    def move(distance: float) -> pl.Series:
+        step: Any = timedelta(days=int(distance)) if is_date else distance
+        return pl.Series(name, [*cells[:row], truth[row] + step, *cells[row + 1 :]], dtype=kind)
+
+    return breaks(made, claim, move(far)) and not breaks(made, claim, move(near))
+
+
+@each
+def test_a_limit_on_a_distance_is_the_limit(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        stated = made.release.changes if made.is_table and not kind.by_chance else ()
+        for change in [change for change in stated if change.kind.meaning.read_rule]:
+            for claim in made.release.claims:
+                assert not find_lax_limit(made, claim, change.column), (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" accepts a cell of '
+                    f'"{change.column}" a little more than {claim.threshold:g} from its original: allow no more '
+                    "tolerance than written numbers need"
+                )
+
+
+def test_a_lax_limit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(ROUNDED)
+    claim = next(claim for claim in made.release.claims if claim.measure == "largest_rounding")
+    assert not find_lax_limit(made, claim, "age")
+    whole = checks.CHECKS[claim.measure]
+    lax = replace(whole, measure=lambda seen, told: max(float(whole.measure(seen, told)) - 1, 0.0))
+    monkeypatch.setitem(checks._LOADED, claim.measure, lax)
+    assert find_lax_limit(made, claim, "age")
+
+
 def test_a_check_that_takes_a_mean_or_skips_a_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
     claim = next(claim for claim in made.release.claims if claim.measure == "kept_cells_changed")

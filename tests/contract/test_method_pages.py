@@ -158,8 +158,11 @@ def explain_technique(kind: type[sf.Method], stated: Set[ChangeKind]) -> str:
     """Why the technique that a method names is none of the standard's, or not its own; empty if it is."""
     if not kind.iso_20889.startswith(TECHNIQUES):
         return f'iso_20889 = "{kind.iso_20889}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
+    listed_kinds = set().union(*KINDS_OF_TECHNIQUES.values(), {ChangeKind.KEPT, ChangeKind.DROPPED, ChangeKind.OTHER})
     for technique, changes in KINDS_OF_TECHNIQUES.items():
-        if kind.shape == "table" and technique in kind.iso_20889 and not changes & stated:
+        # A kind of change that a method brings along may well make cells coarser.
+        is_possible = changes & stated or (technique == "generalization" and stated - listed_kinds)
+        if kind.shape == "table" and technique in kind.iso_20889 and not is_possible:
             names = " or ".join(sorted(change.name for change in changes))
             return f'iso_20889 = "{kind.iso_20889}", and no example states ChangeKind.{names}: name what it does'
     chance = kind.by_chance or bool(stated & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
