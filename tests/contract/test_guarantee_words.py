@@ -81,6 +81,12 @@ def find_false_models(text: str, properties: Set[str]) -> list[str]:
     return found
 
 
+def list_statements(page: str) -> str:
+    """The sentences of a page that say what the method or its release is: "It is …", "This is …"."""
+    flat = re.sub(r"\s+", " ", page)
+    return " ".join(re.findall(r"\b(?:It|This|The (?:method|release|table)) (?:is|gives)\b[^.]*\.", flat))
+
+
 def read_introduction(page: str) -> str:
     """What a page says before its first table or section, without the title."""
     return re.split(r"^(?:\||## )", page.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
@@ -93,6 +99,7 @@ def test_no_model_is_promised_that_is_not_claimed(kind: type[sf.Method]) -> None
     for place, text in (
         ("its docstring", summary),
         ("the beginning of its page", read_introduction(read_page(kind))),
+        ("its page", list_statements(read_page(kind))),
     ):
         false = find_false_models(text, properties)
         assert not false, (
@@ -113,6 +120,8 @@ def test_a_model_that_nobody_claims_is_noticed() -> None:
     assert find_false_models("It is not safe. The release is anonymous.", claimed) == ["anonymous"]
     assert find_false_models("No row shows more: differential privacy.", claimed) == ["differential privacy"]
     assert find_false_models("Locally differentially private.", {"epsilon_in_all"}) == []
+    assert find_false_models(list_statements("## What it does not do\n\n- It is\n  k-anonymity."), claimed)
+    assert not find_false_models(list_statements("- It is not\n  k-anonymity. Anonymity is elsewhere."), claimed)
     assert read_introduction("# Round\n\nIt rounds.\n\nTwice.\n\n| a | b |\n\nanonymous").split() == [
         "It",
         "rounds.",
