@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,21 @@ def test_the_loss_does_not_tell_how_many_rows_were_dropped(tmp_path: Path) -> No
     body = read_certificate(run)
     assert "loss" not in body["losses"] and body["suppression"]["rows"] is None
     assert "loss" in run.record["losses"]
+
+
+def test_a_missing_cell_is_no_value(tmp_path: Path) -> None:
+    """Two diseases and gaps are two values, whether a method changes the column or not."""
+    gaps = make_people(ill=[["flu", "cold", None][row % 3] for row in range(120)])
+    run = sf.run(gaps, sf.RoundNumbers(columns="age", step=5), out=tmp_path / "out", accept={"pay": "repeats"})
+    page = (run.out / "release" / "report.html").read_text(encoding="utf-8")
+    rows = [row for row in page.split("<tr") if 'data-label="Values published"' in row and re.search(r">\s*ill\b", row)]
+    assert re.findall(r'data-label="Values published" class="num">([^<]*)', rows[0]) == ["2"]
+
+
+def test_a_column_of_blanks_shows_no_star(tmp_path: Path) -> None:
+    private = [(row, "ill") for row in range(120)]
+    method = sf.SuppressEntries(private=private, confidence=1.0, min_support=100)
+    run = sf.run(make_people(), method, out=tmp_path / "out", accept={"pay": "repeats"})
+    page = (run.out / "release" / "report.html").read_text(encoding="utf-8")
+    rows = [row for row in page.split("<tr") if 'data-label="For example"' in row and re.search(r">\s*ill\b", row)]
+    assert '<span class="chip">(empty)</span>' in rows[0] and '<span class="chip">*</span>' not in rows[0]

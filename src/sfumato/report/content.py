@@ -279,12 +279,8 @@ def _collect_stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
 def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> ColumnRow:
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
-    is_blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
-    published_counts = (
-        published_counts.filter(~pl.col("value").is_in(wording.UNTOLD))
-        if is_blanked
-        else published_counts.filter(pl.col("value") != "*")
-    )
+    blank_label = "*" if "*" in published_counts["value"].to_list() else "(empty)"
+    published_counts = published_counts.filter(~pl.col("value").is_in(wording.UNTOLD))
     generalization = next((change for change in changes if change.level is not None), None)
     difference = account.differences.get(name)
     return ColumnRow(
@@ -295,7 +291,8 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
         done=_describe_column(changes, difference, nothing_left=not published_counts.height),
         loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
         values=published_counts.height,
-        examples=tuple(wording.shorten_label(label, 28) for label in published_counts["value"].head(3).to_list()),
+        examples=tuple(wording.shorten_label(label, 28) for label in published_counts["value"].head(3).to_list())
+        or (blank_label,),
         original_values=_count_original_values(account, name) if account.internal else None,
     )
 
@@ -312,7 +309,7 @@ def _describe_column(changes: list[Change], difference: ColumnDifference | None,
 
 def _count_original_values(account: RunAccount, name: str) -> int | None:
     frame = account.original.frame
-    return frame[name].n_unique() if name in frame.columns else None
+    return frame[name].drop_nulls().n_unique() if name in frame.columns else None
 
 
 def describe_roles(body: Mapping[str, Any]) -> str:

@@ -129,7 +129,7 @@ LOSSES = {
     ),
     "total_variation": (
         "Shift of single columns",
-        "How far the distribution of a column moved (mean total variation): 0 % is the original.",
+        "How far the distribution of a column moved (mean total variation): coarser labels alone are 0 %.",
     ),
     "pair_total_variation": (
         "Shift of pairs of columns",
