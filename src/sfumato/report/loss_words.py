@@ -14,10 +14,13 @@ LOSSES = {
     "loss_geometric": ("Loss, geometric mean", "The same, averaged as in ARX, for comparison."),
     "discernibility": (
         "Discernibility",
-        "Sum of the squared crowd sizes; a suppressed row counts with all rows. Smaller is more precise.",
+        "The sizes of the crowds of all rows added up; a suppressed row counts with all rows. Smaller is more precise.",
     ),
     "height": ("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
-    "average_class_size": ("Average crowd", "The mean number of people with the same published values."),
+    "average_class_size": (
+        "Average class",
+        "Published rows for each different combination of quasi-identifying values.",
+    ),
     "suppressed_rows": ("Suppressed rows", "Rows whose quasi-identifying values were all removed."),
     "derived_entries": (
         "Entries blanked to protect",
@@ -121,7 +124,7 @@ LOSSES = {
         "Cost of swapping",
         "Sum of how much likelier the true values are than their replacements. Smaller keeps more of the data.",
     ),
-    "c_avg": ("Average crowd over k", "How many times larger the crowds are, on average, than the promised k."),
+    "c_avg": ("Average class over k", "How many times the promised k the average class has."),
     "precision": ("Precision", "How far cells stay below the top of their hierarchies: 100 % is the original."),
     "non_uniform_entropy": (
         "Non-uniform entropy",
