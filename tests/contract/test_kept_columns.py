@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What a method does not change stays to the letter: words in any case and script, and what is known about columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import ChangeKind
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import Made, make_once, released
+
+TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
+each = pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+ODD_WORD = "  Zürich ÅB, \u00dfx\u0307"
+"""Capitals, accents, a comma, spaces before it, and a sign that combines."""
+
+
+def list_kept_words(made: Made) -> list[str]:
+    """Columns of words that a method says it keeps, and that no field of it names."""
+    stated = {change.column: change.kind for change in made.release.changes}
+    named = made.example.subject.model_dump_json()
+    return [
+        name
+        for name, kind in stated.items()
+        if kind is ChangeKind.KEPT and made.data.frame[name].dtype == pl.String and f'"{name}"' not in named
+    ]
+
+
+def put_odd_words(made: Made, names: list[str]) -> sf.Table:
+    """The data with an odd word in every seventh row of some columns, which their hierarchies do not know."""
+    rows = range(0, len(made.data), 7)
+    columns = [made.data.frame[name].scatter(list(rows), ODD_WORD) for name in names]
+    trees = {name: tree for name, tree in made.data.hierarchies.items() if name not in names}
+    table: sf.Table = made.data.with_frame(made.data.frame.with_columns(columns))
+    return replace(table, hierarchies=MappingProxyType(trees))
+
+
+def find_respelled(example: Example) -> str:
+    """A column of kept words that is published in other letters; empty if there is none."""
+    made = make_once(example)
+    names = [name for name in list_kept_words(made) if made.data.roles[name] != "quasi_identifying"]
+    if not names:
+        return ""
+    data = put_odd_words(made, names)
+    try:
+        release = released(example, data)
+    except sf.SfumatoError:
+        return ""  # it names or counts values, which these are not
+    originals = Made(example, data, release).originals
+    kept = {change.column for change in release.changes if change.kind is ChangeKind.KEPT}
+    return next(
+        (name for name in names if name in kept and release.data.frame[name].to_list() != originals[name].to_list()), ""
+    )
+
+
+@each
+def test_kept_words_stay_to_the_letter(example: Example) -> None:
+    name = find_respelled(example)
+    assert not name, (
+        f'{type(example.subject).__name__}: it says that it keeps "{name}", and publishes other letters in it: change '
+        "no column but those that it names"
+    )
+
+
+def find_lost_trees(made: Made) -> set[str]:
+    """Columns whose hierarchy a release no longer has, though their cells are the originals or labels of them."""
+    labelled = {change.column for change in made.release.changes if change.kind.is_truthful}
+    return (set(made.data.hierarchies) & set(made.release.data.frame.columns) & labelled) - set(
+        made.release.data.hierarchies
+    )
+
+
+@each
+def test_hierarchies_stay_with_their_columns(example: Example) -> None:
+    lost = find_lost_trees(make_once(example))
+    assert not lost, (
+        f"{type(example.subject).__name__}: the release has no hierarchy of {sorted(lost)}, by which its labels are "
+        "read: make it by `data.with_frame(frame)`"
+    )
+
+
+def test_other_letters_and_lost_hierarchies_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = next(example for example in TABLES if example.name == "round numbers")
+    assert find_respelled(example) == ""
+    protect = sf.RoundNumbers.protect
+
+    def lower_words(self: sf.RoundNumbers, data: sf.Table, randomness: sf.Randomness | None = None) -> sf.Release:
+        release = protect(self, data, randomness)
+        words = release.data.frame.with_columns(pl.col(pl.String).str.to_lowercase())
+        return replace(release, data=sf.Table.of(words, dict(release.data.roles)))
+
+    monkeypatch.setattr(sf.RoundNumbers, "protect", lower_words)
+    assert find_respelled(example) != ""
+    made = make_once(example)
+    assert find_lost_trees(made) == set()
+    assert "zip" in find_lost_trees(made._replace(release=released(example, made.data)))
