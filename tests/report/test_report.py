@@ -20,8 +20,9 @@ from sfumato.attack import Outcome
 from sfumato.details import AnonymityDetails
 from sfumato.measure import class_size_counts, distribution
 from sfumato.report import RunAccount, render_report, wording
-from sfumato.report.content import BINS, compute_crowd_shares, list_parameters
+from sfumato.report.content import BINS, compute_crowd_shares, list_gates, list_parameters
 from sfumato.report.pictures import PALETTE
+from sfumato.report.verdict_words import _describe_shut_gate
 from sfumato.table import Table
 from sfumato.workflow import pipeline
 from sfumato.workflow.outgoing import build_outgoing_certificate
@@ -462,3 +463,13 @@ def test_crowds_are_counted_by_people() -> None:
     shares = compute_crowd_shares(sizes)
     assert [round(share * 317) for share in shares] == [3, 4, 10, 0, 0, 300]
     assert len(shares) == len(BINS)
+
+
+def test_limits_of_the_gate_are_printed_as_they_were_set() -> None:
+    gap = wording.NBSP
+    body = {"gate": [{"gate": "max_loss", "limit": 0.125, "found": 0.1246, "open": True}]}
+    (line,) = list_gates(body)
+    assert (line.limit, line.value, line.passed) == (f"12.5{gap}%", f"12.5{gap}%", True)
+    shut = {"gate": "max_loss", "limit": 0.125, "found": 0.1254, "open": False}
+    assert f"is 12.5{gap}%, and the release has 12.6{gap}%" in _describe_shut_gate(shut)
+    assert wording.format_limit(0.2) == f"20{gap}%"

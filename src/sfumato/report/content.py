@@ -64,8 +64,11 @@ def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
     rows = []
     for gate in body.get("gate", ()):
         title, meaning = wording.GATES.get(gate["gate"]) or _describe_risk_gate(gate["gate"])
-        measured_text = wording.format_percent(gate["found"]) if "found" in gate else ""
-        rows.append(GateLine(title, meaning, wording.format_percent(gate["limit"]), measured_text, gate["open"]))
+        limit = gate["limit"]
+        measured_text = (
+            wording.describe_measured_bound("at_most", gate["found"], limit, share=True) if "found" in gate else ""
+        )
+        rows.append(GateLine(title, meaning, wording.format_limit(limit), measured_text, gate["open"]))
     return rows
 
 

@@ -70,10 +70,11 @@ def _list_refusals(body: Mapping[str, Any]) -> list[str]:
 
 
 def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
-    title = wording.spell_name(gate["gate"].replace(".", " "))
-    value = gate.get("found")
-    measured_text = "it could not be measured" if value is None else f"the release has {wording.format_percent(value)}"
-    return f"The limit {title} is {wording.format_percent(gate['limit'])}, and {measured_text}."
+    title, limit, value = wording.spell_name(gate["gate"].replace(".", " ")), gate["limit"], gate.get("found")
+    if value is None:
+        return f"The limit {title} is {wording.format_limit(limit)}, and it could not be measured."
+    measured_text = wording.describe_measured_bound("at_most", value, limit, share=True)
+    return f"The limit {title} is {wording.format_limit(limit)}, and the release has {measured_text}."
 
 
 def list_unique_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:

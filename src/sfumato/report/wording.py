@@ -192,6 +192,11 @@ def _round_bound(bound: str, value: float, digits: int) -> Decimal:
     return number.quantize(unit, _ROUNDINGS.get(bound, ROUND_HALF_EVEN))
 
 
+def format_limit(share: float) -> str:
+    """A limit of the policy as a percentage, with all the digits that it needs."""
+    return f"{format_bound('at_most', share * 100)}{NBSP}%"
+
+
 def format_percent(share: float | None) -> str:
     """A share as a percentage, with an extra digit if it is small."""
     if share is None:
