@@ -53,14 +53,18 @@ def list_words(value: Any) -> Iterator[str]:
 
 
 def is_spelled(number: float, spelling: str) -> bool:
-    """Whether a sentence spells a number, to the digits that it has: 1.386 is log 4."""
+    """Whether a sentence spells a number, to the digits that it has: 1.386 is log 4.
+
+    The last of four digits may be rounded up or down.
+    """
     if "/" in spelling:
         return abs(number - float(Fraction(spelling))) < 1e-9
     written = Decimal(spelling.replace(",", ""))
     exponent = written.as_tuple().exponent
     assert isinstance(exponent, int)
     finest = 10.0 ** min(exponent, 0)
-    return abs(number - float(written)) <= max(0.500001 * finest if exponent < 0 else 0.0, 1e-6 * abs(number))
+    most = 1.000001 if len(written.as_tuple().digits) > 3 else 0.500001
+    return abs(number - float(written)) <= max(most * finest if exponent < 0 else 0.0, 1e-6 * abs(number))
 
 
 def read_others(meaning: str, names: Iterable[str]) -> list[str]:
@@ -117,6 +121,17 @@ def find_wrong_side(claim: Claim) -> str:
     for match in words.finditer(claim.meaning if claim.bound != "exactly" else ""):
         if is_spelled(float(claim.threshold), match[2]) and _SIDES[match[1]] != claim.bound:
             return match[0]
+    return ""
+
+
+def find_rounded_promise(claim: Claim, names: Iterable[str]) -> str:
+    """The threshold in a sentence, if it is rounded to the side on which it promises more than is checked."""
+    sign = {"at_least": 1, "at_most": -1, "below": -1}.get(claim.bound, 0)
+    for text in read_numbers(claim.meaning, names):
+        number = float(Fraction(text)) if "/" in text else float(text.replace(",", ""))
+        is_threshold = is_spelled(float(claim.threshold), text)
+        if is_threshold and sign * (number - claim.threshold) > 1e-8 * abs(claim.threshold):
+            return text
     return ""
 
 

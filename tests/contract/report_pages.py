@@ -25,7 +25,7 @@ PROMISED, LEFT, NEXT = "What was promised, and what was measured", "What is left
 FREE = (
     r"All \d+ claims hold, each measured again on the file as written\..*",
     r"\d+ claims? (is|are) about the originals: a recipient cannot check (it|them)\.",
-    r"(The strongest attack|! The attack|Residual risk|✓ Passed|! Passed|1 Passed).*",
+    r"(The attack that gains most|! The attack|Residual risk|✓ Passed|! Passed|1 Passed).*",
 )
 """Lines with numbers that `check_common_lines` compares, or that tell of attacks."""
 

@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.protect import METHODS
 from sfumato.release import Claim
 from tests.contract.claim_words import (
+    find_rounded_promise,
     find_strange_numbers,
     find_vague_words,
     find_wrong_side,
@@ -46,6 +47,12 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
         yield (
             f'says "{side}", and what is checked is {claim.bound.replace("_", " ")} {claim.threshold:g}: write that, '
             "or check what it says"
+        )
+    rounded = find_rounded_promise(claim, names)
+    if rounded:
+        yield (
+            f"says {rounded}, which promises more than the threshold that is checked, {claim.threshold!r}: spell it by "
+            "`spell_at_least` or `spell_at_most` (bound_words.py)"
         )
     vague = find_vague_words(claim)
     if vague:
@@ -88,6 +95,19 @@ def test_a_number_that_nothing_checks_is_noticed() -> None:
     assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(made, claim))
     false = claim.model_copy(update={"meaning": claim.meaning.replace("5", "7")})
     assert "says 7" in next(explain_wrong_numbers(made, false))
+
+
+def test_a_bound_that_is_rounded_to_promise_more_is_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "add noise"))
+    claim = next(claim for claim in made.release.claims if claim.bound == "at_least")
+    for bound, number in (("at_least", "0.02975"), ("at_most", "0.02974")):
+        rounded = claim.model_copy(
+            update={"threshold": 0.029746875, "bound": bound, "meaning": f"Known to within {number} of the range."}
+        )
+        assert find_rounded_promise(rounded, ()) == number
+        assert "promises more" in " ".join(explain_wrong_numbers(made, rounded))
+    true = claim.model_copy(update={"threshold": 0.029746875, "meaning": "Known to within 0.02974 of the range."})
+    assert not find_rounded_promise(true, ())
 
 
 def test_one_less_is_right_of_others_only() -> None:

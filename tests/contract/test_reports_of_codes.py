@@ -114,7 +114,10 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
     codes = pl.read_csv(done.out / "release" / "data.csv")
     kept = [name for name in table.frame.columns if table.roles[name] != "identifying"]
     assert codes.columns == kept and codes.height == len(table)
-    for name in kept:  # a code stands for one value, and a value has one code
+    chosen = kept if method.columns is None else [*method.columns, method.target]
+    words = pl.read_csv(done.out / "release" / "data.csv", infer_schema=False)
+    assert all((words[name] == table.frame[name].cast(pl.String)).all() for name in kept if name not in chosen)
+    for name in chosen:  # a code stands for one value, and a value has one code
         pairs = set(zip(table.frame[name].to_list(), codes[name].to_list(), strict=True))
         assert len(pairs) == table.frame[name].n_unique() == codes[name].n_unique()
         assert not any(str(was) == str(now) for was, now in pairs if was is not None and isinstance(was, str))
@@ -123,7 +126,7 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         f"{len(kept)} columns",
         f"Data file data.csv, {len(table)} rows, {len(kept)} columns",
     ]
-    numbers = [name for name in kept if table.frame[name].dtype.is_numeric()]
+    numbers = [name for name in chosen if table.frame[name].dtype.is_numeric()]
     lines = read_lines(done.out / "private" / "report.html")
     rows, notes, unsafe = [], [], 0
     for name in numbers:

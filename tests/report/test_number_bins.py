@@ -87,3 +87,13 @@ def test_digits_that_a_hierarchy_masks_are_a_code() -> None:
     assert are_digits_codes(sf.Hierarchy.of([["13053", "1305*", "*"], ["13068", "1306*", "*"]]))
     assert not are_digits_codes(sf.Hierarchy.of([["21", "20-29", "*"], ["35", "30-39", "*"]]))
     assert not are_digits_codes(None)
+
+
+def test_counts_of_spread_ranges_add_up() -> None:
+    low, high = np.zeros(400), np.full(400, 89.0)
+    bins = choose_bins(np.concatenate([low, high]), 16)
+    assert bins is not None
+    counts = bins.count(NumberCells(low, high, whole=True, ranges=True))
+    assert sum(counts) == 400 and max(counts) - min(counts[:-1]) <= 1
+    mixed = NumberCells(np.array([3.0, 3.0, 0.0]), np.array([3.0, 3.0, 89.0]), whole=True, ranges=True)
+    assert sum(bins.count(mixed)) == 3 and bins.count(mixed)[0] >= 2

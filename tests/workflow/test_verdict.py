@@ -305,7 +305,7 @@ def test_an_attack_on_nobody_is_not_called_right() -> None:
         (3, 2, 1, "no better than guessing", "tried, guessing for 33.3%: of so few, that may be luck."),
         (100_000, 300, 0, "less than 1 percentage point above guessing", "0.3% of those it tried, guessing for 0.0%."),
         (100_000, 1_000, 0, "1 percentage point above guessing", "1.0% of those it tried, guessing for 0.0%."),
-        (100, 100, 0, "alarming: 100 percentage points above guessing", "tried, guessing for 0.0%. That is alarming."),
+        (100, 100, 0, "alarming: 100 percentage points above guessing", "tried, guessing for 0.0%."),
     ],
 )
 def test_the_strongest_attack_is_one_plain_sentence(
@@ -315,3 +315,15 @@ def test_the_strongest_attack_is_one_plain_sentence(
     told = verdict.describe_attack({"attack": "linking", **outcome.as_json()})
     assert told.words == words
     assert verdict._compare_with_guessing(told).endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("alarms", "status"),
+    [
+        ((), "Passed."),
+        (("The attack linking is right for 90.0%.",), "Passed, but one attack is alarming."),
+        (("one", "two"), "Passed, but 2 attacks are alarming."),
+    ],
+)
+def test_the_headline_tells_the_custodian_of_alarms(alarms: tuple[str, ...], status: str) -> None:
+    assert verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", alarms=alarms)) == status

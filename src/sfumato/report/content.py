@@ -279,6 +279,11 @@ def _collect_stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
     return changes_by_column
 
 
+def list_coded_columns(body: Mapping[str, Any]) -> frozenset[str]:
+    """The columns that hold codes, which mean nothing without the key."""
+    return frozenset(change["column"] for change in body.get("changes", ()) if change["kind"] == ChangeKind.CODED)
+
+
 def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> ColumnRow:
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])

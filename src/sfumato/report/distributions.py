@@ -26,7 +26,8 @@ BINS = 16
 
 def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
     """A small picture for each of the first columns that have more than one value."""
-    names, internal = list(account.distributions), account.internal
+    internal, coded = account.internal, content.list_coded_columns(account.certificate)
+    names = [name for name in account.distributions if name not in coded]
     figures, single = [], []
     for name in names[:most]:
         counts = account.distributions[name]
@@ -39,7 +40,8 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
             figures.append(
                 _show_histogram(account, name) or _show_bars(name, shown_counts, internal, content.name_things(account))
             )
-    return {"drawn": figures, "single": single, "left": len(names) - len(names[:most])}
+    coded_names = wording.list_names([name for name in account.distributions if name in coded], most=20)
+    return {"drawn": figures, "single": single, "coded": coded_names, "left": len(names) - len(names[:most])}
 
 
 def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sfumato.bound_words import format_bound
 from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
-from sfumato.report.wording import describe_measured_bound, format_bound, format_percent, spell_name
+from sfumato.report.wording import describe_measured_bound, format_percent, spell_name
 
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit

@@ -59,7 +59,15 @@ class NumberBins:
         for low, high, many in zip(wide[0], wide[1] + cells.whole, people, strict=True):
             inner = np.clip((self.edges[1:-1] - low) / (high - low), 0.0, 1.0)
             counts += many * np.diff(inner, prepend=0.0, append=1.0)
-        return [round(count) for count in counts.tolist()]
+        return _round_to_total(counts)
+
+
+def _round_to_total(counts: Floats) -> list[int]:
+    """Whole numbers of the same sum: the largest fractions are rounded up."""
+    whole_counts = np.floor(counts + 1e-9)
+    left = round(float(counts.sum() - whole_counts.sum()))
+    whole_counts[np.argsort(whole_counts - counts, kind="stable")[:left]] += 1
+    return [int(count) for count in whole_counts]
 
 
 def choose_bins(numbers: Floats, most: int) -> NumberBins | None:

@@ -53,7 +53,7 @@ def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
     if risks:
         worst = max(risks, key=lambda attack: float(attack["risk_at_most"]) - float(attack["guessing"] or 0.0))
         sentences.append(
-            f"The strongest attack, {wording.spell_name(worst['attack'])}, is right at most "
+            f"The attack that gains most over guessing, {wording.spell_name(worst['attack'])}, is right at most "
             f"{wording.format_percent(worst['risk_at_most'])} of the time; blind guessing about "
             f"{wording.format_percent(worst['guessing'])}."
         )

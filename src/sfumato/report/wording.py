@@ -8,8 +8,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from typing import Any
+
+from sfumato.bound_words import format_bound, format_measured
 
 ROLES = {
     "identifying": ("identifying", "names a person"),
@@ -128,8 +130,6 @@ UNTOLD = ("(missing)", "*")
 """Labels that are not values: a missing cell and a suppressed one."""
 
 _BOUNDS = {"at_least": "at least", "at_most": "at most", "below": "below", "exactly": "exactly"}
-_ROUNDINGS = {"at_least": ROUND_FLOOR, "at_most": ROUND_CEILING, "below": ROUND_CEILING}
-_MOST_DIGITS, _FEWEST_DIGITS = 6, 3
 _SMALL = 1e-6
 """Below this, numbers are written with an exponent."""
 NBSP = "\N{NO-BREAK SPACE}"
@@ -169,27 +169,6 @@ def format_exactly(value: Any) -> str:
 def format_parameter(value: float) -> str:
     """A number that a method was given or has computed, with up to six digits."""
     return format_bound("exactly", value)
-
-
-def format_bound(bound: str, value: float, digits: int = _MOST_DIGITS) -> str:
-    """A number that something is at most or at least, never rounded to what does not bound it.
-
-    Counts and the part before the point are written in full, all else with so many digits.
-    """
-    number = _round_bound(bound, value, digits)
-    if not number.is_finite():
-        return str(value)
-    if number == int(number):
-        return f"{int(number):,}"
-    return f"{number.normalize():,f}" if abs(number) >= _SMALL else f"{float(number):.{digits}g}"
-
-
-def _round_bound(bound: str, value: float, digits: int) -> Decimal:
-    number = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.15g}")  # 0.30000000000000004 is 0.3
-    if not number.is_finite() or number == int(number):
-        return number
-    unit = Decimal((0, (1,), min(number.adjusted() - digits + 1, 0)))
-    return number.quantize(unit, _ROUNDINGS.get(bound, ROUND_HALF_EVEN))
 
 
 def format_limit(share: float) -> str:
@@ -235,8 +214,7 @@ def describe_measured_bound(bound: str, value: float, threshold: float, *, share
     """What was measured, to the digits of the promise: so a value within its bound never looks outside of it."""
     if share:
         return describe_measured_bound(bound, value * 100, threshold * 100, share=False) + f"{NBSP}%"
-    promised_digits = len(_round_bound(bound, threshold, _MOST_DIGITS).normalize().as_tuple().digits)
-    return format_bound(bound, value, max(promised_digits, _FEWEST_DIGITS))
+    return format_measured(bound, value, threshold)
 
 
 def format_moment(stamp: str) -> str:

@@ -308,9 +308,9 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any)
         source="",
         sections=build_outgoing_sections(certificate["public"], published_data, certificate["methods"]),
     )
-    tags = {method["method"] for method in certificate["methods"]}
-    if not isinstance(published_data, Table) or "encode_for_trees" in tags:
+    if not isinstance(published_data, Table):
         return run_account
+    tags = {method["method"] for method in certificate["methods"]}
     stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
     crowds = bool(published_data.quasi_identifying) and hides_in_crowds(tags)
     return replace(
@@ -333,8 +333,6 @@ _NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows":
 
 def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     """Add what only a table has: its columns and, where people can be linked, their classes."""
-    if isinstance(release.method, KeyedMethod):
-        return run_account  # codes cannot be compared with values
     original, published_table = run_account.original, run_account.published_data
     names = published_table.quasi_identifying
     run_account = replace(
@@ -348,7 +346,8 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
             for name in published_table.frame.columns
         },
     )
-    if not names or release.details.get_family(EntryDetails) is not None:
+    is_coded = isinstance(release.method, KeyedMethod)  # nobody can be linked by codes
+    if not names or is_coded or release.details.get_family(EntryDetails) is not None:
         return run_account
     run_account = replace(run_account, original_linking=link_originals(original))
     if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):

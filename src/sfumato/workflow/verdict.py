@@ -375,23 +375,28 @@ def _choose_status(verdict: Verdict, *, gate_open: bool) -> VerdictStatus:
 
 
 def _write_headline(verdict: Verdict) -> str:
-    """Status, unique rows and the strongest attack, in this order."""
-    sentences = [f"{verdict.status.value.capitalize()}.", *describe_unique_rows(verdict)]
+    """Status and alarms, unique rows and the strongest attack, in this order."""
+    alarms = f", but {_count_alarms(verdict)}" if verdict.alarms and verdict.status is not VerdictStatus.REFUSED else ""
+    sentences = [f"{verdict.status.value.capitalize()}{alarms}.", *describe_unique_rows(verdict)]
     if verdict.strongest_attack is not None:
         sentences.append(_compare_with_guessing(verdict.strongest_attack))
     return " ".join(sentences)
+
+
+def _count_alarms(verdict: Verdict) -> str:
+    return "one attack is alarming" if len(verdict.alarms) == 1 else f"{len(verdict.alarms)} attacks are alarming"
 
 
 def _compare_with_guessing(strongest: AttackInWords) -> str:
     name = strongest.attack.replace("_", " ")
     if strongest.words == _NOBODY:
         return f"The attack {name} could be tried on nobody."
-    sentence = f"The strongest attack, {name}, is right for {strongest.risk:.1%} of those it tried"
+    sentence = f"The attack that gains most over guessing, {name}, is right for {strongest.risk:.1%} of those it tried"
     if strongest.words == _NO_BETTER and strongest.risk > strongest.guessing:
         return f"{sentence}, guessing for {strongest.guessing:.1%}: of so few, that may be luck."
     if strongest.words == _NO_BETTER:
         return f"{sentence}, which is no better than guessing ({strongest.guessing:.1%})."
-    return f"{sentence}, guessing for {strongest.guessing:.1%}.{' That is alarming.' if strongest.alarming else ''}"
+    return f"{sentence}, guessing for {strongest.guessing:.1%}."
 
 
 def describe_unique_rows(verdict: Verdict) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.bound_words import spell_at_most
 from sfumato.public.answer_channel import AnswerChannel
 from sfumato.release import Claim
 
@@ -76,5 +77,6 @@ def claim_epsilon(
         bound="at_most",
         measure="answer_epsilon",
         arguments=how,
-        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one true answer as for another{condition}.",
+        meaning=f"{subject}: at most e^{spell_at_most(epsilon)} times as likely for one true answer as for "
+        f"another{condition}.",
     )

@@ -7,6 +7,7 @@ from collections import Counter
 from math import exp
 from typing import Any
 
+from sfumato.bound_words import spell_at_most
 from sfumato.protect.claims import claim_with_originals
 from sfumato.public.basket_distortion import BasketDistortion
 from sfumato.release import Claim
@@ -62,7 +63,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
             bound="at_most",
             measure="basket_epsilon",
             arguments=how,
-            meaning=f"{subject}: at most e^{distortion.epsilon:.4g} times as likely {truths}{condition}.",
+            meaning=f"{subject}: at most e^{spell_at_most(distortion.epsilon)} times as likely {truths}{condition}.",
         ),
         Claim(
             property="amplification",
@@ -70,7 +71,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
             bound="at_most",
             measure="basket_amplification",
             arguments=how,
-            meaning=f"{subject}: at most {ratio:.4g} times as likely {truths}{condition}. "
+            meaning=f"{subject}: at most {spell_at_most(ratio)} times as likely {truths}{condition}. "
             + ("What goes with it in the same basket tells more." if is_mask else "This bounds what can be inferred."),
         ),
     ]
@@ -83,7 +84,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
                 bound="at_most",
                 measure="basket_epsilon_in_all",
                 arguments=how,
-                meaning=f"A whole basket: at most e^{total:.4g} times as likely for one basket as for "
+                meaning=f"A whole basket: at most e^{spell_at_most(total)} times as likely for one basket as for "
                 f"another{condition}.",
             )
         )

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
+from sfumato.bound_words import spell_at_least
 from sfumato.data.coarse_range import round_to_fine_grid
 from sfumato.data.discretization import cut_counted_numbers
 from sfumato.errors import PolicyError
@@ -113,7 +114,7 @@ class CutColumn:
                 level * (1 - 1e-9),  # midpoints are rounded
                 "at_least",
                 {**cut_arguments, "confidence": confidence},
-                f'With {confidence:.4g} confidence, "{name}" is known only to within {level:.4g} of its '
+                f'With {confidence:g} confidence, "{name}" is known only to within {spell_at_least(level)} of its '
                 f"range{condition}.",
             ),
             claim_with_originals(

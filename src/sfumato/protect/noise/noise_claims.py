@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.bound_words import spell_at_least, spell_at_most
 from sfumato.protect.claims import claim_with_originals
 from sfumato.protect.noise.noise_columns import NumberColumn
 from sfumato.protect.noise.noise_scales import (
@@ -77,9 +78,9 @@ def _make_level_claim(column: NumberColumn, noise: Noise, level: float, confiden
         least,
         "at_least",
         {"column": column.name, "low": column.low, "high": column.high, "confidence": confidence},
-        f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of '
+        f'With {confidence:g} confidence, "{column.name}" is known only to within {spell_at_least(level)} of '
         f"{_name_span(column)}; for "
-        f"{count} differences this is measured as {least:.4g} or more, and {_BY_CHANCE}.",
+        f"{count} differences this is measured as {spell_at_least(least)} or more, and {_BY_CHANCE}.",
     )
 
 
@@ -107,7 +108,8 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
             errors,
             "at_most",
             {"column": name, "kind": noise.kind, **size, "step": noise.step, "grid": noise.grid},
-            f'What was added to "{name}" is {noise_text}, within {errors:.4g} standard errors; {_BY_CHANCE}.',
+            f'What was added to "{name}" is {noise_text}, within {spell_at_most(errors)} standard errors; '
+            f"{_BY_CHANCE}.",
         ),
         claim_with_originals(
             "unchanged_cells",
@@ -122,7 +124,7 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
             stray,
             "at_most",
             {"column": name, **({"deviation": compute_noise_deviation(noise)} if "scale" in size else size)},
-            f'What was added to "{name}" has mean 0, within {stray:.4g} standard errors; {_BY_CHANCE}.',
+            f'What was added to "{name}" has mean 0, within {spell_at_most(stray)} standard errors; {_BY_CHANCE}.',
         ),
     ]
 
@@ -151,7 +153,7 @@ def _make_dependence_claim(
             "independent": int(is_independent),
         },
         f'What was added to "{name}", and its size, is not correlated with its values{others_text}, within '
-        f"{errors:.4g} standard errors in each of {tests} comparisons; {_BY_CHANCE}.",
+        f"{spell_at_most(errors)} standard errors in each of {tests} comparisons; {_BY_CHANCE}.",
     )
 
 
@@ -166,8 +168,8 @@ def _make_interval_claims(
 ) -> list[Claim]:
     interval_arguments = {"column": column.name, "width": noise.scale}
     less = (
-        f" The requested {privacy:.4g} is impossible: the range is known, and with that confidence the whole "
-        f"range gives only {level:.4g}."
+        f" The requested {privacy:g} is impossible: the range is known, and with that confidence the whole "
+        f"range gives only {spell_at_least(level)}."
     )
     return [
         claim_with_originals(
@@ -175,7 +177,7 @@ def _make_interval_claims(
             level * (1 - 1e-9),  # midpoints are rounded
             "at_least",
             {**interval_arguments, "low": column.low, "high": column.high, "confidence": confidence},
-            f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of '
+            f'With {confidence:g} confidence, "{column.name}" is known only to within {spell_at_least(level)} of '
             f"{_name_span(column)}." + (less if level < privacy else ""),
         ),
         claim_with_originals(
@@ -199,5 +201,6 @@ def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float,
         most,
         "at_most",
         {"columns": tuple(column.name for column, _ in noisy), "times": times},
-        f"The noise has {times:g} times the covariance of the data, within {most:.4g} standard errors; {_BY_CHANCE}.",
+        f"The noise has {times:g} times the covariance of the data, within {spell_at_most(most)} standard "
+        f"errors; {_BY_CHANCE}.",
     )
