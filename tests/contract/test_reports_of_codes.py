@@ -7,9 +7,11 @@ Nothing here uses a measure of the package. What only the holder of a key can co
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -136,12 +138,17 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         worst = min(2 * 0.02 * width / gaps, 1.0) if gaps else 1.0
         rows.append(f"{name} | {len(values)} | {gaps} | {percent(pure)} | {percent(worst)}")
         note = next(line for line in lines if line.startswith(f"{name}: "))
-        unsafe += note.startswith(f"{name}: not safe")
+        is_unsafe = note.startswith(f"{name}: not safe")
+        unsafe += is_unsafe
         shares = [int(share) for share in re.findall(r"(\d+)%", note)]
-        assert shares == [round(100 * share) for share in (pure, gaps / (width + 1), worst)], note
+        told = (pure, gaps / (width + 1), worst)[: 3 if is_unsafe else 2]
+        assert shares == [round(100 * share) for share in told], note
         notes.append(note)
+    uncoded = [name for name in kept if name not in chosen]
     inside = [
         *size,
+        *list_value_lines(table, uncoded, " | {0} | {0}"),
+        *list_unique_lines(table, uncoded, " | {0} | {0}", lines),
         "of the detail kept 100 %",
         (
             f"{count(len(numbers), 'numeric column was', 'numeric columns were')} encoded. The key in private/ decodes "
@@ -158,7 +165,38 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         *complete_rows(lines, {"Suppressed rows": 0}),
         f"People in the originals {len(table)}",
     ]
+    size += list_value_lines(table, uncoded, " | {0}") + list_unique_lines(table, uncoded, " | {0}", lines)
     check_both(done, size, inside)
+
+
+def list_value_lines(table: sf.Table, names: list[str], ending: str) -> list[str]:
+    """How many people have each value of the columns that are not coded; of many values, the rest in one line."""
+    lines = []
+    for name in names:
+        counts = Counter(table.frame[name].fill_null("(missing)").to_list())
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        top = 20 if len(ranked) > 24 else len(ranked)
+        lines += [f"{value}{ending.format(number)}" for value, number in ranked[:top]]
+        rest = sum(number for _, number in ranked[top:])
+        lines += [f"{len(ranked) - top} others{ending.format(rest)}"] if rest else []
+    return lines
+
+
+def list_unique_lines(table: sf.Table, names: list[str], ending: str, page: list[str]) -> list[str]:
+    """The rows that are unique by one, two and three columns that are not coded; of equal ones, those of the page."""
+    lines = []
+    for words, size in (("one column", 1), ("two columns", 2), ("three columns", 3)):
+        shares = {
+            columns: sum(n == 1 for n in Counter(table.frame.select(columns).rows()).values()) / len(table)
+            for columns in itertools.combinations(names, size)
+        }
+        most = max(shares.values(), default=0.0)
+        texts = [", ".join(f'"{name}"' for name in columns) for columns, share in shares.items() if share == most]
+        told = [f"{percent(most)}, by {text}" for text in texts]
+        lines += [row for text in told if (row := f"{words}{ending.format(text)}") in page or len(told) == 1]
+        if most > 0.1 and not any(line.startswith("!") for line in lines):
+            lines += [f"! {most:.1%} of the published rows are unique by {text}." for text in texts[:1]]
+    return lines
 
 
 def measure_pure_share(table: sf.Table, name: str, target: str, least: int) -> float:
