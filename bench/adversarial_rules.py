@@ -17,7 +17,7 @@ import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from papers.aggarwal_2006.adult import adult
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.adversarial_rules import adversarial_rules, count_sensitive_entries, find_adversarial_rules
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 from sfumato.public.thresholds import compute_least_count

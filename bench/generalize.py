@@ -21,9 +21,9 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.metrics import MetricName, make_metric
-from sfumato.protect.anonymity.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.search.grouping import Grouping
+from sfumato.protect.anonymity.search.metrics import MetricName, make_metric
 
 EIGHT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 NINE = (*EIGHT, "salary-class")

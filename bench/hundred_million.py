@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.scale import BARE, COLUMNS, ROWS_A_FILE, measure
 from bench.timing import show
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 MEMORY = "1600MB"

@@ -17,9 +17,9 @@ from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
 from sfumato.mine import association_rules
 from sfumato.parties import Network, mine_horizontal, run_sites
-from sfumato.parties.shamir import compare_shared_sums
-from sfumato.parties.threshold import Protocol
-from sfumato.parties.union import unite_privately
+from sfumato.parties.arithmetic.shamir import compare_shared_sums
+from sfumato.parties.protocols.threshold import Protocol
+from sfumato.parties.protocols.union import unite_privately
 from sfumato.randomness import Randomness
 
 SUPPORT, CONFIDENCE = 0.01, 0.5

@@ -9,7 +9,7 @@ from typing import Any
 import sfumato as sf
 from bench.generalize import EIGHT, adult, grown
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.anonymity.models import KAnonymity, LDiversity, TCloseness
+from sfumato.protect.anonymity.models.class_models import KAnonymity, LDiversity, TCloseness
 from sfumato.protect.anonymity.partition import Partition
 
 FIVE = KAnonymity(k=5)

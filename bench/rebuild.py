@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sfumato as sf
 from bench.timing import best_of, show
-from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
-from sfumato.data.rebuild import rebuild_frame
+from sfumato.data.generators.population import build_population_hierarchies, generate_population, list_population_roles
+from sfumato.data.writing.rebuild import rebuild_frame
 
 
 def measure(size: int) -> tuple[str, str, str, str]:

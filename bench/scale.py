@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 import sfumato as sf
 from bench.timing import show
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 
 SIZES = (1_000_000, 10_000_000)
 MEMORY = "1GB"

@@ -19,10 +19,10 @@ import numpy as np
 import sfumato as sf
 from bench.timing import show
 from sfumato.arrays import Ints
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.lattice import find_optimal_node
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.search.grouping import Grouping
+from sfumato.protect.anonymity.search.lattice import find_optimal_node
 from sfumato.table import Missing
 
 SIZES = (1_000_000, 6_000_000)

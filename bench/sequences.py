@@ -23,7 +23,7 @@ import numpy as np
 import sfumato as sf
 from bench.plain_prefixspan import PlainPrefixSpan
 from bench.timing import best_of, shared_data, show
-from sfumato.data.movements import generate_cars
+from sfumato.data.generators.movements import generate_cars
 
 # File, share, seconds of SPMF 2.66 PrefixSpan on a like machine, whether prefixspan is fast enough to be waited for.
 SETTINGS: tuple[tuple[str, float, float | None, bool], ...] = (

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from bench.scale import COLUMNS, MEMORY, write_data
 from bench.timing import show
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
 
 MASTER = "local-cluster[2,1,1024]"
 _TICK, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")

@@ -18,7 +18,7 @@ import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from papers.aggarwal_2006.adult import adult
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
 from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, TableCells
 from sfumato.protect.entries.suppress_entries import SuppressEntries

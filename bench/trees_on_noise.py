@@ -10,7 +10,7 @@ import numpy as np
 
 import sfumato as sf
 from bench.timing import best_of, show
-from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
+from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness

@@ -19,7 +19,7 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, show
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 from sfumato.workflow.policy import Policy
 
 SIZES = (20_000, 200_000, 2_000_000, 5_000_000)

@@ -29,11 +29,18 @@ import sfumato as sf
 from sfumato import errors
 from sfumato.attack import ATTACKS
 from sfumato.cli.commands import app
-from sfumato.data import hierarchy_builders, region_builders
+from sfumato.data.hierarchies import hierarchy_builders
+from sfumato.data.places import region_builders
 from sfumato.field_docs import find_field_doc, read_attribute_docs
 from sfumato.protect import METHODS, MODELS
-from sfumato.workflow.points_section import PointsSection
-from sfumato.workflow.policy_sections import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
+from sfumato.workflow.policy_parts.points_section import PointsSection
+from sfumato.workflow.policy_parts.policy_sections import (
+    DataSection,
+    GateSection,
+    MeasureSection,
+    OutputSection,
+    RolesSection,
+)
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))  # the examples of methods are tests

@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from papers.study import Findings, Grid, Verdict
 from sfumato import __version__
-from sfumato.report import wording
 from sfumato.report.page import render_colours
+from sfumato.report.words import wording
 
 if TYPE_CHECKING:
     from papers.run import StudyRun

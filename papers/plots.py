@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from papers.study import Plot
-from sfumato.report import wording
-from sfumato.report.pictures import PALETTE, Spec, render_svg
-from sfumato.report.rule_pictures import list_round_numbers
+from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
+from sfumato.report.pictures.rule_pictures import list_round_numbers
+from sfumato.report.words import wording
 
 _INK, _SOFT, _CARD, _BEFORE, _ACCENT, _WARN = (
     PALETTE[name][0] for name in ("ink", "soft", "card", "before", "accent", "warn")

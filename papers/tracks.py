@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-from sfumato.data.regions import Grid
+from sfumato.data.places.regions import Grid
 from sfumato.sequences import Sequences
 
 Walks = list[list[str]]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.protect.patterns.publish_rules import derive_rules
 
 WORDS = st.lists(st.lists(st.sampled_from(["a", "b c", "d", "7"]), max_size=4), min_size=1, max_size=25).filter(any)

@@ -11,7 +11,7 @@ import polars as pl
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from papers.tracks import TRACKS, Walks, measure_mean_length, read_tracks
-from sfumato.data.movements import generate_cars, generate_trucks
+from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.pattern_changes import PatternChanges, pattern_changes
 from sfumato.mine.sequences.subsequences import frequent_subsequences

@@ -20,7 +20,7 @@ from papers.abul_2007.distortion import STRATEGIES, choose_patterns, hide, list_
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from papers.tracks import Walks
-from sfumato.data.movements import generate_trucks
+from sfumato.data.generators.movements import generate_trucks
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 

@@ -18,7 +18,7 @@ from papers.aggarwal_2006.runs import Blanked, blank, private_share
 from papers.census import INCOME, read_adult
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.data.discretization import cut_equal_frequency
+from sfumato.data.hierarchies.discretization import cut_equal_frequency
 from sfumato.table import Table
 
 CUT = {"age": 10, "fnlwgt": 150, "education-num": 17}

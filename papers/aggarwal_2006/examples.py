@@ -23,7 +23,7 @@ from papers.aggarwal_2006.employee import (
     employees,
 )
 from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.report import wording
+from sfumato.report.words import wording
 
 DELTA, GAMMA = Fraction(3, 5), 2
 _MENDED = "Ian M"

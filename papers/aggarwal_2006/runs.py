@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.arrays import Flags
-from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.adversarial_rules import find_adversarial_rules, mask_sensitive_entries
 from sfumato.mine.entries.cells import TableCells
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence

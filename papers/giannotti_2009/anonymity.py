@@ -19,8 +19,8 @@ from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.crowd_sizes import crowds
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.protect.anonymity.generalize import Generalize, minimal_nodes
-from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.report import wording
+from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.report.words import wording
 from sfumato.table import Table
 
 PATIENTS = [

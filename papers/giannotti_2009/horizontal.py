@@ -12,12 +12,12 @@ from papers.wang_2004.data import draw_baskets
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.association_rules import association_rules
-from sfumato.parties.group import get_group
+from sfumato.parties.arithmetic.group import get_group
 from sfumato.parties.horizontal import mine_horizontal
-from sfumato.parties.message import Message, decode_frame
-from sfumato.parties.network import Network, run_sites
-from sfumato.parties.ring import compare_ring_sums
-from sfumato.parties.threshold import Protocol
+from sfumato.parties.protocols.ring import compare_ring_sums
+from sfumato.parties.protocols.threshold import Protocol
+from sfumato.parties.transport.message import Message, decode_frame
+from sfumato.parties.transport.network import Network, run_sites
 
 SEED, SITES, ITEMS = 2002, 3, 12
 BASKETS, QUICK_BASKETS = 3_000, 300

@@ -16,7 +16,7 @@ from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
-from sfumato.report import wording
+from sfumato.report.words import wording
 
 TWELVE = (
     "abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg",

@@ -16,7 +16,7 @@ import polars as pl
 
 from papers.plots import Axis, Curve, draw_bars, draw_curves
 from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, compare, frame_of
-from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
+from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
 from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise

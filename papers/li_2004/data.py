@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from papers.census import INCOME, NAMES, read_adult
-from sfumato.data.discretization import cut_equal_frequency
+from sfumato.data.hierarchies.discretization import cut_equal_frequency
 from sfumato.table import Table
 
 SALARY = "salary"

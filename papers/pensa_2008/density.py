@@ -11,7 +11,7 @@ import polars as pl
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from papers.tracks import TRACKS, Walks, keep_dense, measure_mean_length, read_tracks
-from sfumato.data.movements import generate_cars
+from sfumato.data.generators.movements import generate_cars
 from sfumato.measure.sequences.pattern_changes import pattern_changes
 from sfumato.measure.sequences.sequence_checks import measure_least_containing, sequence_anonymity
 from sfumato.progress import report_progress

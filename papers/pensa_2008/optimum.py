@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from papers.plots import draw_bars
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
-from sfumato.data.movements import generate_trucks
+from sfumato.data.generators.movements import generate_trucks
 from sfumato.measure.sequences.pattern_changes import pattern_changes
 from sfumato.measure.sequences.support_optimum import support_optimum
 from sfumato.progress import report_progress

@@ -14,10 +14,10 @@ from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.association_rules import association_rules
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.parties.algebraic_product import disguise, draw_coefficients, reply, resolve
-from sfumato.parties.network import Network, run_sites
+from sfumato.parties.protocols.algebraic_product import disguise, draw_coefficients, reply, resolve
+from sfumato.parties.protocols.scalar_product import PackedProducts, Pair, open_products
 from sfumato.parties.result import JointResult
-from sfumato.parties.scalar_product import PackedProducts, Pair, open_products
+from sfumato.parties.transport.network import Network, run_sites
 from sfumato.parties.vertical import VerticalProtocol, mine_vertical
 
 SEED = 2002

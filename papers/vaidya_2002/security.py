@@ -11,7 +11,7 @@ from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.arrays import Ints
 from sfumato.attack.parties.product_equations import recover_disguised_vector, recover_vector
-from sfumato.parties.algebraic_product import RANDOM_BITS, disguise, draw_coefficients
+from sfumato.parties.protocols.algebraic_product import RANDOM_BITS, disguise, draw_coefficients
 
 SEED = 2002
 SIZES = (6, 8, 10, 12, 14, 16)

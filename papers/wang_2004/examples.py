@@ -25,7 +25,7 @@ from sfumato.mine.baskets.association_rules import association_rules
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.release import Release
-from sfumato.report import wording
+from sfumato.report.words import wording
 
 RUNS = (
     ("1", "islf", "C", "D1"),

@@ -23,7 +23,7 @@ from sfumato.baskets import Baskets
 from sfumato.measure.baskets.side_effects import SideEffects
 from sfumato.measure.baskets.side_effects import side_effects as measure_side_effects
 from sfumato.protect.baskets.hide_items import HideItems
-from sfumato.report import wording
+from sfumato.report.words import wording
 
 STRATEGIES = ("islf", "dsrf", "complete", "exact")
 

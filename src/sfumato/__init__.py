@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Attack as Attack
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.baskets import Baskets as Baskets
-    from sfumato.data.hierarchy import Hierarchy as Hierarchy
-    from sfumato.data.hierarchy_proposals import propose_hierarchy as propose_hierarchy
-    from sfumato.data.regions import Cells as Cells
-    from sfumato.data.regions import DenseRegions as DenseRegions
-    from sfumato.data.regions import Grid as Grid
-    from sfumato.data.regions import Polygons as Polygons
-    from sfumato.data.roles import Role as Role
+    from sfumato.data.hierarchies.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.hierarchies.hierarchy_proposals import propose_hierarchy as propose_hierarchy
+    from sfumato.data.places.regions import Cells as Cells
+    from sfumato.data.places.regions import DenseRegions as DenseRegions
+    from sfumato.data.places.regions import Grid as Grid
+    from sfumato.data.places.regions import Polygons as Polygons
+    from sfumato.data.roles.role import Role as Role
     from sfumato.errors import CertificateRefused as CertificateRefused
     from sfumato.errors import ClaimBroken as ClaimBroken
     from sfumato.errors import DataError as DataError
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from sfumato.protect.anonymity.group_rare_values import GroupRareValues as GroupRareValues
     from sfumato.protect.anonymity.k_optimize import KOptimize as KOptimize
     from sfumato.protect.anonymity.microaggregate import Microaggregate as Microaggregate
-    from sfumato.protect.anonymity.models import AlphaKAnonymity as AlphaKAnonymity
-    from sfumato.protect.anonymity.models import BetaLikeness as BetaLikeness
-    from sfumato.protect.anonymity.models import DeltaDisclosure as DeltaDisclosure
-    from sfumato.protect.anonymity.models import KAnonymity as KAnonymity
-    from sfumato.protect.anonymity.models import LDiversity as LDiversity
-    from sfumato.protect.anonymity.models import TCloseness as TCloseness
+    from sfumato.protect.anonymity.models.class_models import AlphaKAnonymity as AlphaKAnonymity
+    from sfumato.protect.anonymity.models.class_models import BetaLikeness as BetaLikeness
+    from sfumato.protect.anonymity.models.class_models import DeltaDisclosure as DeltaDisclosure
+    from sfumato.protect.anonymity.models.class_models import KAnonymity as KAnonymity
+    from sfumato.protect.anonymity.models.class_models import LDiversity as LDiversity
+    from sfumato.protect.anonymity.models.class_models import TCloseness as TCloseness
+    from sfumato.protect.anonymity.models.population_models import DeltaPresence as DeltaPresence
+    from sfumato.protect.anonymity.models.population_models import KMap as KMap
     from sfumato.protect.anonymity.partition import Partition as Partition
-    from sfumato.protect.anonymity.population_models import DeltaPresence as DeltaPresence
-    from sfumato.protect.anonymity.population_models import KMap as KMap
     from sfumato.protect.anonymity.round_numbers import RoundNumbers as RoundNumbers
     from sfumato.protect.anonymity.top_code import TopCode as TopCode
     from sfumato.protect.answers.randomize_response import RandomizeResponse as RandomizeResponse
@@ -83,10 +83,10 @@ if TYPE_CHECKING:
     from sfumato.workflow.certificate import check as check
     from sfumato.workflow.compare import compare as compare
     from sfumato.workflow.data_run import run as run
+    from sfumato.workflow.drafts.policy_draft import PolicyDraft as PolicyDraft
+    from sfumato.workflow.drafts.policy_draft import draft_policy as draft_policy
     from sfumato.workflow.finished_run import Run as Run
     from sfumato.workflow.policy import Policy as Policy
-    from sfumato.workflow.policy_draft import PolicyDraft as PolicyDraft
-    from sfumato.workflow.policy_draft import draft_policy as draft_policy
     from sfumato.workflow.sequence_audit import SequenceAudit as SequenceAudit
     from sfumato.workflow.verification import Verification as Verification
     from sfumato.workflow.verification import read_release as read_release

@@ -68,14 +68,14 @@ class Baskets:
         separator: str | None = None,
         header: bool | None = None,
     ) -> Baskets:
-        """Read a FIMI, SPMF, long-form or comma-line file (see :mod:`sfumato.data.basket_files`).
+        """Read a FIMI, SPMF, long-form or comma-line file (see :mod:`sfumato.data.items.basket_files`).
 
         Without a format, ``.dat`` is FIMI; ``.csv`` and ``.tsv`` are comma lines if their lines differ in length and
         long form otherwise, as are all other tables and databases; and the first line decides for other names. The
         columns are those of a long-form file; without a separator, the header decides. `header` says whether comma
         lines have one, which is detected if it numbers its columns.
         """
-        from sfumato.data import basket_files as files
+        from sfumato.data.items import basket_files as files
 
         file = Path(path)
         match format or files.guess_basket_format(path, columns=(id, item), separator=separator):
@@ -84,11 +84,11 @@ class Baskets:
             case "spmf":
                 arrays = files.read_spmf_baskets(file)
             case "long":
-                from sfumato.data import long_form
+                from sfumato.data.items import long_form
 
                 arrays = long_form.read_long_baskets(path, id_column=id, item_column=item, separator=separator)
             case "comma":
-                from sfumato.data.comma_baskets import read_comma_baskets
+                from sfumato.data.items.comma_baskets import read_comma_baskets
 
                 arrays = read_comma_baskets(file, separator=separator, header=header)
             case _:
@@ -105,7 +105,7 @@ class Baskets:
         separator: str | None = None,
     ) -> None:
         """Write the whole file or nothing; without a format the name decides, and other names are SPMF."""
-        from sfumato.data import basket_files as files
+        from sfumato.data.items import basket_files as files
 
         file = Path(path)
         arrays = files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
@@ -115,7 +115,7 @@ class Baskets:
             case "spmf":
                 files.write_spmf_baskets(file, arrays)
             case "long":
-                from sfumato.data import long_form
+                from sfumato.data.items import long_form
 
                 long_form.write_long_baskets(file, arrays, id_column=id, item_column=item, separator=separator)
             case _:

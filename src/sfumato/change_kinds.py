@@ -16,8 +16,8 @@ from typing import NamedTuple, Self
 
 import polars as pl
 
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.recoding_rules import Recode, RecodedColumn, are_numbers, read_rounding
+from sfumato.data.cells.recoding_rules import Recode, RecodedColumn, are_numbers, read_rounding
+from sfumato.data.hierarchies.hierarchy import spell_cells
 
 
 class CellDifference(StrEnum):

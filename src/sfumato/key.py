@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sfumato.data.near_files import explain_unreadable
+from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.errors import DataError
 from sfumato.private_file import create_private, read_private, refuse_open_folder
 

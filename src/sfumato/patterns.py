@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
-from sfumato.data.arrow_memory import copy_numbers
+from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import DataError, PolicyError
 
 Sets = pl.DataFrame | Mapping[Any, int] | Iterable[tuple[Iterable[Item], int]]
@@ -85,8 +85,8 @@ class Patterns:
 
     @classmethod
     def read(cls, path: str | PathLike[str], baskets: int | None = None) -> Patterns:
-        """Read a file in SPMF's form (see :mod:`sfumato.data.pattern_files`); ours state the number of baskets."""
-        from sfumato.data.pattern_files import read_pattern_arrays
+        """Read a file in SPMF's form (:mod:`sfumato.data.items.pattern_files`); ours state the number of baskets."""
+        from sfumato.data.items.pattern_files import read_pattern_arrays
 
         arrays = read_pattern_arrays(Path(path))
         if baskets is None and arrays.baskets is None:
@@ -96,7 +96,7 @@ class Patterns:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the whole file in SPMF's form, or nothing."""
-        from sfumato.data.pattern_files import PatternArrays, write_pattern_arrays
+        from sfumato.data.items.pattern_files import PatternArrays, write_pattern_arrays
 
         arrays = PatternArrays(self.items, self.offsets, self.codes, self.supports, self.baskets, self.complete_from)
         write_pattern_arrays(Path(path), arrays)

@@ -13,8 +13,8 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.change import Change, ChangeKind, describe_changes
-from sfumato.data.published_words import keep_published_words
-from sfumato.data.table_writer import choose_missing_mark, write_frame
+from sfumato.data.cells.published_words import keep_published_words
+from sfumato.data.writing.table_writer import choose_missing_mark, write_frame
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
 from sfumato.errors import DataError

@@ -19,7 +19,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.baskets import Item, Items
-from sfumato.data.rule_set_files import RuleCount, RuleSet, read_rule_set, write_rule_set
+from sfumato.data.items.rule_set_files import RuleCount, RuleSet, read_rule_set, write_rule_set
 from sfumato.errors import DataError
 from sfumato.patterns import Patterns
 

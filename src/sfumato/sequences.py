@@ -17,8 +17,8 @@ from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets, rank
 from sfumato.errors import DataError, PolicyError
 
 if TYPE_CHECKING:
-    from sfumato.data.regions import Coordinates, Regions
-    from sfumato.data.trajectories import Split
+    from sfumato.data.places.regions import Coordinates, Regions
+    from sfumato.data.places.trajectories import Split
 
 SequenceFormat = Literal["spmf", "long"]
 _Array = TypeVar("_Array", Ints, Codes)
@@ -121,12 +121,12 @@ class Sequences:
         time: str = "time",
         separator: str | None = None,
     ) -> Sequences:
-        """Read an SPMF or long-form file (see :mod:`sfumato.data.sequence_files`).
+        """Read an SPMF or long-form file (see :mod:`sfumato.data.items.sequence_files`).
 
         Without a format, ``.csv``, ``.tsv`` and ``.parquet`` are long form and all else is SPMF. The columns
         and the separator are those of a long-form file; without a separator, the header decides.
         """
-        from sfumato.data import sequence_files as files
+        from sfumato.data.items import sequence_files as files
 
         file = Path(path)
         match format or files.guess_sequence_format(file):
@@ -157,12 +157,12 @@ class Sequences:
     ) -> Sequences:
         """The regions that each id visits, in order, from points in a CSV, TSV or Parquet file or in a frame.
 
-        `regions` is a `Grid`, `DenseRegions`, `Polygons` or `Cells` of :mod:`sfumato.data.regions`; neighbouring points
-        in one region are one visit, points in none are left out. `coordinates` ("degrees": x is the longitude, y the
-        latitude; "metres"; "plane": any numbers) are checked. `split` begins a new sequence every "day" (UTC), or after
-        a pause of so many seconds.
+        `regions` is a `Grid`, `DenseRegions`, `Polygons` or `Cells` of :mod:`sfumato.data.places.regions`; neighbouring
+        points in one region are one visit, points in none are left out. `coordinates` ("degrees": x is the longitude, y
+        the latitude; "metres"; "plane": any numbers) are checked. `split` begins a new sequence every "day" (UTC), or
+        after a pause of so many seconds.
         """
-        from sfumato.data.trajectories import PointColumns, map_points_to_regions
+        from sfumato.data.places.trajectories import PointColumns, map_points_to_regions
 
         columns = PointColumns(id, time, x, y)
         arrays = map_points_to_regions(
@@ -183,7 +183,7 @@ class Sequences:
         separator: str | None = None,
     ) -> None:
         """Write the whole file or nothing; without a format the name decides, as in ``read``."""
-        from sfumato.data import sequence_files as files
+        from sfumato.data.items import sequence_files as files
 
         file = Path(path)
         arrays = files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)

@@ -13,13 +13,13 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from sfumato.data.column_labels import ColumnLabels
-from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
-from sfumato.data.hierarchy_builders import parse_builder
-from sfumato.data.rebuild import rebuild_frame
-from sfumato.data.roles import Role, assign_roles
-from sfumato.data.spelled_dates import find_date_forms, read_dates
-from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
+from sfumato.data.cells.spelled_dates import find_date_forms, read_dates
+from sfumato.data.hierarchies.hierarchy import Hierarchy, build_flat_hierarchy
+from sfumato.data.hierarchies.hierarchy_builders import parse_builder
+from sfumato.data.reading.column_labels import ColumnLabels
+from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
+from sfumato.data.roles.role import Role, assign_roles
+from sfumato.data.writing.rebuild import rebuild_frame
 from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 from sfumato.problem_words import suggest_field
@@ -162,7 +162,7 @@ class Table:
     def columns_with(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
-            from sfumato.data.role_lines import explain_missing_roles
+            from sfumato.data.roles.role_lines import explain_missing_roles
 
             raise DataError(explain_missing_roles(self.frame, self.source))
         return tuple(name for name, column_role in self.roles.items() if column_role is role)

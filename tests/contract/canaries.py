@@ -19,7 +19,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 import sfumato as sf
-from sfumato.data.roles import Role
+from sfumato.data.roles.role import Role
 
 _LETTERS = np.array(list("bcdfghjklmnpqrstvwxz"))
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -16,7 +16,7 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.change_kinds import ChangeKind
-from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
+from sfumato.data.generators.population import build_population_hierarchies, generate_population, list_population_roles
 
 if TYPE_CHECKING:
     from tests.contract.column_pairs import Pair

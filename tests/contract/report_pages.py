@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.report.wording import NBSP, format_count, format_percent
+from sfumato.report.words.wording import NBSP, format_count, format_percent
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
 

@@ -17,7 +17,7 @@ from sfumato.workflow import pipeline
 from sfumato.workflow.chain import ProtectedData, apply_methods
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.policy_sections import DataSection, MeasureSection, OutputSection, RolesSection
+from sfumato.workflow.policy_parts.policy_sections import DataSection, MeasureSection, OutputSection, RolesSection
 from tests.contract.examples import Example
 
 

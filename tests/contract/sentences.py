@@ -12,8 +12,8 @@ from dataclasses import asdict
 
 import sfumato as sf
 from sfumato.protect import METHODS
-from sfumato.report.loss_words import describe_method_loss
-from sfumato.report.wording import spell_name
+from sfumato.report.words.loss_words import describe_method_loss
+from sfumato.report.words.wording import spell_name
 from tests.contract.releases import make_all
 
 

@@ -15,9 +15,9 @@ from tests.contract.plain_names import list_avoided
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "arrays", "baskets", "bound_words", "change", "change_kinds", "description", "details", "errors", "field_docs", "frames",
-    "key", "keystream", "kinds", "lazy", "notebook", "parameter_errors", "patterns", "private_file", "problem_words",
-    "progress", "randomness", "release", "rules", "run_secret", "sequences", "table", "text_codes",
+    "arrays", "baskets", "bound_words", "change", "change_kinds", "description", "details", "errors", "field_docs",
+    "frames", "key", "keystream", "kinds", "lazy", "notebook", "parameter_errors", "patterns", "private_file",
+    "problem_words", "progress", "randomness", "release", "rules", "run_secret", "sequences", "table", "text_codes",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
@@ -70,6 +70,18 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
         check_kinds_of_arrays(tree)
     if path.is_relative_to(SOURCE / "protect"):
         check_doors(tree)
+
+
+MOST_MODULES = 30
+
+
+def test_a_package_can_be_surveyed() -> None:
+    for folder in sorted(path.parent for path in MODULES if path.name == "__init__.py"):
+        count = len(list(folder.glob("*.py"))) - 1
+        assert count <= MOST_MODULES, (
+            f"{folder.relative_to(SOURCE.parent)} has {count} modules: put what belongs to one idea into a package of "
+            "its own, and leave the steps or methods that a newcomer looks for at the top"
+        )
 
 
 def check_imports(path: Path, tree: ast.Module) -> None:

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.rebuild import rebuild_frame
+from sfumato.data.writing.rebuild import rebuild_frame
 from sfumato.errors import DataError
-from sfumato.workflow.file_shapes import find_shape, get_shape
+from sfumato.workflow.shapes.file_shapes import find_shape, get_shape
 from sfumato.workflow.verification import read_release
 from tests.contract.canaries import (
     bytes_in_python,

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.attack.anonymity.recoding import Recoding
 from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import CellDifference, KindMeaning, LossMeasure, LossWords
-from sfumato.data.recoding_rules import RecodedColumn
+from sfumato.data.cells.recoding_rules import RecodedColumn
 from sfumato.details import read_details
 from sfumato.errors import ClaimBroken
 from sfumato.measure.change_losses import _MEASURES, measure_change_loss

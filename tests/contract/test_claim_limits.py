@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.details import Details
 from sfumato.protect import METHODS
 from sfumato.release import Claim, Release

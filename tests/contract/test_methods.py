@@ -18,12 +18,12 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.change import ChangeKind
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
-from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.shapes.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_once, released
 from tests.contract.test_attacks import noise

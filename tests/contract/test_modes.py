@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import pytest
 
 import sfumato as sf
-from sfumato.report.wording import NBSP
+from sfumato.report.words.wording import NBSP
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
 from tests.contract.report_pages import COMPARED, percent, read_lines

@@ -495,8 +495,8 @@ def explain_spelling(dated: DatedTable, spelling: str) -> str:
     trial = try_release(dated.example, table)
     example_text = date(2020, 1, 31).strftime(spelling)
     cure = (
-        f'if "{name}" holds text such as {example_text}: read it by data/moments_in_text.py and write it as it was, or '
-        "refuse it with a DataError"
+        f'if "{name}" holds text such as {example_text}: read it by data/cells/moments_in_text.py, write it as it was, '
+        "or refuse it with a DataError"
     )
     if trial.crash:
         return f"it crashes ({trial.crash}) {cure}"

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.change_kinds import CellDifference, LossMeasure
-from sfumato.data.recoding_rules import RecodedColumn
+from sfumato.data.cells.recoding_rules import RecodedColumn
 from sfumato.protect import METHODS
 from tests.contract.examples import Example, people
 from tests.contract.releases import Made, make_all, make_once, released

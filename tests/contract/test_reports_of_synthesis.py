@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.report.wording import format_count
+from sfumato.report.words.wording import format_count
 from tests.contract.examples import Example
 from tests.contract.report_pages import check_both, percent, read_lines, select, select_figures
 from tests.contract.runs import run_example

@@ -20,7 +20,7 @@ from sfumato.protect import METHODS
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.workflow.chain import ProtectedData, apply_methods
-from sfumato.workflow.policy_sections import DataSection
+from sfumato.workflow.policy_parts.policy_sections import DataSection
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people, walks
 from tests.contract.releases import make_once
 from tests.contract.runs import GivenPolicy, policy_of

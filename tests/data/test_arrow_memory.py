@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.data import arrow_memory
-from sfumato.data.arrow_memory import allocate_numbers, borrow_numbers, copy_buffer, copy_numbers
-from sfumato.data.rebuild import rebuild_column
+from sfumato.data.reading import arrow_memory
+from sfumato.data.reading.arrow_memory import allocate_numbers, borrow_numbers, copy_buffer, copy_numbers
+from sfumato.data.writing.rebuild import rebuild_column
 
 
 class Watched(np.ndarray):

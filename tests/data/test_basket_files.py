@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.baskets import BasketFormat, Baskets
-from sfumato.data import basket_files
-from sfumato.data.basket_files import read_fimi, tokenize
+from sfumato.data.items import basket_files
+from sfumato.data.items.basket_files import read_fimi, tokenize
 from sfumato.errors import DataError, PolicyError
 
 SECRET = "7431"

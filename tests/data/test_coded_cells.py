@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.coded_cells import encode_cells, encode_narrowly
+from sfumato.data.cells.coded_cells import encode_cells, encode_narrowly
 
 KINDS: dict[Any, Any] = {
     pl.String: st.text(max_size=3),

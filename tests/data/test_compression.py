@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.data.compression import PACKING_FAULTS, find_packing, open_packed
-from sfumato.data.table_reader import read_frame
+from sfumato.data.reading.compression import PACKING_FAULTS, find_packing, open_packed
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError
 
 CANARY = "ZZSECRETZZ"

@@ -15,12 +15,12 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.source import locate_source, parse_source
-from sfumato.data.table_reader import read_frame
+from sfumato.data.reading.source import locate_source, parse_source
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError, hide_password
+from sfumato.workflow.drafts.policy_draft import locate_data
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.policy_draft import locate_data
 from sfumato.workflow.verification import show_input
 from tests.data.postgres_server import PASSWORD, find_programs, run_server
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.misread_columns import find_decimal_commas
+from sfumato.data.cells.misread_columns import find_decimal_commas
 from tests.command_line import Invoke
 
 ROWS = [("Rossi", 20 + n % 40, f"{n // 7},{n % 7}5", f"1.{n + 100},50", "1,234") for n in range(120)]

@@ -13,7 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sfumato.data.discretization import Discretization, Numbers, cut_at, cut_equal_frequency, cut_equal_width
+from sfumato.data.hierarchies.discretization import (
+    Discretization,
+    Numbers,
+    cut_at,
+    cut_equal_frequency,
+    cut_equal_width,
+)
 from sfumato.errors import DataError, PolicyError
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

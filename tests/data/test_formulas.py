@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.anonymity.composition import read_other
 from sfumato.cli.messages import describe_formulas
-from sfumato.data.formulas import count_formulas, escape_words, find_formulas, unescape_words
-from sfumato.data.table_reader import read_frame
-from sfumato.workflow.file_shapes import describe_text_format, find_shape
+from sfumato.data.reading.table_reader import read_frame
+from sfumato.data.writing.formulas import count_formulas, escape_words, find_formulas, unescape_words
+from sfumato.workflow.shapes.file_shapes import describe_text_format, find_shape
 from sfumato.workflow.verification import read_release
 
 FORMULAS = ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '"=1', "-", "+49 30", "-1,5", "＝1"]
@@ -167,7 +167,7 @@ def test_items_of_baskets_are_escaped_in_the_long_form(tmp_path: Path, form: str
 
 
 def test_verify_refuses_another_count(tmp_path: Path) -> None:
-    from sfumato.workflow.signature import load_signing_key, sign_certificate
+    from sfumato.workflow.signing.signature import load_signing_key, sign_certificate
 
     sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=True)))
     path = tmp_path / "out" / "release" / "certificate.json"

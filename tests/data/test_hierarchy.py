@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import Hierarchy, build_flat_hierarchy, spell_cells
 from sfumato.errors import DataError
 
 CANARY = "ZZSECRETZZ"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.hierarchy_builders import Dates, Intervals, Prefix, Quantiles, Tree, parse_builder
+from sfumato.data.hierarchies.hierarchy import Hierarchy
+from sfumato.data.hierarchies.hierarchy_builders import Dates, Intervals, Prefix, Quantiles, Tree, parse_builder
 from sfumato.errors import DataError, PolicyError, SfumatoError
 
 CANARY = "ZZSECRETZZ"

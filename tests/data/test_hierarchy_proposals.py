@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.hierarchy_builders import parse_builder
-from sfumato.data.hierarchy_proposals import choose_round_widths, count_level_rows, propose_hierarchy
+from sfumato.data.hierarchies.hierarchy_builders import parse_builder
+from sfumato.data.hierarchies.hierarchy_proposals import choose_round_widths, count_level_rows, propose_hierarchy
 
 MONTHS, LIVES = ["month", "quarter", "year"], ["month", "year", "decade"]
 DAYS = [date(2020, 1, 1) + timedelta(days=n) for n in range(0, 1000, 9)]

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.table_reader import read_frame
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError
 
 CANARY = "ZZSECRETZZ"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.label_choice import LONGEST_SET, choose_label, choose_range, estimate_set_length
-from sfumato.data.label_ranges import flag_between, is_range, parse_moments, parse_range, parse_words
-from sfumato.data.moments_in_text import locate_moments, parse_moment
-from sfumato.data.published_labels import Domain
+from sfumato.data.cells.moments_in_text import locate_moments, parse_moment
+from sfumato.data.hierarchies.label_choice import LONGEST_SET, choose_label, choose_range, estimate_set_length
+from sfumato.data.hierarchies.label_ranges import flag_between, is_range, parse_moments, parse_range, parse_words
+from sfumato.data.hierarchies.published_labels import Domain
 
 ZONES = [timezone(timedelta(hours=hours)) for hours in (-7, 0, 1, 5)]
 MOMENTS = {

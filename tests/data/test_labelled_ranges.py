@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.hierarchy_proposals import propose_hierarchy
-from sfumato.data.labelled_ranges import order_labelled_ranges
+from sfumato.data.hierarchies.hierarchy_proposals import propose_hierarchy
+from sfumato.data.hierarchies.labelled_ranges import order_labelled_ranges
 
 AGES = ["<18", "18-27", "28-37", "38-47", "48-64", "65+"]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from sfumato.data.cell_types import type_cells
-from sfumato.data.missing_marks import find_missing_marks
+from sfumato.data.cells.cell_types import type_cells
+from sfumato.data.cells.missing_marks import find_missing_marks
 
 
 def find(**columns: list[str]) -> dict[str, dict[str, int]]:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.data.regions import Polygons
-from sfumato.data.rule_files import read_rule_file
+from sfumato.data.items.rule_files import read_rule_file
+from sfumato.data.places.regions import Polygons
 from sfumato.errors import SfumatoError
 from sfumato.key import Key
 from sfumato.mine.codes.tree_files import read_tree
-from sfumato.workflow.commitment import does_opening_match
+from sfumato.workflow.signing.commitment import does_opening_match
 
 PEOPLE = sf.Table.of({"age": [30, 40]}, roles={"age": "sensitive"})
 READERS: dict[str, Callable[[Path], Any]] = {

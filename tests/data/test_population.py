@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from sfumato.data.population import (
+from sfumato.data.generators.population import (
     DISEASES,
     EDUCATION,
     SALARY_LEVELS,
@@ -21,7 +21,7 @@ from sfumato.data.population import (
     generate_population,
     list_population_roles,
 )
-from sfumato.data.roles import Role, assign_roles
+from sfumato.data.roles.role import Role, assign_roles
 from sfumato.errors import PolicyError
 
 COLUMNS = [

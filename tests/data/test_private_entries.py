@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.arrays import Flags
-from sfumato.data.private_entries import AnyEntries, PrivateEntries, build_private_mask, require_private_mask
+from sfumato.data.cells.private_entries import AnyEntries, PrivateEntries, build_private_mask, require_private_mask
 from sfumato.errors import DataError, PolicyError
 
 FRAME = pl.DataFrame(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.label_ranges import parse_range
-from sfumato.data.published_labels import Domain, format_range, format_set, parse_set
+from sfumato.data.hierarchies.hierarchy import Hierarchy
+from sfumato.data.hierarchies.label_ranges import parse_range
+from sfumato.data.hierarchies.published_labels import Domain, format_range, format_set, parse_set
 from sfumato.errors import DataError
 from tests.brute import HierarchyRows
 from tests.tables import hierarchies

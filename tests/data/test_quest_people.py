@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.data.quest_people import FUNCTIONS, GROUP, RANGES, generate_quest_people, list_quest_roles
+from sfumato.data.generators.quest_people import FUNCTIONS, GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.errors import PolicyError
 from sfumato.table import Table
 

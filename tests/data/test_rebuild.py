@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.long_form import write_table
-from sfumato.data.rebuild import rebuild_column, rebuild_frame
-from sfumato.data.table_writer import Format, write_frame
+from sfumato.data.items.long_form import write_table
+from sfumato.data.writing.rebuild import rebuild_column, rebuild_frame
+from sfumato.data.writing.table_writer import Format, write_frame
 from tests.contract.canaries import bytes_of_arrow, bytes_of_file, leaked
 
 NEWEST = pl.CompatLevel.newest()

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.population import generate_population, list_population_roles
-from sfumato.data.role_proposals import RoleProposal, propose_roles
-from sfumato.data.roles import Role
+from sfumato.data.generators.population import generate_population, list_population_roles
+from sfumato.data.roles.role import Role
+from sfumato.data.roles.role_proposals import RoleProposal, propose_roles
 
 ID, Q, S, N = Role.IDENTIFYING, Role.QUASI_IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE
 

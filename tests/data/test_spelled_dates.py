@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.spelled_dates import find_date_form, read_dates
+from sfumato.data.cells.spelled_dates import find_date_form, read_dates
 from tests.command_line import Invoke
 
 DAYS = [dt.date(1950, 1, 1) + dt.timedelta(days=331 * i) for i in range(60)]

@@ -13,10 +13,10 @@ import pyreadstat
 import pytest
 
 import sfumato as sf
-from sfumato.data.column_labels import ColumnLabels, choose_written_labels
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.table_reader import read_frame, read_labelled
-from sfumato.data.table_writer import Format, write_frame
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.column_labels import ColumnLabels, choose_written_labels
+from sfumato.data.reading.table_reader import read_frame, read_labelled
+from sfumato.data.writing.table_writer import Format, write_frame
 from sfumato.errors import DataError
 from tests.data.foreign_files import PEOPLE, write_survey
 

@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from sfumato.data.table_reader import TextFormat, read_frame
+from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.errors import DataError
 from sfumato.table import Table
 
@@ -126,7 +126,7 @@ def test_right_answers(tmp_path: Path, name: str) -> None:
 )  # fmt: skip
 def test_no_digit_is_lost(tmp_path: Path, cell: str) -> None:
     """A column is a number only if that number is exactly what the cells say."""
-    from sfumato.data.hierarchy import spell_cells
+    from sfumato.data.hierarchies.hierarchy import spell_cells
 
     frame = read(tmp_path, f"a,b\n{cell},x\n{cell},x\n")
     assert [decimal.Decimal(text) for text in spell_cells(frame["a"])] == [decimal.Decimal(cell)] * 2
@@ -342,7 +342,7 @@ def test_types_that_are_no_plain_cells(
         assert '"a"' in str(refused) or " a " in str(refused)
         assert CANARY not in str(refused)
     else:
-        from sfumato.data.hierarchy import spell_cells
+        from sfumato.data.hierarchies.hierarchy import spell_cells
 
         assert spell_cells(table.frame["a"]).len() == 2
     assert "panicked" not in capfd.readouterr().err

@@ -15,9 +15,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.movements import generate_cars, generate_trucks
-from sfumato.data.regions import Bounds
-from sfumato.data.trajectories import map_points_to_regions
+from sfumato.data.generators.movements import generate_cars, generate_trucks
+from sfumato.data.places.regions import Bounds
+from sfumato.data.places.trajectories import map_points_to_regions
 
 POINTS = {
     "id": [7, 7, 7, 7, 3, 3],

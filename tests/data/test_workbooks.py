@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.excel_writer import name_column
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.table_reader import read_frame
-from sfumato.data.table_writer import write_frame
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.table_reader import read_frame
+from sfumato.data.writing.excel_writer import name_column
+from sfumato.data.writing.table_writer import write_frame
 from sfumato.errors import DataError
 from tests.data.foreign_files import PEOPLE, write_workbook
 

@@ -35,7 +35,7 @@ def open_session(options: str = "", master: str = "local[1]") -> Iterator[Any]:
         patch.setenv("SFUMATO_SPARK_MASTER", master)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYSPARK_SUBMIT_ARGS", f"{QUICK} {options} pyspark-shell")
-        from sfumato.engine.spark_session import find_session
+        from sfumato.engine.spark.spark_session import find_session
 
         found = find_session()
         yield found

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.source import parse_source
-from sfumato.data.text_table import TextFormat
+from sfumato.data.reading.source import parse_source
+from sfumato.data.reading.text_table import TextFormat
 from sfumato.engine import server_copy
 from sfumato.engine.staging import open_stored_rows
 from sfumato.errors import DataError
@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_said(table: str, tmp_path: Path) -> None:
 
 def test_a_large_table_is_not_held(table: str) -> None:
     """The server sends rows some at a time."""
-    from sfumato.data.database import open_server_table
+    from sfumato.data.reading.database import open_server_table
 
     with open_server_table(parse_source(table)) as opened:
         first = next(iter(opened.batches))

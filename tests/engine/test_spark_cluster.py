@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import sfumato
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from tests.engine.spark_cluster_job import hash_baskets

@@ -17,7 +17,7 @@ from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
@@ -116,7 +116,7 @@ def test_no_file_of_spark_holds_the_secret(tmp_path: Path, files: Path) -> None:
 
 
 def plan_on_spark(folder: Path, method: Any) -> tuple[StoredPlan, DuckdbRows]:
-    from sfumato.engine.spark_rows import SparkRows
+    from sfumato.engine.spark.spark_rows import SparkRows
 
     paths = [folder / f"{number}.parquet" for number in range(2)]
     for path, part in zip(paths, make_people(60, 2, pl.Int64()).iter_slices(40), strict=True):

@@ -18,7 +18,7 @@ from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.stored_rows import CodeMap, StoredRows, TooManyRows
 from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
@@ -45,7 +45,7 @@ def session() -> Iterator[Any]:
 
 
 def open_both(folder: Path, *parts: pl.DataFrame) -> tuple[DuckdbRows, StoredRows]:
-    from sfumato.engine.spark_rows import SparkRows
+    from sfumato.engine.spark.spark_rows import SparkRows
 
     paths = [folder / f"it's {number}.parquet" for number in range(len(parts))]
     for path, part in zip(paths, parts, strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.data.text_table import TextFormat
+from sfumato.data.reading.text_table import TextFormat
 from sfumato.engine.staging import open_stored_rows
 from sfumato.errors import DataError
 from sfumato.workflow.audit import audit

@@ -14,13 +14,14 @@ import pyarrow as pa
 import pytest
 
 from sfumato import __version__
-from sfumato.engine import file_units, spark_places, spark_rows, spark_tasks
+from sfumato.engine import file_units
 from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
-from sfumato.engine.spark_baskets import GroupTask, write_groups
-from sfumato.engine.spark_places import CountPlacesTask, fits_number, number_values
-from sfumato.engine.spark_rows import SparkRows
-from sfumato.engine.spark_tasks import (
+from sfumato.engine.spark import spark_places, spark_rows, spark_tasks
+from sfumato.engine.spark.spark_baskets import GroupTask, write_groups
+from sfumato.engine.spark.spark_places import CountPlacesTask, fits_number, number_values
+from sfumato.engine.spark.spark_rows import SparkRows
+from sfumato.engine.spark.spark_tasks import (
     ChangeTask,
     ColumnCount,
     ColumnTask,

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.cell_types import TypesOfCells, type_cells
-from sfumato.data.text_table import TextFormat
+from sfumato.data.cells.cell_types import TypesOfCells, type_cells
+from sfumato.data.reading.text_table import TextFormat
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.parquet_writer import write_batches, write_partitioned
 from sfumato.engine.staging import open_stored_rows

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data import line_blocks
+from sfumato.data.reading import line_blocks
 from sfumato.engine import basket_staging, stored_baskets
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.choice import choose_basket_engine

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.engine.value_codes import index_cells
 from sfumato.errors import DataError
 

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 from sfumato.engine import duckdb_rows
 from sfumato.engine.duckdb_rows import DuckdbRows, add_stated_nulls
 from sfumato.engine.stored_rows import CodeMap, MemoryRows, StoredRows

@@ -23,8 +23,8 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 
-from sfumato.data import arrow_worker, binary
-from sfumato.data.table_reader import read_frame
+from sfumato.data.reading import arrow_worker, binary
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import SfumatoError
 
 CANARY = "ZZSECRETZZ"

@@ -25,9 +25,9 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.report import page
 from sfumato.workflow.audit import audit
+from sfumato.workflow.drafts.toml_text import write_value
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.toml_text import write_value
 from sfumato.workflow.verification import verify
 from tests.data.postgres_server import find_programs, run_server
 from tests.data.test_databases import with_password

@@ -36,7 +36,8 @@ def _work(job: dict[str, Any]) -> None:
 
     from sfumato.cli.entry import main
     from sfumato.progress import listen_to_progress
-    from sfumato.workflow import folder, leftovers, manifest, publication
+    from sfumato.workflow import folder
+    from sfumato.workflow.folders import leftovers, manifest, publication
 
     if job.get("kill_at_line"):
         files = {str(module.__file__) for module in (folder, leftovers, manifest, publication)}

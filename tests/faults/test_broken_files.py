@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.table_reader import read_frame
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError
 from sfumato.workflow.pipeline import Run, run
 from sfumato.workflow.policy import Policy
@@ -292,7 +292,7 @@ def test_a_ragged_file_never_aborts_the_process(tmp_path: Path) -> None:
     path = tmp_path / "ragged.csv"
     path.write_text("a,b\n" + "1,2\n" * 3_000 + "1\n" + "1,2\n" * 3_000, encoding="utf-8")
     script = (
-        "import sys\nfrom sfumato.data.table_reader import read_frame\nfrom sfumato.errors import DataError\n"
+        "import sys\nfrom sfumato.data.reading.table_reader import read_frame\nfrom sfumato.errors import DataError\n"
         "try:\n    read_frame(sys.argv[1])\nexcept DataError as error:\n    print(error)\n    sys.exit(3)\n"
     )
     for _ in range(8):

@@ -13,9 +13,9 @@ import duckdb
 import polars as pl
 import pytest
 
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.table_reader import read_frame
-from sfumato.data.table_writer import Format, write_frame
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.table_reader import read_frame
+from sfumato.data.writing.table_writer import Format, write_frame
 from sfumato.errors import DataError
 from sfumato.table import Table
 from tests.data.foreign_files import write_survey

@@ -15,7 +15,7 @@ import pytest
 
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import load_signing_key
+from sfumato.workflow.signing.signature import load_signing_key
 from sfumato.workflow.verification import verify
 
 CANARY = "ZZSECRETZZ"

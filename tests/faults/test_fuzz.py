@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.table_reader import TextFormat, read_frame
+from sfumato.data.hierarchies.hierarchy import Hierarchy
+from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.errors import SfumatoError
 from sfumato.table import Table
 from sfumato.workflow.policy import Policy
@@ -177,8 +177,8 @@ def test_any_bytes_as_a_table(content: bytes, text: TextFormat) -> None:
 @given(tables(), st.integers(1, 4), st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from(MEANINGS))
 def test_any_table_generalized(content: bytes, k: int, limit: float, missing: str) -> None:
     """What is read can be protected; what is claimed holds when written and read again."""
-    from sfumato.data.table_writer import choose_missing_mark, write_frame
-    from sfumato.workflow.file_shapes import describe_text_format
+    from sfumato.data.writing.table_writer import choose_missing_mark, write_frame
+    from sfumato.workflow.shapes.file_shapes import describe_text_format
 
     path = FOLDER / "table2.csv"
     path.write_bytes(content)

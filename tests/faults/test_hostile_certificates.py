@@ -19,7 +19,7 @@ from sfumato.measure.checks import CHECKS
 from sfumato.workflow.certificate import MOST_CLAIMS, MOST_FILES
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verification import MOST_PROBLEMS, verify
 from tests.faults.test_tampering import body_of, refused, resign, set_in
 

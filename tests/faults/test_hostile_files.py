@@ -22,11 +22,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import sfumato as sf
-from sfumato.data.file_limits import MOST_COLUMNS, compute_unpack_limit
-from sfumato.data.table_reader import read_frame
+from sfumato.data.reading.file_limits import MOST_COLUMNS, compute_unpack_limit
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError
 from sfumato.workflow.certificate import Certificate
-from sfumato.workflow.signature import read_signer, sign_certificate
+from sfumato.workflow.signing.signature import read_signer, sign_certificate
 
 CANARY = "ZZSECRETZZ"
 HARNESS = Path(__file__).with_name("binary_harness.py")

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.leftovers import finish_interrupted
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.leftovers import finish_interrupted
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verification import verify
 
 CANARY = "ZZSECRETZZ"

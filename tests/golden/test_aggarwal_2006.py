@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.cells import TableCells
 from sfumato.protect.entries.entry_ledger import EntryLedger, RuleMining, RuleQuestion
 from sfumato.protect.entries.grades import WeighingOptions, blank_heaviest_first, run_grades

@@ -69,10 +69,10 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     """All 540 nodes over five of the columns, against the search."""
     from itertools import product
 
-    from sfumato.protect.anonymity.grouping import Grouping
-    from sfumato.protect.anonymity.lattice import find_optimal_node
-    from sfumato.protect.anonymity.metrics import compute_loss, make_metric
-    from sfumato.protect.anonymity.model_judge import ModelJudge
+    from sfumato.protect.anonymity.models.model_judge import ModelJudge
+    from sfumato.protect.anonymity.search.grouping import Grouping
+    from sfumato.protect.anonymity.search.lattice import find_optimal_node
+    from sfumato.protect.anonymity.search.metrics import compute_loss, make_metric
 
     columns = ("sex", "age", "race", "education", "marital-status")
     table = adult(shared_data, (*columns, "salary-class"))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
+from sfumato.data.generators.population import build_population_hierarchies, generate_population, list_population_roles
 
 ROLES = {"a": "quasi_identifying", "b": "quasi_identifying", "y": "sensitive"}
 Rows = list[tuple[Any, ...]]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.published_labels import Domain
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure import classification as module
 from sfumato.measure.classification import MODELS, Accuracy, classification_accuracy

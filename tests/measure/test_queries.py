@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.published_labels import format_range, format_set
+from sfumato.data.hierarchies.published_labels import format_range, format_set
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure import queries as module
 from sfumato.measure.queries import AggregateQuery, QueryErrors, query_accuracy

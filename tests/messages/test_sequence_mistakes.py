@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.data.time_columns import explain_no_times
+from sfumato.data.cells.time_columns import explain_no_times
 from tests.command_line import Invoke
 
 POINTS = {"id": [1, 1], "time": [0, 1], "x": [0, 9], "y": [0, 9]}

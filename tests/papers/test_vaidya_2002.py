@@ -9,7 +9,7 @@ import pytest
 from papers.registry import list_studies
 from papers.study import Setting
 from papers.vaidya_2002.security import count_disguised, count_vectors
-from sfumato.parties.algebraic_product import disguise, draw_coefficients
+from sfumato.parties.protocols.algebraic_product import disguise, draw_coefficients
 
 STUDIES = list_studies()
 

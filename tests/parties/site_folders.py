@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.parties.certificates import make_identity
-from sfumato.parties.tls_network import Connecting, SiteAddress
+from sfumato.parties.transport.certificates import make_identity
+from sfumato.parties.transport.tls_network import Connecting, SiteAddress
 
 NAMES = ("east", "north", "south")
 BASKETS = {

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
-from sfumato.parties.alignment import align_by_key, align_by_number
-from sfumato.parties.message import decode_frame
-from sfumato.parties.network import Network, Tap, run_sites
+from sfumato.parties.protocols.alignment import align_by_key, align_by_number
+from sfumato.parties.transport.message import decode_frame
+from sfumato.parties.transport.network import Network, Tap, run_sites
 
 
 def align(sites: list[list[bytes]], tap: Tap | None = None) -> list[list[bytes]]:

@@ -8,8 +8,16 @@ import sys
 import pytest
 
 from sfumato.errors import PartyError
-from sfumato.parties import group as groups
-from sfumato.parties.group import Edwards, Group, Ristretto, get_group, multiply_all, pack_points, unpack_points
+from sfumato.parties.arithmetic import group as groups
+from sfumato.parties.arithmetic.group import (
+    Edwards,
+    Group,
+    Ristretto,
+    get_group,
+    multiply_all,
+    pack_points,
+    unpack_points,
+)
 
 BOTH = pytest.mark.parametrize("group", [Ristretto(), Edwards()], ids=lambda group: str(group.name))
 

@@ -15,10 +15,10 @@ import sfumato as sf
 from sfumato.baskets import Item
 from sfumato.errors import PartyError, PolicyError
 from sfumato.parties.horizontal import JointQuestion, mine_site, read_integer
-from sfumato.parties.message import decode_frame
-from sfumato.parties.network import Network, run_sites
+from sfumato.parties.protocols.threshold import Protocol
 from sfumato.parties.result import JointResult
-from sfumato.parties.threshold import Protocol
+from sfumato.parties.transport.message import decode_frame
+from sfumato.parties.transport.network import Network, run_sites
 from sfumato.public.thresholds import Support
 
 HOSPITALS = [

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import PartyError, PolicyError
-from sfumato.parties.group import get_group
+from sfumato.parties.arithmetic.group import get_group
 from sfumato.parties.joint_anonymity import list_points
-from sfumato.parties.network import Network
+from sfumato.parties.transport.network import Network
 
 Row = tuple[int | None, str]
 

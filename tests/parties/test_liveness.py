@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import PartyError
-from sfumato.parties.group import map_over_points
-from sfumato.parties.liveness import Activity, SignsOfLife, follow_activity, stop_if_failed
-from sfumato.parties.message import HEAD, VERSION
-from sfumato.parties.network import compute
-from sfumato.parties.tls_network import TlsNetwork, drain_writer, read_network_frame
+from sfumato.parties.arithmetic.group import map_over_points
+from sfumato.parties.transport.liveness import Activity, SignsOfLife, follow_activity, stop_if_failed
+from sfumato.parties.transport.message import HEAD, VERSION
+from sfumato.parties.transport.network import compute
+from sfumato.parties.transport.tls_network import TlsNetwork, drain_writer, read_network_frame
 from tests.parties.site_folders import SiteFolder, make_folders
 from tests.parties.test_tls_network import run_all
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
-from sfumato.parties.message import HEAD, VERSION, Array, Envelope, Message, decode_frame, encode_frame
-from sfumato.parties.network import LocalNetwork, Network, Wires, run_sites
+from sfumato.parties.transport.message import HEAD, VERSION, Array, Envelope, Message, decode_frame, encode_frame
+from sfumato.parties.transport.network import LocalNetwork, Network, Wires, run_sites
 
 ENVELOPE = Envelope("session", "a", "b", 0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.arrays import Words
 from sfumato.errors import PartyError
-from sfumato.parties.packed_cipher import (
+from sfumato.parties.arithmetic.packed_cipher import (
     SLOTS,
     KeyHolder,
     Multiplier,

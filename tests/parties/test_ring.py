@@ -8,9 +8,9 @@ import pytest
 
 from sfumato.arrays import Flags, Ints
 from sfumato.errors import PartyError
-from sfumato.parties.message import decode_frame
-from sfumato.parties.network import Network, Tap, run_sites
-from sfumato.parties.ring import compare_ring_sums
+from sfumato.parties.protocols.ring import compare_ring_sums
+from sfumato.parties.transport.message import decode_frame
+from sfumato.parties.transport.network import Network, Tap, run_sites
 
 
 def compare(terms: list[list[int]], bits: int, tap: Tap | None = None) -> list[Flags]:

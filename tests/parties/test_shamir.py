@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.errors import PartyError
-from sfumato.parties import field, shamir
-from sfumato.parties.field import PRIME
-from sfumato.parties.network import Network, run_sites
-from sfumato.parties.shamir import SharedNumbers, compare_shared_sums, compute_coefficients, evaluate_polynomial
-from sfumato.parties.sums import add_integers
+from sfumato.parties.arithmetic import field, shamir
+from sfumato.parties.arithmetic.field import PRIME
+from sfumato.parties.arithmetic.shamir import (
+    SharedNumbers,
+    compare_shared_sums,
+    compute_coefficients,
+    evaluate_polynomial,
+)
+from sfumato.parties.protocols.sums import add_integers
+from sfumato.parties.transport.network import Network, run_sites
 from sfumato.randomness import Randomness
 
 RESIDUES = st.one_of(st.integers(0, PRIME - 1), st.sampled_from([0, 1, 2, PRIME - 1, PRIME - 2, PRIME // 2, 1 << 60]))

@@ -16,11 +16,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, PartyError
-from sfumato.parties.certificates import make_identity, read_site_certificate
 from sfumato.parties.horizontal import JointQuestion, mine_site
-from sfumato.parties.message import HEAD, VERSION, Envelope, Message, encode_frame
-from sfumato.parties.network import Network
-from sfumato.parties.tls_network import TlsNetwork, open_network
+from sfumato.parties.transport.certificates import make_identity, read_site_certificate
+from sfumato.parties.transport.message import HEAD, VERSION, Envelope, Message, encode_frame
+from sfumato.parties.transport.network import Network
+from sfumato.parties.transport.tls_network import TlsNetwork, open_network
 from tests.parties.site_folders import BASKETS, SiteFolder, make_connecting, make_folders
 
 Part = Callable[[TlsNetwork], Awaitable[object]]

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
-from sfumato.parties import union
-from sfumato.parties.group import get_group
-from sfumato.parties.message import decode_frame
-from sfumato.parties.network import Network, Tap, run_sites
-from sfumato.parties.passed_union import unite_by_passing
-from sfumato.parties.union import unite_privately
+from sfumato.parties.arithmetic.group import get_group
+from sfumato.parties.protocols import union
+from sfumato.parties.protocols.passed_union import unite_by_passing
+from sfumato.parties.protocols.union import unite_privately
+from sfumato.parties.transport.message import decode_frame
+from sfumato.parties.transport.network import Network, Tap, run_sites
 
 
 def unite(

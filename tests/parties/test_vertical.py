@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.arrays import Flags
 from sfumato.errors import DataError, PartyError, PolicyError
-from sfumato.parties import scalar_product
-from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters
-from sfumato.parties.alignment import align_by_number
-from sfumato.parties.common_names import refuse_common_names
-from sfumato.parties.message import decode_frame
-from sfumato.parties.network import Network, run_sites
+from sfumato.parties.protocols import scalar_product
+from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters
+from sfumato.parties.protocols.alignment import align_by_number
+from sfumato.parties.protocols.common_names import refuse_common_names
+from sfumato.parties.protocols.scalar_product import PackedProducts, Pair, compare_shares, open_products, plan_batches
 from sfumato.parties.result import JointResult
-from sfumato.parties.scalar_product import PackedProducts, Pair, compare_shares, open_products, plan_batches
+from sfumato.parties.transport.message import decode_frame
+from sfumato.parties.transport.network import Network, run_sites
 from sfumato.parties.vertical import VerticalProtocol, VerticalQuestion, mine_vertical_site
 from sfumato.public.thresholds import Support
 

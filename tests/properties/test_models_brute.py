@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.protect.anonymity.models import (
+from sfumato.protect.anonymity.models.class_models import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,

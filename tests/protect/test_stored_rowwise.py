@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.engine.sent_task import pack_task, unpack_task
+from sfumato.engine.spark.sent_task import pack_task, unpack_task
 from sfumato.engine.stored_rows import MemoryRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import SfumatoError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato.attack import ATTACKS
-from sfumato.report.attack_stories import join_columns, tell_attack
+from sfumato.report.words.attack_stories import join_columns, tell_attack
 
 ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "sex": "quasi_identifying", "disease": "sensitive"}
 BODY: dict[str, Any] = {"roles": ROLES, "public": {}, "claims": []}

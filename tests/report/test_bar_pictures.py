@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sfumato.report.bar_pictures import RiskBar, draw_crowds, draw_distribution, draw_histogram, draw_risks
-from sfumato.report.pictures import PALETTE
-from sfumato.report.svg import cut_words, estimate_width
-from sfumato.report.ticks import choose_ticks, format_share, format_tick, list_decades, round_up_end
+from sfumato.report.pictures.bar_pictures import RiskBar, draw_crowds, draw_distribution, draw_histogram, draw_risks
+from sfumato.report.pictures.rendering import PALETTE
+from sfumato.report.pictures.svg import cut_words, estimate_width
+from sfumato.report.pictures.ticks import choose_ticks, format_share, format_tick, list_decades, round_up_end
 
 BEFORE, AFTER = PALETTE["before"][0], PALETTE["accent"][0]
 HIGH = RiskBar("originals", 0.5, 0.45, 0.55, "50 %", "before")

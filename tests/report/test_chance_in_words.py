@@ -13,9 +13,15 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import Change, ChangeKind, describe_changes
-from sfumato.report import content, findings, loss_words, wording
-from sfumato.report.noise_pictures import AnswerShare, draw_answer_shares, draw_densities, draw_recovered_values
-from sfumato.report.pictures import PALETTE
+from sfumato.report import content
+from sfumato.report.pictures.noise_pictures import (
+    AnswerShare,
+    draw_answer_shares,
+    draw_densities,
+    draw_recovered_values,
+)
+from sfumato.report.pictures.rendering import PALETTE
+from sfumato.report.words import findings, loss_words, wording
 from sfumato.workflow import pipeline
 from sfumato.workflow.policy import Policy
 
@@ -275,7 +281,7 @@ def test_labels_of_legends_are_ink(kind: str) -> None:
     edges, values = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5])
     dense = {"originals": (edges, values), "release": (edges, values), "estimate": (edges, values)}
     if kind == "strangers":
-        from sfumato.report.synthesis_section import _build_comparison_figure
+        from sfumato.report.sections.synthesis_section import _build_comparison_figure
 
         svg = _build_comparison_figure("t", "c", (("equal", 0, 0),), wording.format_count).svg
         assert svg.count(">0</text>") == 2

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sfumato.report.entry_pictures import (
+from sfumato.report.pictures.entry_pictures import (
     BANDS,
     COLUMNS,
     ROWS_ALONE,
@@ -18,8 +18,8 @@ from sfumato.report.entry_pictures import (
     draw_blanking_curve,
     draw_exposure_by_column,
 )
-from sfumato.report.pictures import PALETTE
-from sfumato.report.rule_pictures import SPOTS, RuleSpot, draw_rules_before_and_after
+from sfumato.report.pictures.rendering import PALETTE
+from sfumato.report.pictures.rule_pictures import SPOTS, RuleSpot, draw_rules_before_and_after
 
 PRIVATE, BLANKED, WARN = (PALETTE[name][0] for name in ("before", "accent", "warn"))
 HOSTILE = "</text><script>\"'`${x}\\\u2028"
@@ -113,7 +113,7 @@ def test_many_rules_are_gathered() -> None:
 
 @pytest.mark.parametrize("confidence", [0.6, 1.0])
 def test_squares_never_lie_across_a_threshold(confidence: float) -> None:
-    from sfumato.report.rule_pictures import _PanelFrame
+    from sfumato.report.pictures.rule_pictures import _PanelFrame
 
     all_of_them = [RuleSpot(confidence, 10), RuleSpot(confidence - 0.001, 9), RuleSpot(1.0, 5000), RuleSpot(0.0, 1)]
     frame = _PanelFrame.of(all_of_them, confidence, 10)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import sfumato as sf
-from sfumato.report.grid_pictures import _Cell, _choose_ticks, _list_cells, _shift, draw_grid_figures
+from sfumato.report.pictures.grid_pictures import _Cell, _choose_ticks, _list_cells, _shift, draw_grid_figures
 
 
 def test_cells_are_drawn_before_and_after() -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.report.hidden_names import describe_lost_itemsets, describe_secrets
+from sfumato.report.sections.hidden_names import describe_lost_itemsets, describe_secrets
 from sfumato.workflow import pipeline
 from sfumato.workflow.policy import Policy
 

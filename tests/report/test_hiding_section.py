@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import sfumato as sf
-from sfumato.report.hiding_section import build_hiding_section, build_pattern_section
 from sfumato.report.run_account import ReportSection
+from sfumato.report.sections.hiding_section import build_hiding_section, build_pattern_section
 
 AS_PRINTED = sf.Baskets.of([list(basket) for basket in ("ABC", "ABC", "A", "A", "B", "B")])
 """By hand, at support 2 and confidence 0.7: AB ==> C has 2 of 2, and ISLF looks at rules of two items only."""

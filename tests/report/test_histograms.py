@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from sfumato.report.distributions import BINS, show_distributions
+from sfumato.report.pictures.distributions import BINS, show_distributions
 from tests.report.test_report import account
 
 AGES = [20 + n % 60 for n in range(600)]

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
 from sfumato.mine.patterns.classifier_tree import TreeNode, build_classifier_tree
-from sfumato.report.model_pictures import MOST_NODES, draw_tree
-from sfumato.report.model_section import LISTED, build_model_section
-from sfumato.report.rule_repair_section import build_rule_repair_section, build_withheld_splits_section
+from sfumato.report.pictures.model_pictures import MOST_NODES, draw_tree
 from sfumato.report.run_account import ReportFigure, ReportSection
-from sfumato.report.sections import build_outgoing_sections, make_sections
-from sfumato.report.wording import NBSP
+from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
+from sfumato.report.sections.model_section import LISTED, build_model_section
+from sfumato.report.sections.rule_repair_section import build_rule_repair_section, build_withheld_splits_section
+from sfumato.report.words.wording import NBSP
 from tests.contract.examples import TWELVE
 
 BASKETS = sf.Baskets.of([list(basket) for basket in TWELVE])

@@ -12,10 +12,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.details import read_details
-from sfumato.report.noise_section import build_estimates_section, build_filtered_section
 from sfumato.report.run_account import ReportSection
-from sfumato.report.sections import make_sections
-from sfumato.report.synthesis_section import build_synthesis_section
+from sfumato.report.sections.chosen_sections import make_sections
+from sfumato.report.sections.noise_section import build_estimates_section, build_filtered_section
+from sfumato.report.sections.synthesis_section import build_synthesis_section
 
 CHANCE = sf.Randomness.seeded
 

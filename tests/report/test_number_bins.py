@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.report.number_bins import NumberCells, are_digits_codes, choose_bins, parse_cells
+from sfumato.report.pictures.number_bins import NumberCells, are_digits_codes, choose_bins, parse_cells
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-1000, 1000).map(float)
 

@@ -19,15 +19,16 @@ from hypothesis import strategies as st
 from sfumato.attack import Outcome
 from sfumato.details import AnonymityDetails
 from sfumato.measure import class_size_counts, distribution
-from sfumato.report import RunAccount, render_report, wording
+from sfumato.report import RunAccount, render_report
 from sfumato.report.content import BINS, compute_crowd_shares, list_gates, list_parameters
-from sfumato.report.pictures import PALETTE
-from sfumato.report.verdict_words import _describe_shut_gate
+from sfumato.report.pictures.rendering import PALETTE
+from sfumato.report.words import wording
+from sfumato.report.words.verdict_words import _describe_shut_gate
 from sfumato.table import Table
 from sfumato.workflow import pipeline
 from sfumato.workflow.outgoing import build_outgoing_certificate
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.run_summary import gather_outgoing_account
+from sfumato.workflow.summary.run_summary import gather_outgoing_account
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7*7*7 }}"
 VOID = {"meta", "br", "link", "img", "hr", "input", "path", "line", "rect", "circle"}

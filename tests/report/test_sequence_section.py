@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import sfumato as sf
-from sfumato.report.findings import list_claims
-from sfumato.report.linking_curve import draw_linking_curve
-from sfumato.report.loss_words import LOSSES
-from sfumato.report.pictures import PALETTE
+from sfumato.report.pictures.linking_curve import draw_linking_curve
+from sfumato.report.pictures.rendering import PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
-from sfumato.report.sequence_section import build_outgoing_sequence_section, build_sequence_section
+from sfumato.report.sections.sequence_section import build_outgoing_sequence_section, build_sequence_section
+from sfumato.report.words.findings import list_claims
+from sfumato.report.words.loss_words import LOSSES
 
 NBSP = "\u00a0"
 WALKS = sf.Sequences.of([list("abcde")] * 3 + [list("abcdf")])

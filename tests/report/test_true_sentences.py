@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import sfumato as sf
-from sfumato.report import loss_words, wording
-from sfumato.report.entry_section import _describe_blanking
+from sfumato.report.sections.entry_section import _describe_blanking
+from sfumato.report.words import loss_words, wording
 from sfumato.workflow import pipeline
 from sfumato.workflow.outgoing import STEP
 from sfumato.workflow.policy import Policy

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 from sfumato import measure
-from sfumato.protect.anonymity.distinct_rows import DistinctTuples
 from sfumato.protect.anonymity.explain import (
     explain_distinct_rows,
     explain_levels,
@@ -22,16 +21,18 @@ from sfumato.protect.anonymity.explain import (
 )
 from sfumato.protect.anonymity.generalize import Generalize
 from sfumato.protect.anonymity.k_optimize import KOptimize
-from sfumato.protect.anonymity.models import KAnonymity, LDiversity
+from sfumato.protect.anonymity.models.class_models import KAnonymity, LDiversity
 from sfumato.protect.anonymity.partition import Partition
+from sfumato.protect.anonymity.search.distinct_rows import DistinctTuples
 from sfumato.protect.method import Method
 from sfumato.table import Table
-from sfumato.workflow import advice, early_start, side_process
-from sfumato.workflow.advice import advise_on_loss
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.side_process import find_prepared, prepare_process
-from sfumato.workflow.side_work import SideWork, ask_early, begin_side_work
+from sfumato.workflow.second_process import early_start, side_process
+from sfumato.workflow.second_process.side_process import find_prepared, prepare_process
+from sfumato.workflow.second_process.side_work import SideWork, ask_early, begin_side_work
+from sfumato.workflow.summary import advice
+from sfumato.workflow.summary.advice import advise_on_loss
 
 ROLES = {"age": "quasi_identifying", "born": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
 FIVE = (KAnonymity(k=5),)

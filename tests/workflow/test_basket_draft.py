@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from sfumato.baskets import Baskets
-from sfumato.workflow.basket_draft import ENOUGH_ITEMSETS, MOST_ITEMSETS, choose_support
+from sfumato.workflow.drafts.basket_draft import ENOUGH_ITEMSETS, MOST_ITEMSETS, choose_support
 
 
 def test_dense_baskets_get_a_support_at_which_few_itemsets_are_frequent() -> None:

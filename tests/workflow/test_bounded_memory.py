@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 
 LIMIT = 3 << 30
 """Of the addresses that a process may write to: libraries, threads and allocators reserve 1.5 GB of them unused."""

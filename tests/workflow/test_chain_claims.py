@@ -14,7 +14,7 @@ import sfumato as sf
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.policy_sections import DataSection
+from sfumato.workflow.policy_parts.policy_sections import DataSection
 from tests.contract.runs import GivenPolicy
 
 

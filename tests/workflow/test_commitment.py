@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.workflow.commitment import commit_to_files, does_opening_match
+from sfumato.workflow.signing.commitment import commit_to_files, does_opening_match
 from sfumato.workflow.verification import show_input
 
 POLICY = """

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.workflow.draft_source import DraftSource, LongColumns
-from sfumato.workflow.event_columns import find_ignored_time, find_time_column
+from sfumato.workflow.drafts.draft_source import DraftSource, LongColumns
+from sfumato.workflow.drafts.event_columns import find_ignored_time, find_time_column
 
 WALKS = [("home", "bus", "work"), ("home", "work", "gym"), ("home", "school")]
 ROWS = [(person, place, 7 + hour) for person in range(24) for hour, place in enumerate(WALKS[person % 3])]

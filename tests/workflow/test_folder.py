@@ -18,11 +18,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.workflow import folder, folder_lock, leftovers, publication
+from sfumato.workflow import folder
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
-from sfumato.workflow.leftovers import finish_interrupted
-from sfumato.workflow.manifest import Manifest, hash_file
-from sfumato.workflow.signature import load_signing_key
+from sfumato.workflow.folders import folder_lock, leftovers, publication
+from sfumato.workflow.folders.leftovers import finish_interrupted
+from sfumato.workflow.folders.manifest import Manifest, hash_file
+from sfumato.workflow.signing.signature import load_signing_key
 
 
 @pytest.fixture(autouse=True)

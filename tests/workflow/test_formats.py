@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli.commands import app
-from sfumato.data.table_writer import write_frame
+from sfumato.data.writing.table_writer import write_frame
 from sfumato.errors import DataError
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy

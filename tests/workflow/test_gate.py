@@ -10,7 +10,7 @@ import pytest
 from sfumato.attack import Linking, Outcome
 from sfumato.workflow.gate import compare_limits, list_refusals
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.policy_sections import DataSection
+from sfumato.workflow.policy_parts.policy_sections import DataSection
 
 GENERALIZE = {"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}]}
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.hierarchy_builders import Prefix, Quantiles
+from sfumato.data.hierarchies.hierarchy_builders import Prefix, Quantiles
 from sfumato.errors import DataError
 from sfumato.workflow.policy import Policy
 

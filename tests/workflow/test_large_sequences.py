@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
-from sfumato.workflow import large_sequences
-from sfumato.workflow.large_sequences import parse_plain_text, read_sequences, write_sequences
+from sfumato.workflow.shapes import large_sequences
+from sfumato.workflow.shapes.large_sequences import parse_plain_text, read_sequences, write_sequences
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 NUMBERS = st.integers(0, 20_000_000)

@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli.commands import run_commands
-from sfumato.workflow.draft_source import detect_shape
+from sfumato.workflow.drafts.draft_source import detect_shape
 
 POINTS = pl.DataFrame(
     {

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.population import generate_population
-from sfumato.workflow.draft_methods import PURPOSES, bound_drafted_share, round_down
-from sfumato.workflow.draft_source import DraftSource, detect_shape
+from sfumato.data.generators.population import generate_population
+from sfumato.workflow.drafts.draft_methods import PURPOSES, bound_drafted_share, round_down
+from sfumato.workflow.drafts.draft_source import DraftSource, detect_shape
 from sfumato.workflow.pipeline import run
 
 CANARY = "ZZSECRETZZ"
@@ -146,8 +146,8 @@ def test_alternatives_take_effect_without_their_marks(tmp_path: Path) -> None:
 def test_a_skewed_sensitive_column_gets_no_l_diversity() -> None:
     """Otherwise each class must hold one of the two people in sixty, and half of the table is lost."""
     frame = pl.DataFrame({"age": list(range(60)), "ill": ["no"] * 58 + ["yes"] * 2, "disease": ["flu", "gout"] * 30})
-    from sfumato.data.role_proposals import propose_roles
-    from sfumato.workflow.draft_methods import DraftTable
+    from sfumato.data.roles.role_proposals import propose_roles
+    from sfumato.workflow.drafts.draft_methods import DraftTable
 
     proposals = tuple(propose_roles(frame.rename({"ill": "hiv"})))
     table = DraftTable("people", frame.rename({"ill": "hiv"}), proposals, 5)

@@ -11,9 +11,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import ClaimBroken
-from sfumato.workflow import read_back as module
-from sfumato.workflow.file_shapes import TableShape
-from sfumato.workflow.read_back import read_back, reads_back_exactly
+from sfumato.workflow.shapes import read_back as module
+from sfumato.workflow.shapes.file_shapes import TableShape
+from sfumato.workflow.shapes.read_back import read_back, reads_back_exactly
 
 FRAME = pl.DataFrame(
     {

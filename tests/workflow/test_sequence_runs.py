@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.workflow.attack_run import attack_again
-from sfumato.workflow.sequence_utility import choose_compared_support
+from sfumato.workflow.summary.sequence_utility import choose_compared_support
 from sfumato.workflow.verification import read_release
 from tests.contract.examples import walks
 from tests.faults.test_tampering import resign

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.workflow.attack_run import attack_again
-from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.shapes.file_shapes import find_shape
 
 SECRET = "zzbeer"
 

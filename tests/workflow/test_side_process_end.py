@@ -8,7 +8,7 @@ import sys
 
 SCRIPT = """
 import signal, time
-from sfumato.workflow import side_process
+from sfumato.workflow.second_process import side_process
 
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as the command line does, for `| head`
 side_process._START = "import time; time.sleep(60)"

@@ -16,14 +16,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from sfumato.errors import DataError, SfumatoError
-from sfumato.workflow.certificate_text import (
+from sfumato.workflow.signing.certificate_text import (
     DEEPEST_NESTING,
     LONGEST_INTEGER,
     add_signature,
     parse_certificate,
     spell_body,
 )
-from sfumato.workflow.signature import (
+from sfumato.workflow.signing.signature import (
     check_signature,
     find_home,
     format_public_key,
@@ -63,7 +63,7 @@ def test_where_home_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_first_use_by_many_at_once(own_home: Path) -> None:
     script = (
-        "import sys; sys.stdin.readline()\nfrom sfumato.workflow.signature import "
+        "import sys; sys.stdin.readline()\nfrom sfumato.workflow.signing.signature import "
         "*\nprint(format_public_key(load_signing_key()))"
     )
     processes = [

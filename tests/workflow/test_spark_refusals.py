@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.engine.spark_session import explain_failure, list_local_options, require_spark
+from sfumato.engine.spark.spark_session import explain_failure, list_local_options, require_spark
 from sfumato.errors import DataError, PolicyError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.pipeline import run

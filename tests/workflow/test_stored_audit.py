@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 from sfumato.errors import DataError, PolicyError
 from sfumato.workflow import audit
 from tests.command_line import Invoke
@@ -70,7 +70,7 @@ def test_no_step_of_an_audit_reads_the_whole_file(
     def read_all(*_: object, **__: object) -> None:
         raise AssertionError("the file was read into memory")
 
-    monkeypatch.setattr("sfumato.workflow.draft_source.read_frame", read_all)
+    monkeypatch.setattr("sfumato.workflow.drafts.draft_source.read_frame", read_all)
     done = invoke("audit", str(tmp_path / "people.parquet"), "--engine", "duckdb", "--quasi", "age,sex")
     assert done.code == 0, done.err
     assert "300 people" in done.out

@@ -14,10 +14,10 @@ import sfumato as sf
 from sfumato.engine import stored_baskets
 from sfumato.errors import PolicyError
 from sfumato.workflow.certificate import Certificate
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import load_signing_key, sign_certificate
+from sfumato.workflow.signing.signature import load_signing_key, sign_certificate
 from sfumato.workflow.verification import verify
 from tests.command_line import Invoke
 from tests.protect.baskets.test_stored_hiding import draw_baskets

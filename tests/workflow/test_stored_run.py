@@ -13,10 +13,10 @@ import sfumato as sf
 from sfumato.attack import Homogeneity, Linking
 from sfumato.errors import PolicyError
 from sfumato.workflow.certificate import Certificate
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import load_signing_key, sign_certificate
+from sfumato.workflow.signing.signature import load_signing_key, sign_certificate
 from sfumato.workflow.verification import verify
 from tests.command_line import Invoke
 from tests.protect.anonymity.test_stored_generalize import people
@@ -129,8 +129,8 @@ def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> Non
 
 def test_a_release_larger_than_memory_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
-    monkeypatch.setattr("sfumato.data.file_limits._get_half_of_memory", lambda: 1)
-    monkeypatch.setattr("sfumato.data.file_limits._LEAST", 1)
+    monkeypatch.setattr("sfumato.data.reading.file_limits._get_half_of_memory", lambda: 1)
+    monkeypatch.setattr("sfumato.data.reading.file_limits._LEAST", 1)
     assert any("unpacks to more than" in problem for problem in verify(done.out, engine="memory").problems)
     assert verify(done.out, engine="duckdb").holds
 

@@ -124,7 +124,7 @@ def audit_command(
 ) -> None:
     """Show what is at risk in a file: a table, sequences, or points of trajectories."""
     from sfumato.cli.sequence_audit import audit_sequence_file, write_next_command
-    from sfumato.data.table_reader import MISSING_MARKS, TextFormat
+    from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat
     from sfumato.engine.choice import choose_engine
     from sfumato.workflow.audit import audit
 
@@ -174,7 +174,7 @@ def measure_command(
 ) -> None:
     """Measure a table under every anonymity model, and the risks of its records; or beside its originals."""
     from sfumato.cli.compared_measures import compare_with_originals, print_compared
-    from sfumato.data.roles import Role
+    from sfumato.data.roles.role import Role
     from sfumato.errors import PolicyError, quote_names
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
@@ -238,7 +238,7 @@ def run_command(
     """Protect, write, verify, attack and measure; write a certificate and a report."""
     from sfumato.workflow.pipeline import run
     from sfumato.workflow.policy import Policy
-    from sfumato.workflow.stored_support import choose_run_engine
+    from sfumato.workflow.stored.stored_support import choose_run_engine
 
     with show_progress(as_json):
         rules = Policy.read(policy)
@@ -267,7 +267,7 @@ def verify_command(
 ) -> None:
     """Check a release from its files alone: signature, checksums, claims."""
     from sfumato.errors import PolicyError
-    from sfumato.workflow.signature import read_signer
+    from sfumato.workflow.signing.signature import read_signer
     from sfumato.workflow.verification import show_input, verify
 
     if (given is None) != (opening is None):
@@ -320,7 +320,7 @@ app.command(name="regions")(region_command)
 @app.command(name="signer")
 def print_signer(as_json: Json = False) -> None:
     """Print the public half of your signing key, for an auditor's `verify --signer`."""
-    from sfumato.workflow.signature import format_public_key, load_signing_key
+    from sfumato.workflow.signing.signature import format_public_key, load_signing_key
 
     text = format_public_key(load_signing_key())
     if as_json:

@@ -13,8 +13,8 @@ from sfumato.cli.questions import ask_k, ask_missing_marks, ask_purpose, ask_sen
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
-    from sfumato.workflow.draft_source import DataShape, DraftSource
-    from sfumato.workflow.policy_draft import PolicyDraft
+    from sfumato.workflow.drafts.draft_source import DataShape, DraftSource
+    from sfumato.workflow.drafts.policy_draft import PolicyDraft
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing.")]
 Separator = Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")]
@@ -57,8 +57,8 @@ def init_command(
     as_json: Json = False,
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
-    from sfumato.workflow.draft_source import DraftSource, LongColumns
-    from sfumato.workflow.policy_draft import draft_policy, refuse_existing
+    from sfumato.workflow.drafts.draft_source import DraftSource, LongColumns
+    from sfumato.workflow.drafts.policy_draft import draft_policy, refuse_existing
 
     refuse_existing(out)
     with show_progress(as_json):
@@ -94,9 +94,9 @@ def _ask_about_data(
     source: DraftSource, purpose: str, columns: tuple[str, ...] | None, k: int | None
 ) -> tuple[DraftSource, tuple[str, ...] | None, int | None]:
     """Ask what only the custodian knows; options that were given are not asked again."""
-    from sfumato.data.roles import Role
-    from sfumato.workflow.draft_methods import choose_k, parse_purpose
-    from sfumato.workflow.policy_draft import decide_roles
+    from sfumato.data.roles.role import Role
+    from sfumato.workflow.drafts.draft_methods import choose_k, parse_purpose
+    from sfumato.workflow.drafts.policy_draft import decide_roles
 
     if source.shape != "table":
         return source, columns, k
@@ -143,11 +143,11 @@ def hierarchy_command(
     as_json: Json = False,
 ) -> None:
     """Propose a hierarchy for a column, with the counts at each level; write it for editing."""
-    from sfumato.data.hierarchy_proposals import count_level_rows, propose_hierarchy
+    from sfumato.data.hierarchies.hierarchy_proposals import count_level_rows, propose_hierarchy
     from sfumato.errors import DataError, PolicyError, ask_meant
-    from sfumato.workflow.draft_source import DraftSource
-    from sfumato.workflow.policy_draft import refuse_existing, save_hierarchy
-    from sfumato.workflow.toml_text import write_entry
+    from sfumato.workflow.drafts.draft_source import DraftSource
+    from sfumato.workflow.drafts.policy_draft import refuse_existing, save_hierarchy
+    from sfumato.workflow.drafts.toml_text import write_entry
 
     if out is not None:
         refuse_existing(out)

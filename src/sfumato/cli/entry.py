@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from sfumato.interrupts import StopSignals, ignore_late_signals, separate_errors
 from sfumato.kernels.compiler_start import own_process
-from sfumato.workflow.early_start import start_early
+from sfumato.workflow.second_process.early_start import start_early
 
 
 def main() -> None:

@@ -97,8 +97,8 @@ _OTHER_COMMANDS = {
 
 def list_row_notes(result: Audit) -> list[str]:
     """What the custodian should know if a person seems to have several rows."""
-    from sfumato.workflow.draft_notes import note_points, note_several_rows
-    from sfumato.workflow.event_columns import note_events
+    from sfumato.workflow.drafts.draft_notes import note_points, note_several_rows
+    from sfumato.workflow.drafts.event_columns import note_events
 
     points = list(note_points(proposal.column for proposal in result.proposals))
     return [*note_several_rows(result.proposals), *(points or note_events(result.source, result.proposals))]

@@ -148,7 +148,7 @@ class MiningJob:
 
 def find_patterns(job: MiningJob) -> pl.DataFrame:
     """The patterns of a file or behind a release, also written to a file if asked for."""
-    from sfumato.data.sequence_files import is_sequence_file
+    from sfumato.data.items.sequence_files import is_sequence_file
 
     question, support = job.patterns, job.patterns.support
     confidence = question.confidence if question.rules else None
@@ -187,7 +187,7 @@ def refuse_limits_of_sequences(job: MiningJob) -> None:
 def warn_of_ignored_time(file: MinedFile) -> None:
     """Say that a file of baskets has a column of times, which baskets do not use."""
     from sfumato.cli.terminal import print_line
-    from sfumato.workflow.event_columns import find_ignored_time
+    from sfumato.workflow.drafts.event_columns import find_ignored_time
 
     time = find_ignored_time(file.path, file.id_column, file.item, file.separator)
     if time is not None:

@@ -53,7 +53,7 @@ def _refuse_other_shapes(folder: Path, data: Any) -> None:
     from sfumato.errors import PolicyError
     from sfumato.patterns import Patterns
     from sfumato.workflow.certificate import find_release_folder
-    from sfumato.workflow.file_shapes import find_shape
+    from sfumato.workflow.shapes.file_shapes import find_shape
 
     root = find_release_folder(folder)
     if isinstance(data, Patterns):

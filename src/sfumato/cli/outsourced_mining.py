@@ -106,7 +106,7 @@ def decode_found_itemsets(file: Path, key: Key, originals: Baskets | None, optio
 
 def _refuse_rule_file(file: Path) -> None:
     """Rules of codes cannot be decoded; say what to ask for instead."""
-    from sfumato.data.basket_files import read_text
+    from sfumato.data.items.basket_files import read_text
     from sfumato.errors import DataError
 
     if b"==>" in read_text(file):

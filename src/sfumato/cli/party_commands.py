@@ -56,8 +56,8 @@ def init_party_command(
 ) -> None:
     """Make this site's key and certificate, and a file to fill in."""
     from sfumato.errors import PolicyError
-    from sfumato.parties.certificates import make_identity
     from sfumato.parties.site import write_site_file
+    from sfumato.parties.transport.certificates import make_identity
 
     if not name or not all(letter.isalnum() or letter in "-_" for letter in name) or len(name) > 64:
         raise PolicyError("the name of a site is 1 to 64 letters, digits, - or _, because files are named after it")

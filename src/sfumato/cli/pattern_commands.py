@@ -165,7 +165,7 @@ class _Holders(NamedTuple):
 
 def _flag_holders(path: Path, words: Iterable[str], reading: Reading) -> _Holders:
     from sfumato.baskets import Baskets
-    from sfumato.data.sequence_files import is_sequence_file
+    from sfumato.data.items.sequence_files import is_sequence_file
     from sfumato.errors import PolicyError
     from sfumato.mine.sequences.containment import flag_rows
     from sfumato.sequences import Sequences
@@ -240,8 +240,8 @@ def _warn_unknown(pattern_holders: _Holders) -> None:
 
 def _read_published(path: Path, baskets: int | None) -> Patterns | None:
     """Published patterns, or those behind published rules; None for a file of baskets."""
-    from sfumato.data.basket_files import read_text
-    from sfumato.data.rule_set_files import is_rule_set_file
+    from sfumato.data.items.basket_files import read_text
+    from sfumato.data.items.rule_set_files import is_rule_set_file
     from sfumato.errors import PolicyError
     from sfumato.mine import patterns_behind, read_rules
     from sfumato.patterns import Patterns

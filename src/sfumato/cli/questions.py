@@ -12,7 +12,7 @@ from sfumato.cli.terminal import escape_text, print_line
 from sfumato.errors import PolicyError
 
 if TYPE_CHECKING:
-    from sfumato.workflow.draft_source import DraftSource
+    from sfumato.workflow.drafts.draft_source import DraftSource
 
 Answer = TypeVar("Answer")
 TRIES = 3
@@ -40,7 +40,7 @@ def ask(question: str, default: str, parse: Callable[[str], Answer]) -> Answer:
 
 def ask_purpose() -> str:
     """What the release is for."""
-    from sfumato.workflow.draft_methods import PURPOSES, parse_purpose
+    from sfumato.workflow.drafts.draft_methods import PURPOSES, parse_purpose
 
     print_line("What is the release for?")
     for purpose, words in PURPOSES.items():

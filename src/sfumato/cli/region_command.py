@@ -12,7 +12,7 @@ from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
 
 if TYPE_CHECKING:
-    from sfumato.workflow.points_section import PointsSection
+    from sfumato.workflow.policy_parts.points_section import PointsSection
 
 
 _NAMES = (".txt", ".spmf", ".seq", ".dat", ".csv", ".tsv", ".parquet")
@@ -52,7 +52,7 @@ def region_command(
     """Turn points of trajectories into sequences of regions."""
     import numpy as np
 
-    from sfumato.data.trajectories import PointColumns, map_points_to_regions
+    from sfumato.data.places.trajectories import PointColumns, map_points_to_regions
     from sfumato.sequences import PointCounts, Sequences
 
     region_fields = _describe_regions(grid, bounds, cell, dense, {"polygons": polygons, "cells": cells})
@@ -100,7 +100,7 @@ def _spell_count(count: int, noun: str) -> str:
 def _check_section(section_fields: dict[str, Any]) -> PointsSection:
     """The section of a policy that says the same; what is wrong with it, in words of the options."""
     from sfumato.errors import PolicyError
-    from sfumato.workflow.points_section import PointsSection
+    from sfumato.workflow.policy_parts.points_section import PointsSection
 
     try:
         return PointsSection(**section_fields)

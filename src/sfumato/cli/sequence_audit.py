@@ -11,7 +11,7 @@ from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
     from sfumato.sequences import Sequences
-    from sfumato.workflow.draft_source import LongColumns
+    from sfumato.workflow.drafts.draft_source import LongColumns
     from sfumato.workflow.sequence_audit import SequenceAudit
 
 
@@ -21,7 +21,7 @@ def audit_sequence_file(
     """Print what is at risk in a file of sequences or points, and the next command; False if it holds neither."""
     from sfumato.cli.draft_commands import parse_shape
     from sfumato.errors import DataError
-    from sfumato.workflow.draft_source import LongColumns, detect_long_form, detect_shape
+    from sfumato.workflow.drafts.draft_source import LongColumns, detect_long_form, detect_shape
     from sfumato.workflow.sequence_audit import audit_sequences
 
     long_columns = LongColumns(**{option: name for option, name in columns.items() if name != option})
@@ -57,7 +57,7 @@ def audit_sequence_file(
 
 def _read_sequences(data: str, is_points: bool, separator: str | None, columns: LongColumns) -> Sequences:
     from sfumato.sequences import Sequences
-    from sfumato.workflow.draft_source import DraftSource
+    from sfumato.workflow.drafts.draft_source import DraftSource
 
     if is_points:
         return DraftSource.of(data, "points", separator, columns=columns).sequences

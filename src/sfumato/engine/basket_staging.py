@@ -21,8 +21,7 @@ import pyarrow.parquet as pq
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import BasketFormat
-from sfumato.data.arrow_frame import build_frame
-from sfumato.data.basket_files import (
+from sfumato.data.items.basket_files import (
     Values,
     check_utf8,
     is_table_file,
@@ -32,16 +31,22 @@ from sfumato.data.basket_files import (
     strip_spmf_comments,
     tokenize,
 )
-from sfumato.data.file_kinds import HEAD, detect_file_kind
-from sfumato.data.line_blocks import read_first_lines, read_line_blocks
-from sfumato.data.long_form import check_dialect, choose_long_separator, explain_missing_column, flag_missing_cells
-from sfumato.data.source import is_database, is_spark_table
-from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
+from sfumato.data.items.long_form import (
+    check_dialect,
+    choose_long_separator,
+    explain_missing_column,
+    flag_missing_cells,
+)
+from sfumato.data.reading.arrow_frame import build_frame
+from sfumato.data.reading.file_kinds import HEAD, detect_file_kind
+from sfumato.data.reading.line_blocks import read_first_lines, read_line_blocks
+from sfumato.data.reading.source import is_database, is_spark_table
+from sfumato.data.reading.text_table import TextFormat, iterate_text_cells, read_first_bytes
 from sfumato.engine.duckdb_rows import check_schemas, explain_damaged, open_connection, quote_sql_text, require_duckdb
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.parquet_writer import write_batches
-from sfumato.engine.spark_session import require_spark
+from sfumato.engine.spark.spark_session import require_spark
 from sfumato.engine.stored_baskets import BATCH_BASKETS, NO_ITEM, BasketWriter, StoredBaskets
 from sfumato.engine.stored_rows import TooManyRows
 from sfumato.errors import DataError, SfumatoError
@@ -203,8 +208,8 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
 
 def _stage_on_spark(path: Path, source: BasketSource, scratch: Path, name: str) -> tuple[BasketWriter, Values]:
     """The same by Spark's executors; text files are first copied to Parquet."""
-    from sfumato.engine.spark_baskets import count_items, group_rows
-    from sfumato.engine.spark_rows import SparkRows
+    from sfumato.engine.spark.spark_baskets import count_items, group_rows
+    from sfumato.engine.spark.spark_rows import SparkRows
 
     columns = (source.id, source.item)
     check_dialect(columns, source.separator)

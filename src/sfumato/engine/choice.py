@@ -10,10 +10,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.data.file_kinds import HEAD, detect_file_kind
-from sfumato.data.source import is_server, is_spark_table
-from sfumato.data.table_reader import list_input_files
-from sfumato.data.text_table import read_first_bytes
+from sfumato.data.reading.file_kinds import HEAD, detect_file_kind
+from sfumato.data.reading.source import is_server, is_spark_table
+from sfumato.data.reading.table_reader import list_input_files
+from sfumato.data.reading.text_table import read_first_bytes
 from sfumato.engine.basket_staging import BasketSource, can_stage
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.memory_budget import find_memory_budget, format_size

@@ -16,8 +16,8 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.arrow_memory import allocate_numbers, copy_buffer
-from sfumato.data.coded_cells import CodedCells, encode_cells
+from sfumato.data.cells.coded_cells import CodedCells, encode_cells
+from sfumato.data.reading.arrow_memory import allocate_numbers, copy_buffer
 
 DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
 """How a coded column is written."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, ShortCodes
-from sfumato.data.arrow_memory import allocate_numbers
+from sfumato.data.reading.arrow_memory import allocate_numbers
 from sfumato.engine.memory_budget import find_memory_budget
 
 _WIDEST = 1 << 16

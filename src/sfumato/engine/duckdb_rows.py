@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
-from sfumato.data.arrow_memory import borrow_numbers
-from sfumato.data.table_reader import explain_changed_type
+from sfumato.data.reading.arrow_memory import borrow_numbers
+from sfumato.data.reading.table_reader import explain_changed_type
 from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size

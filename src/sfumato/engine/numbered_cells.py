@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.coded_columns import split_column
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.progress import report_progress

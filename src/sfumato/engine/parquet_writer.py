@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.data.rebuild import rebuild_frame
+from sfumato.data.writing.rebuild import rebuild_frame
 from sfumato.engine.coded_columns import is_coded, write_coded_column
 from sfumato.engine.scratch import PREFIX, explain_full_scratch
 from sfumato.errors import DataError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from sfumato.data.role_proposals import SAMPLE, ColumnProfile, RoleProposal, propose_role, trim_sample
+from sfumato.data.roles.role_proposals import SAMPLE, ColumnProfile, RoleProposal, propose_role, trim_sample
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.progress import report_progress
 

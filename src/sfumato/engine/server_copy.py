@@ -15,12 +15,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.data.arrow_frame import build_frame
-from sfumato.data.cell_types import TypesOfCells
-from sfumato.data.database import open_server_table
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.source import Source
-from sfumato.data.stored_cells import mark_missing
+from sfumato.data.cells.cell_types import TypesOfCells
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.arrow_frame import build_frame
+from sfumato.data.reading.database import open_server_table
+from sfumato.data.reading.source import Source
+from sfumato.data.reading.stored_cells import mark_missing
 from sfumato.engine.duckdb_rows import quote_sql_text, require_duckdb
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.parquet_writer import write_batches

@@ -16,20 +16,20 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.data.arrow_frame import build_frame
-from sfumato.data.cell_types import TypesOfCells, spell_points
-from sfumato.data.file_kinds import HEAD, detect_file_kind, name_kind
-from sfumato.data.foreign_worker import RefusedFile, choose_name, quote_name
-from sfumato.data.source import parse_source
-from sfumato.data.spelled_dates import find_stored_forms, may_need_form, read_dates
-from sfumato.data.stored_cells import mark_missing
-from sfumato.data.table_reader import list_input_files
-from sfumato.data.text_table import TextFormat, iterate_text_cells, read_first_bytes
+from sfumato.data.cells.cell_types import TypesOfCells, spell_points
+from sfumato.data.cells.spelled_dates import find_stored_forms, may_need_form, read_dates
+from sfumato.data.reading.arrow_frame import build_frame
+from sfumato.data.reading.file_kinds import HEAD, detect_file_kind, name_kind
+from sfumato.data.reading.foreign_worker import RefusedFile, choose_name, quote_name
+from sfumato.data.reading.source import parse_source
+from sfumato.data.reading.stored_cells import mark_missing
+from sfumato.data.reading.table_reader import list_input_files
+from sfumato.data.reading.text_table import TextFormat, iterate_text_cells, read_first_bytes
 from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_sql_text, require_duckdb
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.server_copy import stage_server_table
-from sfumato.engine.spark_session import require_spark
+from sfumato.engine.spark.spark_session import require_spark
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, hide_password, quote_names
 from sfumato.table import simplify_frame
@@ -73,7 +73,7 @@ def open_stored_rows(
     elif text.columns is not None:
         raise DataError(f"{source_name}: the engine {engine} names the columns of text files only; use --engine memory")
     elif source.kind == "spark" and engine == "spark":
-        from sfumato.engine.spark_table import stage_spark_table
+        from sfumato.engine.spark.spark_table import stage_spark_table
 
         staged_files = stage_spark_table(str(source.table), scratch)
     elif source.kind == "spark":
@@ -102,7 +102,7 @@ def open_stored_rows(
 def open_parquet(files: Sequence[Path], scratch: Path, source: str, engine: ChosenEngine) -> StoredRows:
     """Parquet files of plain types, for an engine to count."""
     if engine == "spark":
-        from sfumato.engine.spark_rows import SparkRows
+        from sfumato.engine.spark.spark_rows import SparkRows
 
         return SparkRows(files, source)
     return DuckdbRows(files, scratch, source)

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, build_flat_hierarchy, spell_cells
-from sfumato.data.hierarchy_builders import Quantiles, parse_builder
-from sfumato.data.roles import Role, assign_roles
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, build_flat_hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy_builders import Quantiles, parse_builder
+from sfumato.data.roles.role import Role, assign_roles
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
 from sfumato.errors import DataError, ask_meant

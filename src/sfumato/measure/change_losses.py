@@ -15,7 +15,7 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import LossMeasure
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.moment_reader import choose_moment_reader
 from sfumato.measure.number_reader import Reader, choose_number_reader

@@ -17,9 +17,9 @@ import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.change_kinds import CellDifference
-from sfumato.data.coded_cells import count_cells, count_pairs
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.published_labels import Domain
+from sfumato.data.cells.coded_cells import count_cells, count_pairs
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import ClaimBroken, quote_names
 from sfumato.measure.alignment import align_originals
 from sfumato.measure.truth import cover_cells, find_differing_cells

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sfumato.data.discretization import cut_equal_frequency
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.discretization import cut_equal_frequency
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns, select_counted_rows
 from sfumato.measure.given_tables import require_tables

@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.label_cover import ColumnReading, LabelCover
-from sfumato.data.published_labels import Domain
+from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns
 from sfumato.randomness import Randomness

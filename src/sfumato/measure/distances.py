@@ -21,11 +21,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
-from sfumato.data.coded_cells import count_cells
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.label_cover import ColumnReading, LabelCover
-from sfumato.data.published_labels import Domain
-from sfumato.data.roles import Role
+from sfumato.data.cells.coded_cells import count_cells
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
+from sfumato.data.hierarchies.published_labels import Domain
+from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.utility import average_class_size

@@ -20,8 +20,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Places
-from sfumato.data.coded_cells import narrow_places
-from sfumato.data.published_labels import Domain
+from sfumato.data.cells.coded_cells import narrow_places
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns, select_counted_rows
 from sfumato.randomness import Randomness

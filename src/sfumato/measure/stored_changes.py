@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.data.coded_cells import count_code_pairs, count_pairs
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.published_labels import Domain
+from sfumato.data.cells.coded_cells import count_code_pairs, count_pairs
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.engine.coded_columns import flag_text, is_coded, split_column
 from sfumato.engine.parquet_writer import write_batches

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.coded_cells import count_pairs
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.published_labels import Domain
+from sfumato.data.cells.coded_cells import count_pairs
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError
 from sfumato.measure.alignment import (
     Rows,

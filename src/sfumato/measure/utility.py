@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from sfumato.data.coded_cells import count_cells
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain
+from sfumato.data.cells.coded_cells import count_cells
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
 from sfumato.table import Table

@@ -27,10 +27,17 @@ import numpy as np
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import PartyError, PolicyError
-from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
-from sfumato.parties.group import get_group
+from sfumato.parties.arithmetic.group import get_group
 from sfumato.parties.local_counts import LocalCounts, generate_candidates, generate_consequents
-from sfumato.parties.network import Network, Tap, compute, run_sites
+from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
+from sfumato.parties.protocols.threshold import (
+    MOST_BITS,
+    Protocol,
+    check_protocol,
+    compare_sums,
+    describe_threshold_adversary,
+    unite,
+)
 from sfumato.parties.result import (
     Itemset,
     JointResult,
@@ -40,14 +47,7 @@ from sfumato.parties.result import (
     build_joint_rule_frame,
     join_results,
 )
-from sfumato.parties.threshold import (
-    MOST_BITS,
-    Protocol,
-    check_protocol,
-    compare_sums,
-    describe_threshold_adversary,
-    unite,
-)
+from sfumato.parties.transport.network import Network, Tap, compute, run_sites
 from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 

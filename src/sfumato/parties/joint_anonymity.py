@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.errors import PartyError, PolicyError, quote_names
-from sfumato.parties.agreement import agree_on_parameters, confirm_result
-from sfumato.parties.group import Group, get_group
-from sfumato.parties.network import Network, Tap, run_sites
+from sfumato.parties.arithmetic.group import Group, get_group
+from sfumato.parties.protocols.agreement import agree_on_parameters, confirm_result
+from sfumato.parties.protocols.threshold import agree_on_length, describe_threshold_adversary
+from sfumato.parties.protocols.union import SiteSecrets, mix_lists
 from sfumato.parties.result import SiteAnswer
 from sfumato.parties.statement import Statement, Transcript
-from sfumato.parties.threshold import agree_on_length, describe_threshold_adversary
-from sfumato.parties.union import SiteSecrets, mix_lists
+from sfumato.parties.transport.network import Network, Tap, run_sites
 from sfumato.table import Table
 
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints
 from sfumato.errors import DataError, PartyError, PolicyError, quote_names
-from sfumato.parties.agreement import agree_on_parameters, confirm_result
-from sfumato.parties.network import Network, Tap, compute, run_sites
+from sfumato.parties.arithmetic.shamir import compare_shared_sums
+from sfumato.parties.protocols.agreement import agree_on_parameters, confirm_result
+from sfumato.parties.protocols.scalar_product import FLOOR, check_floor
+from sfumato.parties.protocols.sums import add_integers
+from sfumato.parties.protocols.threshold import describe_threshold_adversary
 from sfumato.parties.result import SiteAnswer
-from sfumato.parties.scalar_product import FLOOR, check_floor
-from sfumato.parties.shamir import compare_shared_sums
 from sfumato.parties.statement import Statement, Transcript
-from sfumato.parties.sums import add_integers
-from sfumato.parties.threshold import describe_threshold_adversary
+from sfumato.parties.transport.network import Network, Tap, compute, run_sites
 
 if TYPE_CHECKING:
     import polars as pl

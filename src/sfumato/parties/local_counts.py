@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.arrays import Ints, Words
 from sfumato.baskets import Baskets, Item
-from sfumato.parties.liveness import stop_if_failed
 from sfumato.parties.result import Itemset
+from sfumato.parties.transport.liveness import stop_if_failed
 
 _BATCH_WORDS = 1 << 22
 

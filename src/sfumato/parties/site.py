@@ -17,7 +17,7 @@ from pathlib import Path
 from sfumato.errors import PartyError, PolicyError
 from sfumato.parties.result import SiteAnswer
 from sfumato.parties.site_config import SiteConfig
-from sfumato.parties.tls_network import open_network
+from sfumato.parties.transport.tls_network import open_network
 
 TEMPLATE = """\
 [site]

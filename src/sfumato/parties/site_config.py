@@ -17,12 +17,12 @@ from sfumato.parties.horizontal import JointQuestion, mine_site
 from sfumato.parties.joint_anonymity import check_joint_k, check_site
 from sfumato.parties.joint_sums import SumQuestion, add_site_columns, check_columns
 from sfumato.parties.joint_table import TableQuestion, count_site_combinations
-from sfumato.parties.message import MOST_BYTES
-from sfumato.parties.network import TIMEOUT, Network
+from sfumato.parties.protocols.scalar_product import FLOOR
+from sfumato.parties.protocols.threshold import Protocol
 from sfumato.parties.result import SiteAnswer
-from sfumato.parties.scalar_product import FLOOR
-from sfumato.parties.threshold import Protocol
-from sfumato.parties.tls_network import START_TIMEOUT, Connecting, SiteAddress
+from sfumato.parties.transport.message import MOST_BYTES
+from sfumato.parties.transport.network import TIMEOUT, Network
+from sfumato.parties.transport.tls_network import START_TIMEOUT, Connecting, SiteAddress
 from sfumato.parties.vertical import MAX_QUESTIONS, VerticalProtocol, VerticalQuestion, mine_vertical_site
 from sfumato.table import Table
 

@@ -25,13 +25,15 @@ import numpy as np
 from sfumato.arrays import Bytes, Flags
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import PartyError, PolicyError
-from sfumato.parties.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
-from sfumato.parties.algebraic_product import open_algebraic_products
-from sfumato.parties.alignment import align_by_key, align_by_number
-from sfumato.parties.common_names import COMMON, refuse_common_names
-from sfumato.parties.group import get_group
+from sfumato.parties.arithmetic.group import get_group
+from sfumato.parties.arithmetic.shamir import count_colluders
 from sfumato.parties.local_counts import generate_candidates, generate_consequents
-from sfumato.parties.network import Network, Tap, compute, run_sites
+from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
+from sfumato.parties.protocols.algebraic_product import open_algebraic_products
+from sfumato.parties.protocols.alignment import align_by_key, align_by_number
+from sfumato.parties.protocols.common_names import COMMON, refuse_common_names
+from sfumato.parties.protocols.scalar_product import FLOOR, check_floor, open_products
+from sfumato.parties.protocols.support_shares import PackedShares, Parts, ShamirShares, SupportShares
 from sfumato.parties.result import (
     Itemset,
     JointResult,
@@ -41,10 +43,8 @@ from sfumato.parties.result import (
     build_joint_rule_frame,
     join_results,
 )
-from sfumato.parties.scalar_product import FLOOR, check_floor, open_products
-from sfumato.parties.shamir import count_colluders
 from sfumato.parties.site_columns import SiteColumns, list_cells, list_keys
-from sfumato.parties.support_shares import PackedShares, Parts, ShamirShares, SupportShares
+from sfumato.parties.transport.network import Network, Tap, compute, run_sites
 from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sfumato.protect.anonymity.explain import Why as Why
     from sfumato.protect.anonymity.explain import explain as explain
     from sfumato.protect.anonymity.generalize import minimal_nodes as minimal_nodes
-    from sfumato.protect.anonymity.model import PrivacyModel as PrivacyModel
+    from sfumato.protect.anonymity.models.model import PrivacyModel as PrivacyModel
     from sfumato.protect.method import Method as Method
 
     METHODS: tuple[type[Method], ...]

@@ -48,7 +48,7 @@ def refuse_unfit(method: Any, data: Any) -> None:
 
 def _propose_line(data: Any) -> str:
     """The line that makes a table of a frame."""
-    from sfumato.data.role_lines import write_role_line
+    from sfumato.data.roles.role_lines import write_role_line
 
     try:
         frame = Table.of(data).frame

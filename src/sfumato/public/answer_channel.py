@@ -18,8 +18,8 @@ import polars as pl
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.data.arrow_memory import copy_buffer
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.arrow_memory import copy_buffer
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress

@@ -16,8 +16,8 @@ from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.field_docs import find_field_doc
 from sfumato.lazy import find_tagged_class
 from sfumato.measure.changes import ColumnDifference
-from sfumato.report import loss_words, wording
 from sfumato.report.run_account import RunAccount
+from sfumato.report.words import loss_words, wording
 from sfumato.rules import Rules
 
 

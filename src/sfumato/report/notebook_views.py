@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.bound_words import format_bound
 from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
-from sfumato.report.wording import describe_measured_bound, format_percent, spell_name
+from sfumato.report.words.wording import describe_measured_bound, format_percent, spell_name
 
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit
@@ -24,8 +24,8 @@ def render_run(run: Run) -> str:
     """The verdict, the claims as measured, the attacks, the losses, and where the files are."""
     from sfumato.workflow.verdict import describe_attack
 
-    verdict, status = run.verdict, run.verdict.status.value
-    headline = verdict.headline.removeprefix(f"{status.capitalize()}. ")
+    verdict = run.verdict
+    status, _, rest_of_headline = verdict.headline.partition(". ")
     claims = [
         (
             spell_name(f.property),
@@ -49,8 +49,10 @@ def render_run(run: Run) -> str:
     losses = [(spell_name(name), format_few_digits(value)) for name, value in run.record["utility"].items()]
     location = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
     return render_card(
-        status.capitalize(),
-        render_sentences([headline, *map(str, run.refusals), *verdict.warnings, *verdict.alarms]),
+        status.removesuffix("."),
+        render_sentences(
+            [*filter(None, [rest_of_headline]), *map(str, run.refusals), *verdict.warnings, *verdict.alarms]
+        ),
         render_grid(_CLAIM_HEAD, claims),
         render_grid(("attack", "risk", "95 % interval", "in words"), attacks, SENTENCE) if attacks else "",
         render_grid(("what is lost", ""), losses) if losses else "",

@@ -11,20 +11,14 @@ import polars as pl
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sfumato.report import (
-    attack_stories,
-    bar_pictures,
-    content,
-    distributions,
-    findings,
-    group_losses,
-    pictures,
-    verdict_words,
-    wording,
-)
+from sfumato.report import content
 from sfumato.report.compiled_page import CompiledPage
-from sfumato.report.lattice_picture import draw_lattice
+from sfumato.report.pictures import bar_pictures, distributions
+from sfumato.report.pictures import rendering as pictures
+from sfumato.report.pictures.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
+from sfumato.report.sections import group_losses
+from sfumato.report.words import attack_stories, findings, verdict_words, wording
 from sfumato.table import Table
 
 PICTURED = 30

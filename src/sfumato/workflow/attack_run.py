@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.attack import Attack, Outcome
-from sfumato.data.table_reader import TextFormat, read_frame
+from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress

@@ -10,10 +10,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from sfumato.data.misread_columns import find_misread_columns
-from sfumato.data.role_proposals import RoleProposal, propose_roles
-from sfumato.data.roles import Role, name_separator
-from sfumato.data.table_reader import TextFormat
+from sfumato.data.cells.misread_columns import find_misread_columns
+from sfumato.data.reading.table_reader import TextFormat
+from sfumato.data.roles.role import Role, name_separator
+from sfumato.data.roles.role_proposals import RoleProposal, propose_roles
 from sfumato.engine.choice import choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.engine.profiles import propose_stored_roles

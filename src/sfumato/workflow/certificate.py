@@ -18,13 +18,13 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.change import Change, ChangeKind
-from sfumato.data.near_files import ask_for_file
+from sfumato.data.reading.near_files import ask_for_file
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.release import Claim, Finding, Release, refuse_other_order
-from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
-from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
+from sfumato.workflow.shapes.file_shapes import get_shape
+from sfumato.workflow.signing.certificate_text import LARGEST_CERTIFICATE, parse_certificate
 
 NAME = "certificate.json"
 _OLDER = ("sfumato certificate 1", "sfumato certificate 2")

@@ -24,8 +24,8 @@ from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
-from sfumato.workflow.method_order import refuse_misfits
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_parts.method_order import refuse_misfits
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from sfumato.attack import Attack
 from sfumato.baskets import Baskets
-from sfumato.data.hierarchy import Hierarchy, spell_cells
-from sfumato.data.role_lines import explain_missing_roles
-from sfumato.data.roles import Role
+from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
+from sfumato.data.roles.role import Role
+from sfumato.data.roles.role_lines import explain_missing_roles
 from sfumato.errors import DataError, PolicyError
 from sfumato.lazy import find_tagged_class
 from sfumato.parameter_errors import explain_parameters
@@ -31,7 +31,7 @@ from sfumato.table import Table, build_table_frame, get_row_labels, simplify_fra
 from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
-from sfumato.workflow.stored_support import choose_run_engine
+from sfumato.workflow.stored.stored_support import choose_run_engine
 
 IN_MEMORY = "in memory"
 """The path of data that was given, in the custodian's record."""

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from sfumato.attack import Attack, Outcome
 from sfumato.progress import report_progress
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
+from sfumato.workflow.folders.private_record import keep_only_refusal
+from sfumato.workflow.folders.replaced_release import describe_replaced
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.private_record import keep_only_refusal
-from sfumato.workflow.replaced_release import describe_replaced
 from sfumato.workflow.verdict import Objection, Verdict, judge_release
 
 

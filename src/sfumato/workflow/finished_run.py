@@ -17,9 +17,9 @@ from sfumato.key import Key
 from sfumato.release import Finding, Number, Release
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.folder import StagingFolder, reserve_target
+from sfumato.workflow.folders.manifest import NAME as MANIFEST
+from sfumato.workflow.folders.publication import PARTS
 from sfumato.workflow.gate import Refusal
-from sfumato.workflow.manifest import NAME as MANIFEST
-from sfumato.workflow.publication import PARTS
 from sfumato.workflow.verdict import Objection, Verdict
 
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 from sfumato.interrupts import hold_signals, record_completion
-from sfumato.workflow.folder_lock import FolderLock, find_mount
-from sfumato.workflow.leftovers import LOCK, PARTIAL, digest_target, sweep_workspaces
-from sfumato.workflow.manifest import (
+from sfumato.workflow.folders.folder_lock import FolderLock, find_mount
+from sfumato.workflow.folders.leftovers import LOCK, PARTIAL, digest_target, sweep_workspaces
+from sfumato.workflow.folders.manifest import (
     CERTIFICATE,
     KEY_SUFFIX,
     NAME,
@@ -33,7 +33,7 @@ from sfumato.workflow.manifest import (
     hash_files,
     list_foreign_files,
 )
-from sfumato.workflow.publication import (
+from sfumato.workflow.folders.publication import (
     PARTS,
     ForeignJournal,
     PublicationJournal,

@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.arrays import Ints
 from sfumato.change import ChangeKind
-from sfumato.data.coded_cells import count_cells
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.published_words import keep_published_words
-from sfumato.data.roles import Role
+from sfumato.data.cells.coded_cells import count_cells
+from sfumato.data.cells.published_words import keep_published_words
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.roles.role import Role
 from sfumato.engine.stored_table import StoredTable
 from sfumato.lazy import find_tagged_class
 from sfumato.table import Missing, Table

@@ -16,11 +16,11 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
-from sfumato.data.arrow_memory import return_free_memory
-from sfumato.data.cell_types import retype_columns
-from sfumato.data.format_limits import refuse_unwritable
-from sfumato.data.roles import Role
-from sfumato.data.table_reader import has_stored_text, has_stored_types
+from sfumato.data.cells.cell_types import retype_columns
+from sfumato.data.reading.arrow_memory import return_free_memory
+from sfumato.data.reading.table_reader import has_stored_text, has_stored_types
+from sfumato.data.roles.role import Role
+from sfumato.data.writing.format_limits import refuse_unwritable
 from sfumato.details import SynthesisDetails
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import ClaimBroken, PolicyError
@@ -35,7 +35,6 @@ from sfumato.report.run_account import RunAccount
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.text_codes import note_texts, remember_texts
-from sfumato.workflow.advice import advise_on_loss, note_nothing_hidden
 from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
@@ -45,21 +44,27 @@ from sfumato.workflow.certificate import (
     list_versions,
 )
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.commitment import Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.decision import decide, publish_decided
-from sfumato.workflow.file_shapes import find_shape, type_item_names
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.manifest import hash_file
+from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
-from sfumato.workflow.policy_columns import refuse_unknown_columns
-from sfumato.workflow.private_record import keep_private, keep_secrets
-from sfumato.workflow.read_back import read_back
-from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
-from sfumato.workflow.side_work import ask_early, begin_side_work, prepare_side_work
-from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
-from sfumato.workflow.stored_support import choose_run_engine
+from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
+from sfumato.workflow.second_process.side_work import ask_early, begin_side_work, prepare_side_work
+from sfumato.workflow.shapes.file_shapes import find_shape, type_item_names
+from sfumato.workflow.shapes.read_back import read_back
+from sfumato.workflow.signing.commitment import Commitment, commit_to_data, commit_to_source
+from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.stored.stored_support import choose_run_engine
+from sfumato.workflow.summary.advice import advise_on_loss, note_nothing_hidden
+from sfumato.workflow.summary.run_summary import (
+    gather_account,
+    gather_outgoing_account,
+    measure_utility,
+    summarize_suppression,
+)
 from sfumato.workflow.verdict import describe_attack
 
 __all__ = ["Run", "run"]
@@ -83,8 +88,8 @@ def run(
     # A memory key may lie in the target: nobody else moves it.
     with reserve_target(Path(out or policy.output.path)) as target, remember_texts():
         if choice is not None and choice.name != "memory":
-            from sfumato.workflow.stored_basket_run import run_stored_baskets
-            from sfumato.workflow.stored_run import reopen_release, run_stored
+            from sfumato.workflow.stored.stored_basket_run import run_stored_baskets
+            from sfumato.workflow.stored.stored_run import reopen_release, run_stored
 
             if policy.shape == "baskets":
                 return run_stored_baskets(policy, target, randomness, choice)
@@ -284,7 +289,7 @@ def _note_reading(policy: Policy, original: Any, given_data: Any) -> tuple[str, 
         return (f"{original.points.describe()} If they matter, choose regions that hold them.",)
     if given_data is not None or policy.shape != "baskets":
         return ()
-    from sfumato.workflow.event_columns import note_ignored_time
+    from sfumato.workflow.drafts.event_columns import note_ignored_time
 
     return tuple(note_ignored_time(policy))
 

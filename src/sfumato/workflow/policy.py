@@ -16,19 +16,22 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.attack.attack import Attack
-from sfumato.data.file_limits import refuse_special
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.roles import Role
-from sfumato.data.sequence_files import is_sequence_file
-from sfumato.data.source import locate_source
+from sfumato.data.hierarchies.hierarchy import Hierarchy
+from sfumato.data.items.sequence_files import is_sequence_file
+from sfumato.data.reading.file_limits import refuse_special
+from sfumato.data.reading.source import locate_source
+from sfumato.data.roles.role import Role
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.kinds import declare_tagged
 from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
-from sfumato.workflow.file_shapes import get_shape
-from sfumato.workflow.policy_errors import explain_toml_error, explain_unreadable_policy, explain_validation_error
-from sfumato.workflow.policy_sections import (
+from sfumato.workflow.policy_parts.policy_errors import (
+    explain_toml_error,
+    explain_unreadable_policy,
+    explain_validation_error,
+)
+from sfumato.workflow.policy_parts.policy_sections import (
     AboutSection,
     DataSection,
     GateSection,
@@ -37,6 +40,7 @@ from sfumato.workflow.policy_sections import (
     OutputSection,
     RolesSection,
 )
+from sfumato.workflow.shapes.file_shapes import get_shape
 
 DEMO = "demo"
 PATHS = ("external", "other", "population", "file", "memory")
@@ -273,7 +277,11 @@ class Policy(Description):
         )
 
     def _read_demo(self) -> Table:
-        from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
+        from sfumato.data.generators.population import (
+            build_population_hierarchies,
+            generate_population,
+            list_population_roles,
+        )
 
         roles: Mapping[str, str | Role] = self.roles.group_by_column() or list_population_roles()
         demo_hierarchies = {

@@ -15,8 +15,8 @@ from typing import Any
 
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
-from sfumato.data.role_proposals import RoleProposal, propose_roles
-from sfumato.data.roles import Role
+from sfumato.data.roles.role import Role
+from sfumato.data.roles.role_proposals import RoleProposal, propose_roles
 from sfumato.engine.profiles import propose_stored_roles
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable

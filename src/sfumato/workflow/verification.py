@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.baskets import Baskets
-from sfumato.data.binary import check_binary
-from sfumato.data.table_writer import MARKS
+from sfumato.data.reading.binary import check_binary
+from sfumato.data.writing.table_writer import MARKS
 from sfumato.details import Details
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine, EngineName
@@ -35,12 +35,13 @@ from sfumato.protect.method import KeyedMethod
 from sfumato.release import Claim, Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate, find_release_folder, refuse_hostile
-from sfumato.workflow.commitment import does_source_match
-from sfumato.workflow.file_shapes import find_shape
-from sfumato.workflow.leftovers import is_unfinished
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.folders.leftovers import is_unfinished
+from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedAttack
-from sfumato.workflow.signature import check_signature
+from sfumato.workflow.shapes.file_shapes import find_shape
+from sfumato.workflow.shapes.verified_data import choose_verifying_engine, open_verified_baskets, refuse_packed
+from sfumato.workflow.signing.commitment import does_source_match
+from sfumato.workflow.signing.signature import check_signature
 from sfumato.workflow.verdict import (
     AnyTable,
     find_unique,
@@ -49,7 +50,6 @@ from sfumato.workflow.verdict import (
     list_warnings,
     split_columns,
 )
-from sfumato.workflow.verified_data import choose_verifying_engine, open_verified_baskets, refuse_packed
 
 MOST_PROBLEMS = 20
 """How many problems are listed; the rest are counted."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.anonymity.composition import Composition
-from sfumato.data.table_writer import write_frame
+from sfumato.data.writing.table_writer import write_frame
 from tests.attack.anonymity.test_homogeneity import Mixed, mixed_releases
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.anonymity.candidates import CandidateSets, look_up_candidates
 from sfumato.attack.anonymity.homogeneity import Homogeneity
-from sfumato.data.published_labels import format_range
+from sfumato.data.hierarchies.published_labels import format_range
 from sfumato.details import read_details
-from sfumato.protect.anonymity.models import LDiversity
+from sfumato.protect.anonymity.models.class_models import LDiversity
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 from tests.tables import figure_2, small_tables

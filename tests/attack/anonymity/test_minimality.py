@@ -18,7 +18,7 @@ import sfumato as sf
 from sfumato.attack.anonymity import value_assignments
 from sfumato.attack.anonymity.minimality import Minimality
 from sfumato.details import read_details
-from sfumato.protect.anonymity.models import AlphaKAnonymity, LDiversity
+from sfumato.protect.anonymity.models.class_models import AlphaKAnonymity, LDiversity
 from tests.attack.anonymity.test_homogeneity import Mixed, mixed_releases
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise

@@ -13,8 +13,8 @@ import pytest
 import sfumato as sf
 from sfumato.attack.anonymity.strongest_links import choose_links
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.label_ranges import parse_range
-from sfumato.data.published_labels import parse_set
+from sfumato.data.hierarchies.label_ranges import parse_range
+from sfumato.data.hierarchies.published_labels import parse_set
 
 KNOWN = ("age", "income", "job", "town")
 ROWS = 300

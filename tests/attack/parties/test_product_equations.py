@@ -10,9 +10,9 @@ import sfumato as sf
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.parties.product_equations import recover_disguised_vector, recover_vector
 from sfumato.errors import DataError
-from sfumato.parties.algebraic_product import disguise, draw_coefficients, reply, resolve
-from sfumato.parties.message import Message, decode_frame
-from sfumato.parties.packed_cipher import SLOTS, KeyHolder, Multiplier, choose_parameters
+from sfumato.parties.arithmetic.packed_cipher import SLOTS, KeyHolder, Multiplier, choose_parameters
+from sfumato.parties.protocols.algebraic_product import disguise, draw_coefficients, reply, resolve
+from sfumato.parties.transport.message import Message, decode_frame
 from sfumato.parties.vertical import VerticalProtocol
 from sfumato.randomness import Randomness
 

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.sequences.absent_patterns import rank_absent
 from sfumato.attack.sequences.mark_guessing import find_common_places
-from sfumato.data.movements import generate_cars
+from sfumato.data.generators.movements import generate_cars
 from sfumato.randomness import Randomness
 
 CARS = sf.Sequences.of(generate_cars())

@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack import SequenceLinking
 from sfumato.attack.sequences.likely_traces import LikelyTraces
-from sfumato.data.movements import generate_cars
+from sfumato.data.generators.movements import generate_cars
 from sfumato.kernels.sequences.likely_rows import (
     DrawnPoints,
     MarkedItems,

@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceRemining
 from sfumato.attack.sequences.secret_patterns import MinedPatterns, explain_marks, find_near, mine_named
-from sfumato.data.movements import generate_cars
+from sfumato.data.generators.movements import generate_cars
 from sfumato.details import read_details
 
 

@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
 from sfumato.attack.sequences.sequence_linking import _DistinctTraces, _KnownPoints, _look_up, _ShuffledPoints
-from sfumato.data.movements import generate_cars, generate_trucks
+from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.details import read_details
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.sequences.vanished_patterns import find_vanished
-from sfumato.data.movements import generate_cars
+from sfumato.data.generators.movements import generate_cars
 
 CARS = sf.Sequences.of(generate_cars())
 PAIRS = [("r1c6", "r1c5"), ("r0c4", "r1c4"), ("r2c7", "r2c6"), ("r4c6", "r3c6"), ("r0c5", "r0c4")]

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.synthesis.copied_records import CopiedRecords
-from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
+from sfumato.data.generators.population import build_population_hierarchies, generate_population, list_population_roles
 from sfumato.protect.synthesis.synthesize import Synthesize
 
 

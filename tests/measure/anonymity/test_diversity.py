@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity import diversity
 from sfumato.measure.anonymity.anonymity_table import anonymity

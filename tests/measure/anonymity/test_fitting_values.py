@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.claims import guard_blanks
 
 ROLES = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from sfumato.data.population import generate_population
+from sfumato.data.generators.population import generate_population
 from sfumato.engine import stored_rows
 from sfumato.engine.stored_rows import MemoryRows
 from sfumato.measure.anonymity.dense_unique_rows import count_dense_unique

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.discretization import cut_equal_width
+from sfumato.data.hierarchies.discretization import cut_equal_width
 from sfumato.measure.entries.midpoints import count_wrong_midpoints
 
 NUMBERS = st.lists(st.none() | st.integers(-50, 50).map(float), min_size=1, max_size=12)

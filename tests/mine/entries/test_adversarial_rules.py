@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato import progress
 from sfumato.arrays import Bytes
-from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemset_kinds import ItemsetKind, classify_itemset, project_rows
 from sfumato.mine.entries import adversarial_search

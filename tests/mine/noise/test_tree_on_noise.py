@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
+from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.tree_on_noise import Reconstruct, TreeOnNoise, train_tree_on_noise

@@ -14,12 +14,12 @@ import pytest
 
 from sfumato import measure
 from sfumato.attack import Linking
-from sfumato.data.label_choice import LONGEST_SET
+from sfumato.data.hierarchies.label_choice import LONGEST_SET
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.protect.anonymity.k_optimize import KOptimize
 from sfumato.protect.anonymity.microaggregate import Microaggregate
-from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.anonymity.top_code import TopCode
 from sfumato.protect.method import Method

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.label_ranges import parse_range
-from sfumato.data.published_labels import parse_set
+from sfumato.data.hierarchies.label_ranges import parse_range
+from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.progress import listen_to_progress
-from sfumato.protect.anonymity.cut_search import CutGoal, CutSearch, _list_least_squares
 from sfumato.protect.anonymity.k_optimize import KOptimize
+from sfumato.protect.anonymity.search.cut_search import CutGoal, CutSearch, _list_least_squares
 from tests.tables import hospital
 
 quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.kernels.anonymity import lattice_choice
-from sfumato.protect.anonymity import rollup
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.witness import choose_witness, condemn_nodes
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.search import rollup
+from sfumato.protect.anonymity.search.grouping import Grouping
+from sfumato.protect.anonymity.search.witness import choose_witness, condemn_nodes
 from tests.brute import best_node, every_node
 from tests.tables import Small, small_tables
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.arrays import Codes
-from sfumato.protect.anonymity import live_rollup, row_blocks, sensitive_values
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.lattice import find_minimal_nodes, find_optimal_node
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn
+from sfumato.protect.anonymity.models import sensitive_values
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.sensitive_values import ClassValues, SensitiveColumn
+from sfumato.protect.anonymity.search import live_rollup, row_blocks
+from sfumato.protect.anonymity.search.grouping import Grouping
+from sfumato.protect.anonymity.search.lattice import find_minimal_nodes, find_optimal_node
 from sfumato.table import Missing
 from tests.tables import Small, small_tables
 

@@ -16,16 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import Hierarchy, spell_cells
-from sfumato.data.label_ranges import parse_range
-from sfumato.data.published_labels import Domain
+from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
+from sfumato.data.hierarchies.label_ranges import parse_range
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
 from sfumato.progress import listen_to_progress
-from sfumato.protect.anonymity import k_member
-from sfumato.protect.anonymity.k_member import _choose_hosts, choose_block_size
-from sfumato.protect.anonymity.model import PrivacyModel
-from sfumato.protect.anonymity.model_judge import judge_groups
-from sfumato.protect.anonymity.models import (
+from sfumato.protect.anonymity.models.class_models import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
@@ -33,10 +29,14 @@ from sfumato.protect.anonymity.models import (
     LDiversity,
     TCloseness,
 )
+from sfumato.protect.anonymity.models.model import PrivacyModel
+from sfumato.protect.anonymity.models.model_judge import judge_groups
+from sfumato.protect.anonymity.models.population_models import KMap
+from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.partition import Partition
-from sfumato.protect.anonymity.parts import GroupJudge, SizeJudge
-from sfumato.protect.anonymity.population_models import KMap
-from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.parts import k_member
+from sfumato.protect.anonymity.parts.best_cuts import GroupJudge, SizeJudge
+from sfumato.protect.anonymity.parts.k_member import _choose_hosts, choose_block_size
 from sfumato.release import Release
 from sfumato.table import Table
 from tests.tables import hierarchies

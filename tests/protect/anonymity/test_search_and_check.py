@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.data.roles import Role
-from sfumato.data.text_table import TextFormat
+from sfumato.data.reading.text_table import TextFormat
+from sfumato.data.roles.role import Role
 from sfumato.engine.staging import open_stored_rows
 from sfumato.release import Release
 from sfumato.table import Table

@@ -157,8 +157,8 @@ def test_a_unique_column_is_coarsened_before_it_is_counted() -> None:
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = people(400)
     stored = StoredTable.of(MemoryRows(frame), ROLES, HIERARCHIES)
-    monkeypatch.setattr("sfumato.protect.anonymity.stored_grouping._FEWEST", 10)
-    monkeypatch.setattr("sfumato.protect.anonymity.stored_grouping._BYTES_A_TUPLE", 1 << 60)
+    monkeypatch.setattr("sfumato.protect.anonymity.search.stored_grouping._FEWEST", 10)
+    monkeypatch.setattr("sfumato.protect.anonymity.search.stored_grouping._BYTES_A_TUPLE", 1 << 60)
     with pytest.raises(DataError, match=r"more than 10 combinations .* SFUMATO_MEMORY"):
         plan_generalization(METHODS["k"], stored)
     strange = frame.with_columns(pl.when(pl.col("age") == 30).then(pl.lit("*")).otherwise(pl.col("sex")).alias("sex"))

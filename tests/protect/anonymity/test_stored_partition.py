@@ -19,7 +19,7 @@ from sfumato.engine.stored_rows import MemoryRows, StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError, SfumatoError
 from sfumato.protect.anonymity import stored_partition
-from sfumato.protect.anonymity.partition_lines import index_distinct_rows
+from sfumato.protect.anonymity.parts.partition_lines import index_distinct_rows
 from sfumato.protect.anonymity.stored_partition import PartitionPlan, plan_partition
 from tests.protect.anonymity.test_partition import MODELS, patients
 from tests.protect.anonymity.test_partition import methods as partitions

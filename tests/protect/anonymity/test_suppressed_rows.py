@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.workflow.policy_sections import DataSection
-from sfumato.workflow.run_summary import summarize_suppression
+from sfumato.workflow.policy_parts.policy_sections import DataSection
+from sfumato.workflow.summary.run_summary import summarize_suppression
 from tests.contract.runs import GivenPolicy
 
 ROLES = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive", "pay": "sensitive"}

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from sfumato.data.table_reader import read_frame
+from sfumato.data.reading.table_reader import read_frame
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.baskets import Baskets
-from sfumato.data.rule_files import parse_itemset, parse_rule, read_rule_file, write_rule_file
+from sfumato.data.items.rule_files import parse_itemset, parse_rule, read_rule_file, write_rule_file
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.measure.baskets.side_effects import count_baskets, count_foreign_items, exposed_rules
 from sfumato.protect.baskets import hiding_variables

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.private_entries import PrivateEntries
+from sfumato.data.cells.private_entries import PrivateEntries
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries import adversarial_search

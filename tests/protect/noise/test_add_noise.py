@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people
+from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people
 from sfumato.details import read_details
 from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence

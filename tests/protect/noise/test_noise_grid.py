@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.coarse_range import widen_range
+from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.public.noise_law import Noise
 from sfumato.randomness import Randomness

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.measure.patterns import classifier_rules as measures
 
 ROLES = {"who": "identifying", "a": "quasi_identifying", "b": "quasi_identifying", "n": "insensitive", "y": "sensitive"}

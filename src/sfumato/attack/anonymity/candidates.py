@@ -19,7 +19,7 @@ from sfumato.arrays import Ints, Places
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, draw_tried, try_ways
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Missing, Table

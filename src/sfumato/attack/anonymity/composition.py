@@ -28,9 +28,9 @@ from sfumato.attack.anonymity.candidates import (
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.formulas import unescape_frame
-from sfumato.data.table_reader import TextFormat, read_frame
-from sfumato.data.table_writer import SEPARATOR_OF
+from sfumato.data.reading.table_reader import TextFormat, read_frame
+from sfumato.data.writing.formulas import unescape_frame
+from sfumato.data.writing.table_writer import SEPARATOR_OF
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness

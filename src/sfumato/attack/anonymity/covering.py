@@ -14,10 +14,10 @@ import polars as pl
 
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.label_cover import LabelCover
-from sfumato.data.label_ranges import is_range, parse_ends, parse_range
-from sfumato.data.published_labels import Domain, parse_set
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.label_cover import LabelCover
+from sfumato.data.hierarchies.label_ranges import is_range, parse_ends, parse_range
+from sfumato.data.hierarchies.published_labels import Domain, parse_set
 from sfumato.progress import report_progress
 from sfumato.table import Missing, Table
 

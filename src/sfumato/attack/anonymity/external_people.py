@@ -17,7 +17,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.links import Links, require_in_both
 from sfumato.attack.anonymity.strongest_links import LookUp, try_ways
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.release import Release
 from sfumato.table import Table
 

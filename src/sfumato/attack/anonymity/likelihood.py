@@ -20,8 +20,8 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.moments_in_text import locate_moments
+from sfumato.data.cells.moments_in_text import locate_moments
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
 from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release

@@ -17,11 +17,11 @@ from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.matched_keys import match_keys, shorten_part
 from sfumato.attack.anonymity.row_parts import group_equal_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
-from sfumato.data.coded_cells import NarrowCells, encode_narrowly
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.label_ranges import is_range
-from sfumato.data.moments_in_text import are_moments
-from sfumato.data.published_labels import parse_set
+from sfumato.data.cells.coded_cells import NarrowCells, encode_narrowly
+from sfumato.data.cells.moments_in_text import are_moments
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.label_ranges import is_range
+from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
 

@@ -39,7 +39,7 @@ from sfumato.attack.anonymity.value_assignments import (
     enumerate_assignments,
 )
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
 from sfumato.progress import report_progress

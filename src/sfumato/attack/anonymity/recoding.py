@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sfumato.data.recoding_rules import (
+from sfumato.data.cells.recoding_rules import (
     ALIKE,
     Recode,
     RecodedColumn,

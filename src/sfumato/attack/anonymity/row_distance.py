@@ -26,11 +26,11 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import wilson
-from sfumato.data.coded_cells import encode_cells
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.label_ranges import flag_between, is_range, parse_positions, read_positions
-from sfumato.data.moments_in_text import are_moments
-from sfumato.data.published_labels import parse_set
+from sfumato.data.cells.coded_cells import encode_cells
+from sfumato.data.cells.moments_in_text import are_moments
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.label_ranges import flag_between, is_range, parse_positions, read_positions
+from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.release import Release
 from sfumato.table import Missing, Table

@@ -27,7 +27,7 @@ from sfumato.attack.anonymity.candidates import (
 )
 from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness

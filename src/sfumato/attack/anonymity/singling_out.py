@@ -23,10 +23,10 @@ from pydantic import Field
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.label_ranges import read_positions
-from sfumato.data.moments_in_text import are_moments
-from sfumato.data.roles import Role
+from sfumato.data.cells.moments_in_text import are_moments
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.label_ranges import read_positions
+from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness

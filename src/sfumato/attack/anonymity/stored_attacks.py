@@ -18,7 +18,7 @@ from sfumato.arrays import Ints
 from sfumato.attack.anonymity.homogeneity import Homogeneity
 from sfumato.attack.anonymity.linking import Linking
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
 

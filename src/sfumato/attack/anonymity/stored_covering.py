@@ -23,7 +23,7 @@ from sfumato.attack.anonymity.stored_blanks import count_fitting_classes
 from sfumato.attack.anonymity.strongest_links import choose_links
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.change import Change, ChangeKind
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.aligned_batches import align_batches
 from sfumato.engine.stored_rows import RowCounts, StoredRows
 from sfumato.engine.stored_table import StoredTable

@@ -29,8 +29,8 @@ from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
-from sfumato.data.arrow_memory import return_free_memory
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.engine.classes import count_class_sizes, pack_row_keys
 from sfumato.public.answer_channel import list_answered_columns
 from sfumato.public.noise_law import list_noisy_columns

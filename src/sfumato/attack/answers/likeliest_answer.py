@@ -19,7 +19,7 @@ import polars as pl
 from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.attack import Attack, GuessedColumns, Outcome
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.answers.proportions import encode_answers, estimate_joint, estimate_proportions
 from sfumato.progress import report_progress

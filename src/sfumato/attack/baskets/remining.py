@@ -20,7 +20,7 @@ from pydantic import Field, field_validator
 
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
-from sfumato.data.rule_files import parse_itemset, parse_rule
+from sfumato.data.items.rule_files import parse_itemset, parse_rule
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.progress import report_progress

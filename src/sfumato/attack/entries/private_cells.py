@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.row_distance import require_attacked_columns
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table

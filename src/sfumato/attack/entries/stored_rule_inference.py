@@ -11,7 +11,7 @@ import polars as pl
 from sfumato.attack.attack import Outcome
 from sfumato.attack.entries.private_cells import PrivateCells
 from sfumato.attack.entries.rule_inference import ReleaseCodes, RuleInference
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.numbered_cells import number_stored_cells
 from sfumato.engine.stored_table import StoredTable
 

@@ -26,8 +26,8 @@ from sfumato.attack.anonymity.row_distance import (
 )
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.attack import Attack, Columns, Outcome
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.roles import Role
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, quote_names
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Codes, Ints
-from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.anonymity.tally import ClassTally, GroupedRows

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.engine.classes import count_class_sizes
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table

@@ -18,8 +18,8 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.published_words import LEVEL_MARK
+from sfumato.data.cells.published_words import LEVEL_MARK
+from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
 from sfumato.measure.anonymity.crowd_sizes import StarredRows

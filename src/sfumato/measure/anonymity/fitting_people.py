@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.published_labels import Domain
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
 from sfumato.measure.checks import Evidence, checks_claim

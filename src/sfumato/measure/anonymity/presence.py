@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.anonymity.tally import GroupedRows

@@ -22,9 +22,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.label_ranges import flag_between, is_range
-from sfumato.data.published_labels import parse_set
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.label_ranges import flag_between, is_range
+from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows, match_class_pairs
 from sfumato.measure.anonymity.population_size import (

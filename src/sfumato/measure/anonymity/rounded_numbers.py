@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats
-from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.engine.classes import pack_row_keys
 from sfumato.engine.coded_columns import flag_text
 from sfumato.engine.stored_rows import RowCounts

@@ -10,7 +10,7 @@ from math import comb
 
 import polars as pl
 
-from sfumato.data.coded_cells import encode_cells
+from sfumato.data.cells.coded_cells import encode_cells
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import RowCounts, StoredRows
 from sfumato.measure.anonymity.dense_unique_rows import MOST_AT_ONCE, count_dense_unique, count_possible_rows, is_dense

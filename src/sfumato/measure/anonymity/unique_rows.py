@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Places
-from sfumato.data.coded_cells import encode_narrowly, narrow_places
+from sfumato.data.cells.coded_cells import encode_narrowly, narrow_places
 from sfumato.progress import report_progress
 
 MOST_COLUMNS = 3

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table

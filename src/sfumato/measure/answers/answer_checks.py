@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
 from sfumato.progress import report_progress

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.mine.codes.c45 import CONFIDENCE, C45Tree, train_c45
 from sfumato.mine.codes.c45_growth import prune_c45
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells

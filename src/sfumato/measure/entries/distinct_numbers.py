@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.measure.alignment import require_columns
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.mine.anonymity.agreement import AgreeingRows, AgreementQuestion, count_keyed_rows, reaches

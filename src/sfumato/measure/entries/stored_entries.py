@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.numbered_cells import number_stored_cells, place_cells
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.entries.leftover_rules import (

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
 from sfumato.measure.alignment import Rows, require_columns, select_originals
 from sfumato.measure.given_tables import require_tables

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import polars as pl
 
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns, select_originals
 from sfumato.measure.checks import checks_claim

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, quote_names
 from sfumato.measure.number_reader import choose_number_reader
 from sfumato.progress import report_progress

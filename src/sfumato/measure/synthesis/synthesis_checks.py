@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, require_columns
 from sfumato.measure.checks import Evidence, checks_claim

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.answers.joint_tables import (
     RowAnswers,

@@ -28,7 +28,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
-from sfumato.data.arrow_memory import ArrowExport, allocate_numbers, borrow_numbers
+from sfumato.data.reading.arrow_memory import ArrowExport, allocate_numbers, borrow_numbers
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion

@@ -41,7 +41,7 @@ def write_itemsets(
     baskets: Baskets, min_support: Support, path: PathLike, kind: Kind = "all", max_length: int | None = None
 ) -> int:
     """Search for itemsets and write each as it is found; returns their number."""
-    from sfumato.data.basket_files import number_spmf_items
+    from sfumato.data.items.basket_files import number_spmf_items
     from sfumato.mine.baskets.itemset_search import search_in_turn
 
     file = Path(path)
@@ -184,14 +184,14 @@ def _open_for_atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _save_pattern_lines(path: Path, header: list[str], body: list[str]) -> None:
-    from sfumato.data.basket_files import write_text
+    from sfumato.data.items.basket_files import write_text
 
     write_text(path, [*header, *(body or [_NOTHING])])
 
 
 def _number_item_names(path: Path, lists: Lists) -> tuple[list[str], dict[int | str, str]]:
     """The header of names, and the word of each item."""
-    from sfumato.data.basket_files import number_spmf_items
+    from sfumato.data.items.basket_files import number_spmf_items
 
     items: list[int | str] = sorted({item for row in lists for item in row})
     header, words = number_spmf_items(path, items)
@@ -204,7 +204,7 @@ def _format_side(items: Sequence[int | str], words: dict[int | str, str]) -> str
 
 def _read_pattern_lines(path: Path) -> tuple[list[tuple[int, str]], dict[str, str]]:
     """The lines with a pattern, with their numbers, and the header's item names."""
-    from sfumato.data.basket_files import read_text, strip_spmf_comments
+    from sfumato.data.items.basket_files import read_text, strip_spmf_comments
 
     text, names = strip_spmf_comments(read_text(path))
     lines = text.decode().split("\n")
@@ -220,7 +220,7 @@ def _parse_item_lists(path: Path, names: dict[str, str], *sides: list[list[str]]
     """Columns of sorted lists: integers if every word of every side is one, else text."""
     import polars as pl
 
-    from sfumato.data.basket_files import name_items
+    from sfumato.data.items.basket_files import name_items
 
     words = sorted({word for side in sides for row in side for word in row})
     values = dict(zip(words, name_items(path, words, names), strict=True))

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Floats, Ints, Singles
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.roles import Role
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.mine.codes.c45_growth import grow_c45, prune_c45
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells

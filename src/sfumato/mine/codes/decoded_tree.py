@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Bytes, Flags, Ints, Singles
-from sfumato.data.roles import Role
+from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.booster import Booster

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.data.near_files import explain_unreadable
+from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.codes.booster import Booster
 from sfumato.mine.codes.booster_files import is_booster, read_booster

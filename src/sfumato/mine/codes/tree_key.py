@@ -19,7 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.learner_columns import convert_for_learners, find_class_ranges, look_up_cells, map_in_threads

@@ -20,8 +20,8 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.arrays import Codes, Flags, Floats, Ints, Words
-from sfumato.data.private_entries import AnyEntries, build_private_mask
-from sfumato.data.roles import Role
+from sfumato.data.cells.private_entries import AnyEntries, build_private_mask
+from sfumato.data.roles.role import Role
 from sfumato.errors import PolicyError
 from sfumato.mine.entries.adversarial_search import PART, SearchBudget, find_adversarial_rules
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
-from sfumato.data.roles import Role
+from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
 from sfumato.table import Table
 

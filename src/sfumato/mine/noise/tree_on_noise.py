@@ -26,7 +26,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.tree_on_noise_columns import ClassLabels, TreeColumn, read_class_labels, read_tree_columns
 from sfumato.mine.noise.tree_on_noise_intervals import NoisyIntervals, assign_intervals

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import build_true_edges
 from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers

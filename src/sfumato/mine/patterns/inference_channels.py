@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.baskets import Baskets, Items
-from sfumato.data.arrow_memory import copy_numbers
+from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.mine.patterns.known_sets import KnownSets

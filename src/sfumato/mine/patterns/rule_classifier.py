@@ -14,8 +14,8 @@ import polars as pl
 
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.errors import DataError
 from sfumato.rules import Rules
 from sfumato.table import Table

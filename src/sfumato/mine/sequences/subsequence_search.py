@@ -20,7 +20,7 @@ import numpy as np
 
 from sfumato import progress
 from sfumato.arrays import Codes, Ints
-from sfumato.data.arrow_memory import keep_free_memory
+from sfumato.data.reading.arrow_memory import keep_free_memory
 from sfumato.errors import DataError
 from sfumato.kernels.sequences import subsequences_output as fields
 from sfumato.kernels.sequences import subsequences_prepare as prepare

@@ -25,7 +25,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Items
-from sfumato.data.arrow_memory import copy_numbers
+from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
 from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked, has_marks

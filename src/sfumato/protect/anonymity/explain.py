@@ -13,11 +13,11 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from sfumato.protect.anonymity.distinct_rows import DistinctTuples
     from sfumato.protect.anonymity.generalize import Generalize
-    from sfumato.protect.anonymity.grouping import Grouping
-    from sfumato.protect.anonymity.model_judge import ModelJudge
-    from sfumato.protect.anonymity.node_classes import Levels
+    from sfumato.protect.anonymity.models.model_judge import ModelJudge
+    from sfumato.protect.anonymity.search.distinct_rows import DistinctTuples
+    from sfumato.protect.anonymity.search.grouping import Grouping
+    from sfumato.protect.anonymity.search.node_classes import Levels
     from sfumato.release import Release
     from sfumato.table import Table
 
@@ -109,7 +109,7 @@ def explain_distinct_rows(method: Generalize, levels: Levels, rows: DistinctTupl
 
 def group_explained_rows(method: Generalize, table: Table) -> Grouping | None:
     """The rows that reasons are found in; None if there are no reasons to find."""
-    from sfumato.protect.anonymity.model_judge import ModelJudge
+    from sfumato.protect.anonymity.models.model_judge import ModelJudge
     from sfumato.protect.anonymity.participants import select_participants
 
     shape = tuple(table.hierarchy(name).height + 1 for name in table.quasi_identifying)
@@ -128,7 +128,7 @@ def _is_small(shape: Levels) -> bool:
 
 
 def _explain_grouping(method: Generalize, levels: Levels, grouping: Grouping) -> LevelReasons:
-    from sfumato.protect.anonymity.model_judge import ModelJudge
+    from sfumato.protect.anonymity.models.model_judge import ModelJudge
 
     judge = ModelJudge(method.models)
     return LevelReasons(
@@ -154,8 +154,8 @@ def _count_suppressible(method: Generalize, grouping: Grouping) -> int:
 def _explain_column(
     grouping: Grouping, judge: ModelJudge, method: Generalize, most: int, levels: Levels, number: int, name: str
 ) -> Why:
-    from sfumato.protect.anonymity.lattice import find_optimal_node
-    from sfumato.protect.anonymity.metrics import compute_loss
+    from sfumato.protect.anonymity.search.lattice import find_optimal_node
+    from sfumato.protect.anonymity.search.metrics import compute_loss
 
     level = levels[number]
     suppressed_count = grouping.judge(levels, judge).suppressed_count
@@ -182,8 +182,8 @@ def _explain_column(
 def _list_lattice_nodes(
     grouping: Grouping, judge: ModelJudge, method: Generalize, levels: Levels
 ) -> tuple[LatticeNode, ...]:
-    from sfumato.protect.anonymity.metrics import compute_loss
-    from sfumato.protect.anonymity.rollup import RollUp
+    from sfumato.protect.anonymity.search.metrics import compute_loss
+    from sfumato.protect.anonymity.search.rollup import RollUp
 
     roll_up, most = RollUp(grouping), _count_suppressible(method, grouping)
     nodes = []

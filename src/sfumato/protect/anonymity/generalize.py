@@ -20,22 +20,27 @@ from pydantic import Field, model_validator
 
 from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
-from sfumato.data.rebuild import rebuild_columns
+from sfumato.data.writing.rebuild import rebuild_columns
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.any_model import AnyModel
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.lattice import BestNode, NodeCount, find_heuristic_node, find_optimal_node
-from sfumato.protect.anonymity.lattice import find_minimal_nodes as minimal_in
-from sfumato.protect.anonymity.levels_found import tell_levels
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
     compute_local_losses,
     recode_locally,
     recode_suppressed_rows,
 )
-from sfumato.protect.anonymity.metrics import (
+from sfumato.protect.anonymity.models.any_model import AnyModel
+from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.models.model import PrivacyModel
+from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.search.grouping import Grouping
+from sfumato.protect.anonymity.search.lattice import BestNode, NodeCount, find_heuristic_node, find_optimal_node
+from sfumato.protect.anonymity.search.lattice import find_minimal_nodes as minimal_in
+from sfumato.protect.anonymity.search.levels_found import tell_levels
+from sfumato.protect.anonymity.search.metrics import (
     MetricName,
     Weights,
     compute_cost,
@@ -43,12 +48,7 @@ from sfumato.protect.anonymity.metrics import (
     compute_geometric_product,
     compute_loss,
 )
-from sfumato.protect.anonymity.model import PrivacyModel
-from sfumato.protect.anonymity.model_columns import refuse_unfit_models
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.protect.anonymity.node_classes import Levels, NodeVerdict
-from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.search.node_classes import Levels, NodeVerdict
 from sfumato.protect.anonymity.suppressed_rows import (
     blank_rows,
     claim_about_all_rows,

@@ -16,8 +16,8 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.coded_cells import count_cells
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.cells.coded_cells import count_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals

@@ -22,12 +22,12 @@ import numpy as np
 
 from sfumato.errors import PolicyError
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.lattice import NodeCount
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.node_classes import Levels
-from sfumato.protect.anonymity.rollup import RollUp
-from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.search.grouping import Grouping
+from sfumato.protect.anonymity.search.lattice import NodeCount
+from sfumato.protect.anonymity.search.node_classes import Levels
+from sfumato.protect.anonymity.search.rollup import RollUp
 from sfumato.table import Missing, Table
 
 MOST_NODES = 1_000_000

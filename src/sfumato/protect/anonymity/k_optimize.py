@@ -20,17 +20,17 @@ from pydantic import Field, model_validator
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
-from sfumato.data.hierarchy import SUPPRESSED, spell_cells
-from sfumato.data.label_choice import choose_label, choose_range, find_covering_group
-from sfumato.data.label_ranges import read_positions
-from sfumato.data.published_labels import Domain, format_range
-from sfumato.data.unread_dates import refuse_unread_dates
+from sfumato.data.cells.unread_dates import refuse_unread_dates
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.label_choice import choose_label, choose_range, find_covering_group
+from sfumato.data.hierarchies.label_ranges import read_positions
+from sfumato.data.hierarchies.published_labels import Domain, format_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.cut_search import BestCuts, CutGoal, CutSearch
-from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.search.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.suppressed_rows import (
     blank_rows,
     claim_nothing_shown,

@@ -17,9 +17,9 @@ import polars as pl
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.errors import PolicyError
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.release import Number
 from sfumato.table import Missing
 

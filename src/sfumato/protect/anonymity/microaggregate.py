@@ -18,12 +18,12 @@ from pydantic import Field
 
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.moments_in_text import UtcSpelling, find_utc_spelling
-from sfumato.data.unread_dates import refuse_unread_dates
+from sfumato.data.cells.moments_in_text import UtcSpelling, find_utc_spelling
+from sfumato.data.cells.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept
 from sfumato.protect.footprint import Footprint, trace_classes

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.errors import DataError, PolicyError
 from sfumato.table import Missing, Table
 

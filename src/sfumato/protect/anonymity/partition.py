@@ -23,28 +23,28 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.engine.stored_rows import MemoryRows, RowCounts
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.any_model import AnyModel
-from sfumato.protect.anonymity.k_member import choose_block_size, cluster_in_blocks, list_nested_blocks
-from sfumato.protect.anonymity.model_columns import refuse_unfit_models
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.models.any_model import AnyModel
+from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.participants import select_participants
-from sfumato.protect.anonymity.partition_columns import PartitionColumns, PartLabels, Publish
-from sfumato.protect.anonymity.partition_lines import (
-    JudgedValues,
-    LonePeople,
-    PartitionLines,
-    PeopleCounts,
-    index_distinct_rows,
-)
-from sfumato.protect.anonymity.parts import (
+from sfumato.protect.anonymity.parts.best_cuts import (
     GroupJudge,
     RowParts,
     cut_into_parts,
     find_least_size,
     refuse_populations,
 )
-from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.parts.k_member import choose_block_size, cluster_in_blocks, list_nested_blocks
+from sfumato.protect.anonymity.parts.partition_columns import PartitionColumns, PartLabels, Publish
+from sfumato.protect.anonymity.parts.partition_lines import (
+    JudgedValues,
+    LonePeople,
+    PartitionLines,
+    PeopleCounts,
+    index_distinct_rows,
+)
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method

@@ -19,19 +19,19 @@ import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.details import AnonymityDetails
 from sfumato.engine.coded_columns import build_coded_column
 from sfumato.engine.stored_table import StoredTable
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.generalize import Generalize, collect_details, compute_losses
-from sfumato.protect.anonymity.grouping import Grouping, number_leaves
 from sfumato.protect.anonymity.local_recoding import RecodedRows
-from sfumato.protect.anonymity.metrics import compute_loss
-from sfumato.protect.anonymity.model_columns import refuse_unfit_models
-from sfumato.protect.anonymity.model_judge import ModelJudge
-from sfumato.protect.anonymity.node_classes import Levels
-from sfumato.protect.anonymity.stored_grouping import group_stored_rows
+from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.search.grouping import Grouping, number_leaves
+from sfumato.protect.anonymity.search.metrics import compute_loss
+from sfumato.protect.anonymity.search.node_classes import Levels
+from sfumato.protect.anonymity.search.stored_grouping import group_stored_rows
 from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number

@@ -25,10 +25,12 @@ from sfumato.engine.stored_rows import CodeMap, TooManyRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError, ask_meant
 from sfumato.progress import report_progress
-from sfumato.protect.anonymity.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
+from sfumato.protect.anonymity.models.sensitive_values import number_ordered_values
 from sfumato.protect.anonymity.partition import Partition, PublishedParts
-from sfumato.protect.anonymity.partition_columns import PartitionColumns
-from sfumato.protect.anonymity.partition_lines import (
+from sfumato.protect.anonymity.parts.best_cuts import refuse_populations
+from sfumato.protect.anonymity.parts.partition_columns import PartitionColumns
+from sfumato.protect.anonymity.parts.partition_lines import (
     DistinctCells,
     JudgedValues,
     LonePeople,
@@ -38,8 +40,6 @@ from sfumato.protect.anonymity.partition_lines import (
     find_first_rows,
     index_distinct_rows,
 )
-from sfumato.protect.anonymity.parts import refuse_populations
-from sfumato.protect.anonymity.sensitive_values import number_ordered_values
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table

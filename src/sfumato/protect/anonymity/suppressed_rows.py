@@ -14,7 +14,7 @@ import polars as pl
 
 from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind
-from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.release import Claim
 from sfumato.table import Table
 

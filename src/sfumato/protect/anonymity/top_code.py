@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.coarse_range import narrow_range
+from sfumato.data.hierarchies.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals

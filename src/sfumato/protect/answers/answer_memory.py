@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.progress import report_progress

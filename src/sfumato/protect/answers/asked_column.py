@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Ints
-from sfumato.data.cell_types import type_cells
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.cells.cell_types import type_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.answers.answer_memory import AnswerDraws
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, answer_by_chance, cast_categories, spell_bits

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from sfumato.baskets import Baskets, Item, Items
-from sfumato.data.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
+from sfumato.data.items.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress

@@ -19,8 +19,8 @@ from pydantic import Field
 
 from sfumato.arrays import Floats, Ints, Singles
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.roles import Role
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.roles.role import Role
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.key import Key

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import EntryDetails
 from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
 from sfumato.mine.entries.cells import PRIVATE, TableCells

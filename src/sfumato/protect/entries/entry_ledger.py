@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Ints
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import ImpossibleRelease
 from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
 from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction

@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.private_entries import (
+from sfumato.data.cells.private_entries import (
     PrivateEntries,
     refuse_no_entries,
     refuse_unfitting,
     refuse_unknown_entry_columns,
 )
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.coded_columns import split_column
 from sfumato.engine.stored_rows import CodeMap
 from sfumato.engine.stored_table import StoredTable

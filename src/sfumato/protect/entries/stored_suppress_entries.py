@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes
-from sfumato.data.cell_types import retype_columns
-from sfumato.data.hierarchy import spell_cells
+from sfumato.data.cells.cell_types import retype_columns
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.coded_columns import is_coded
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_table import StoredTable

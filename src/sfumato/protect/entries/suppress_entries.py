@@ -20,9 +20,9 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from sfumato.arrays import Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
-from sfumato.data.cell_types import type_by_content
-from sfumato.data.discretization import Discretization, cut_at, cut_equal_width
-from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
+from sfumato.data.cells.cell_types import type_by_content
+from sfumato.data.cells.private_entries import AnyEntries, require_private_mask, settle_private_entries
+from sfumato.data.hierarchies.discretization import Discretization, cut_at, cut_equal_width
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant
 from sfumato.mine.entries.cells import BLANKED, TableCells

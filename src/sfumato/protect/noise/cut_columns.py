@@ -21,8 +21,8 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.bound_words import spell_at_least
-from sfumato.data.coarse_range import round_to_fine_grid
-from sfumato.data.discretization import cut_counted_numbers
+from sfumato.data.hierarchies.coarse_range import round_to_fine_grid
+from sfumato.data.hierarchies.discretization import cut_counted_numbers
 from sfumato.errors import PolicyError
 from sfumato.protect.claims import claim_with_originals
 from sfumato.protect.noise.noise_columns import NumberColumn, parse_end

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.coarse_range import widen_range
+from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.table import Table
 

@@ -20,8 +20,8 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import spell_cells
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.mine.patterns.rule_classifier import reads_as_condition

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from sfumato.baskets import Baskets
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
 from sfumato.mine.baskets.association_rules import find_association_rules
 from sfumato.mine.baskets.itemsets import Itemsets

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.baskets import Item
-from sfumato.data.rule_set_files import RuleCount
+from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.patterns import Patterns
 from sfumato.rules import Rules
 

@@ -16,7 +16,7 @@ from typing import Literal
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.moments_in_text import DAY_FORMATS, find_moment_kind
+from sfumato.data.cells.moments_in_text import DAY_FORMATS, find_moment_kind
 
 _MOMENT = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2}(?P<mark>[T ]))?\d{2}:\d{2}(?P<second>:\d{2}(?:\.(?P<digits>\d{1,9}))?)?"

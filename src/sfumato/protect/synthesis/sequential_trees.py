@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Floats, Ints
-from sfumato.data.coarse_range import narrow_range
+from sfumato.data.hierarchies.coarse_range import narrow_range
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import report_progress
 from sfumato.protect.synthesis.synthesis_columns import (

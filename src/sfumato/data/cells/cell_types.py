@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Which columns of text hold numbers: only those in which no digit is lost, so that "02135" stays a ZIP code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+from sfumato.data.hierarchies.hierarchy import spell_cells
+
+_WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
+_DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
+_MOST_DIGITS = 15  # a float keeps this many
+_COMMA = r"^-?(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)(?:,[0-9]+)$|^-?[0-9]+$"
+_WORD = "word"
+
+
+def spell_points(cells: pl.DataFrame, decimal: str) -> pl.DataFrame:
+    """Numbers with a decimal comma (1,5 or 1.234,56) as others are spelled; what is none becomes a word.
+
+    With a decimal comma 1.234 could be a thousand or a little more than one, so it is a word, too.
+    """
+    if decimal != ",":
+        return cells
+    points = pl.all().str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    words = pl.when(pl.all().is_not_null()).then(pl.lit(_WORD))
+    return cells.select(pl.when(pl.all().str.contains(_COMMA)).then(points).otherwise(words))
+
+
+def type_cells(cells: pl.DataFrame, decimal: str = ".") -> pl.DataFrame:
+    """Numbers if every cell of a column is one and no digit is lost, otherwise text."""
+    if decimal == ",":
+        typed_cells = type_cells(spell_points(cells, decimal))
+        return cells.with_columns(column for column in typed_cells if column.dtype.is_numeric())
+    filled_names = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
+    whole = _list_matching_columns(cells, filled_names, _fits_whole())
+    whole_names = set(whole)
+    rest = [name for name in filled_names if name not in whole_names]
+    return cells.with_columns(
+        pl.col(whole).cast(pl.Int64), pl.col(_list_matching_columns(cells, rest, _fits_decimal())).cast(pl.Float64)
+    )
+
+
+def _fits_whole() -> pl.Expr:
+    return pl.all().str.contains(_WHOLE)
+
+
+def _fits_decimal() -> pl.Expr:
+    return pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
+
+
+class TypesOfCells:
+    """The types that `type_cells` would give to columns of text, learnt from some rows at a time."""
+
+    def __init__(self, decimal: str = ".") -> None:
+        """Nothing was seen yet."""
+        self._decimal = decimal
+        self._names: dict[str, None] = {}
+        self._filled_names: set[str] = set()
+        self._not_whole: set[str] = set()
+        self._not_decimal: set[str] = set()
+
+    def observe(self, cells: pl.DataFrame) -> None:
+        """Look at more rows."""
+        cells = spell_points(cells, self._decimal)
+        self._names |= dict.fromkeys(cells.columns)
+        self._filled_names |= {name for name, count in cells.count().row(0, named=True).items() if count}
+        for excluded_names, condition in ((self._not_whole, _fits_whole()), (self._not_decimal, _fits_decimal())):
+            open_names = [name for name in cells.columns if name not in excluded_names]
+            excluded_names.update(set(open_names) - set(_list_matching_columns(cells, open_names, condition)))
+
+    def decide(self) -> dict[str, pl.DataType]:
+        """The type of each column."""
+        return {name: self._decide_column(name) for name in self._names}
+
+    def _decide_column(self, name: str) -> pl.DataType:
+        if name not in self._filled_names:
+            return pl.String()
+        return (
+            pl.Int64()
+            if name not in self._not_whole
+            else (pl.Float64() if name not in self._not_decimal else pl.String())
+        )
+
+
+def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
+    """Type columns with missing cells by the remaining cells: a type must not disclose a hidden cell."""
+    return retype_columns(frame, [column.name for column in frame.get_columns() if column.null_count()])
+
+
+def retype_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """Type text and numbers of some columns by their cells, as a reader of the written file would."""
+    kinds = frame.schema  # built anew each time it is asked for
+    columns = [frame[name] for name in names if _can_retype(kinds[name])]
+    typed_columns = (
+        type_cells(pl.DataFrame([spell_cells(column) for column in columns])).get_columns() if columns else []
+    )
+    changed_columns = [column for column in typed_columns if column.dtype != kinds[column.name]]
+    return (
+        frame.with_columns(changed_columns) if changed_columns else frame
+    )  # the same frame need not be copied for a release
+
+
+def _can_retype(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind == pl.String
+
+
+def state_types(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
+    """Text, except for the columns that are declared as numbers."""
+    number_names = set(numbers)
+    for position, name in zip(cells.columns, names, strict=True):
+        yield pl.col(position).cast(pl.Float64, strict=False) if name in number_names else pl.col(position)
+
+
+def _list_matching_columns(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:
+    """The columns in which every known cell fits; a few rows rule out most columns quickly."""
+    for part in (cells.head(64), cells):
+        fits = part.select(names).select(condition.all()).row(0, named=True) if names else {}
+        names = [name for name, all_fit in fits.items() if all_fit]
+    return names

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Invented data: people, movements, and the people of IBM's Quest generator."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Baskets, sequences, patterns and rules on disk."""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Rules and itemsets as text: what must be hidden, listed in a policy or in a file.
+
+One per line, as SPMF writes rules: ``bread,butter ==> milk`` is a rule, ``bread,milk`` an itemset. Items are
+comma-separated, so their names may contain blanks; put a name that contains a comma in double quotes. SPMF's own rules
+of integers separated by blanks (``1 2 ==> 3``) are read too. What follows a rule (``#SUP: 4 #CONF: 0.8``) is skipped,
+as are empty lines and lines that start with ``#``, ``%`` or ``@``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sfumato.data.items.basket_files import read_text
+from sfumato.errors import DataError, PolicyError
+
+Item = int | str
+Itemset = tuple[Item, ...]
+Rule = tuple[Itemset, Itemset]
+
+ARROW = "==>"
+_MEASURED = re.compile(r"\s*#[A-Z]+:.*$")
+_NUMBERS = re.compile(r"-?\d+(?:\s+-?\d+)+")
+
+
+class RuleFile(NamedTuple):
+    """The contents of a file, in its order."""
+
+    rules: tuple[Rule, ...]
+    itemsets: tuple[Itemset, ...]
+
+
+def parse_itemset(text: str) -> Itemset:
+    """Parse the items of ``a,b``; raise an error if there is none or one of them has no name."""
+    text = text.strip()
+    if _NUMBERS.fullmatch(text):
+        return tuple(text.split())
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    items = tuple(name.strip() for name in names)
+    if not items or not all(items):
+        raise PolicyError("write an itemset as comma-separated names: a,b")
+    return items
+
+
+def parse_rule(text: str) -> Rule:
+    """Parse both sides of ``a,b ==> c``."""
+    sides = _MEASURED.sub("", text).split(ARROW)
+    if len(sides) != 2:
+        raise PolicyError(f"write a rule as a,b {ARROW} c, with one {ARROW}")
+    return parse_itemset(sides[0]), parse_itemset(sides[1])
+
+
+def read_rule_file(path: str | Path) -> RuleFile:
+    """Read the rules and itemsets of a file; an error names the line, never an item."""
+    rules: list[Rule] = []
+    itemsets: list[Itemset] = []
+    for number, line in enumerate(read_text(Path(path)).decode().split("\n"), start=1):
+        if not line.strip() or line.startswith(("#", "%", "@")):
+            continue
+        try:
+            if ARROW in line:
+                rules.append(parse_rule(line))
+            else:
+                itemsets.append(parse_itemset(_MEASURED.sub("", line)))
+        except PolicyError as problem:
+            raise DataError(f"{path}: line {number}: {problem}") from None
+    if not rules and not itemsets:
+        raise DataError(f"{path}: the file lists no rule and no itemset; write one per line, as a,b {ARROW} c")
+    return RuleFile(tuple(rules), tuple(itemsets))
+
+
+def write_rule_file(path: str | Path, rules: Sequence[Rule] = (), itemsets: Sequence[Itemset] = ()) -> None:
+    """Write rules and itemsets so that they read back."""
+    from sfumato.data.items.basket_files import write_text
+
+    lines = [f"{_spell_itemset(left)} {ARROW} {_spell_itemset(right)}" for left, right in rules]
+    write_text(Path(path), [*lines, *map(_spell_itemset, itemsets)])
+
+
+def _spell_itemset(items: Itemset) -> str:
+    names = [str(item) for item in items]
+    unwritable = sum(not name.strip() or "\n" in name or "\r" in name or ARROW in name for name in names)
+    if unwritable:
+        raise DataError(f"{unwritable} items contain line ends or {ARROW}, or no letter: a rule file cannot list them")
+    return ",".join('"' + name.replace('"', '""') + '"' if set(name) & set(',"#%@') else name for name in names)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Regions, and trajectories turned into sequences of regions."""

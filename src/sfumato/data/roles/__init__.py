@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Roles of columns, and proposals for them."""

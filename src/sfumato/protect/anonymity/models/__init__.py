@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Privacy models: conditions that every published class must satisfy."""

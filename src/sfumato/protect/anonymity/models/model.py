@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The interface of a privacy model: a condition that every published class must satisfy.
+
+A model judges the classes of a node: `refuses` says which may not be published. Merging classes that a model accepts
+gives a class that it accepts; that is why a node without suppression makes coarser ones unnecessary. Only for some
+models does an accepted class stay accepted when a *refused* one is merged into it (`steady`): those rule out finer
+nodes even if rows may be suppressed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from math import ceil
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Flags, Floats
+from sfumato.description import Description
+from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.search.node_classes import NodeClasses
+from sfumato.release import Claim
+from sfumato.table import Table
+
+EMPTY: Mapping[str, SensitiveColumn] = MappingProxyType({})
+
+
+class PrivacyModel(Description, ABC):
+    """What every class of published rows must satisfy."""
+
+    steady: ClassVar[bool] = False
+    """Whether an accepted class stays accepted whatever is merged into it."""
+    compares: ClassVar[bool] = False
+    """Whether it compares a class with the whole table, which must then be in the release."""
+
+    model: str
+
+    @property
+    def least_crowd(self) -> int:
+        """How many people it hides everybody among, at the least: k, or l, since l values take as many people."""
+        return ceil(getattr(self, "k", getattr(self, "l", 1)) - 1e-12)
+
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that it uses."""
+        column = getattr(self, "column", None)
+        return (column,) if column else ()
+
+    def read_populations(self) -> tuple[Table, ...]:
+        """The populations that it compares with."""
+        return ()
+
+    @abstractmethod
+    def refuses(self, classes: NodeClasses) -> Flags:
+        """Which classes may not be published."""
+
+    def stays_refused(self, classes: NodeClasses) -> Floats:
+        """A lower bound on the share of each class that stays refused however it is split; 0 if unknown."""
+        return np.zeros(len(classes.sizes))
+
+    def forbids(self, classes: NodeClasses) -> bool:
+        """Whether the node is refused, whatever is suppressed."""
+        return False
+
+    def claims(
+        self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
+    ) -> tuple[Claim, ...]:
+        """All claims of a release under this model."""
+        return (self.claim(arguments, sensitive),)
+
+    @abstractmethod
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
+        """The claim of a release under this model."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Cutting a table into parts of similar people."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The pictures of the report."""

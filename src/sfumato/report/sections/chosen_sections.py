@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The sections of the report for particular kinds of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sfumato.baskets import Baskets
+from sfumato.details import SynthesisDetails
+from sfumato.protect.method import Method
+from sfumato.public.basket_distortion import ITEMS
+from sfumato.public.cut_intervals import INTERVALS
+from sfumato.release import Release
+from sfumato.report.run_account import ReportSection
+from sfumato.rules import Rules
+from sfumato.sequences import Sequences
+from sfumato.table import Table
+
+
+def build_outgoing_sections(
+    public: Mapping[str, Any], published_data: Any, method_entries: Sequence[Mapping[str, Any]] = ()
+) -> tuple[ReportSection, ...]:
+    """What an analyst can estimate or read, and how sequences look, made from the release alone.
+
+    `method_entries` are the methods of the certificate with their public parameters.
+    """
+    if isinstance(published_data, Sequences):
+        from sfumato.report.sections.sequence_section import build_outgoing_sequence_section
+
+        return (build_outgoing_sequence_section(published_data),)
+    if isinstance(published_data, Rules):
+        return _build_model_sections(published_data, method_entries)
+    if isinstance(published_data, Baskets) and ITEMS in public:
+        from sfumato.report.sections.basket_section import build_basket_estimates_section
+
+        section = build_basket_estimates_section(public, published_data)
+        return () if section is None else (section,)
+    if not isinstance(published_data, Table) or all(law["kind"] in ("synthetic", INTERVALS) for law in public.values()):
+        return ()
+    from sfumato.report.sections.noise_section import build_estimates_section
+
+    return (build_estimates_section(public, published_data),)
+
+
+def _build_model_sections(
+    published_data: Any, method_entries: Sequence[Mapping[str, Any]]
+) -> tuple[ReportSection, ...]:
+    """Rules and classifiers, shown on both pages alike; of rules with what the repair means for their figures."""
+    if not isinstance(published_data, Rules):
+        return ()
+    from sfumato.mine.patterns.classifier_tree import build_classifier_tree
+    from sfumato.report.sections.model_section import build_model_section
+    from sfumato.report.sections.rule_repair_section import describe_published_rules
+
+    section = build_model_section(published_data)
+    if build_classifier_tree(published_data) is not None:
+        return (section,)
+    repair = next((str(entry["repair"]) for entry in method_entries if "repair" in entry), None)
+    return (replace(section, intro=describe_published_rules(published_data, repair)),)
+
+
+def make_sections(
+    methods: Sequence[Method], release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> tuple[ReportSection, ...]:
+    """The sections of the methods of a release, each once, in the order of the methods."""
+    sections = [*_build_model_sections(published_data, [method.describe() for method in methods])]
+    for name in dict.fromkeys(method.section for method in methods if method.section):
+        section = _SECTIONS[name](release, original, published_data, utility)
+        sections += [] if section is None else [section]
+    return tuple(sections)
+
+
+def _make_entries(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.entry_section import build_entry_section
+
+    return build_entry_section(release, original, published_data)
+
+
+def _make_hiding(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.hiding_section import build_hiding_section
+
+    # Patterns mined from such baskets have their own section.
+    return (
+        build_hiding_section(release, original, published_data, utility)
+        if isinstance(published_data, Baskets)
+        else None
+    )
+
+
+def _make_noise(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.noise_section import build_filtered_section
+
+    if all(law["kind"] == INTERVALS for law in release.public.values()):
+        return None  # nothing was drawn, so nothing is estimated
+    return build_filtered_section(release, original, published_data)
+
+
+def _make_synthesis(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.synthesis_section import build_synthesis_section
+
+    synthesis = release.details.get_family(SynthesisDetails)
+    if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
+        return None  # nobody was set aside
+    return build_synthesis_section(release, original, published_data)
+
+
+def _make_codes(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.code_section import build_code_section
+
+    return build_code_section(release, original)
+
+
+def _make_patterns(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.hiding_section import build_pattern_section
+    from sfumato.report.sections.rule_repair_section import build_rule_repair_section
+
+    if isinstance(published_data, Rules):
+        return build_rule_repair_section(release)
+    return build_pattern_section(release, original, published_data)
+
+
+def _make_classifier(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.rule_repair_section import build_withheld_splits_section
+
+    return build_withheld_splits_section(release, original)
+
+
+def _make_sequences(
+    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.sections.sequence_section import build_sequence_section
+
+    return build_sequence_section(release, original, published_data, utility)
+
+
+_SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], ReportSection | None]] = {
+    "entries": _make_entries,
+    "hiding": _make_hiding,
+    "noise": _make_noise,
+    "synthesis": _make_synthesis,
+    "codes": _make_codes,
+    "patterns": _make_patterns,
+    "classifier": _make_classifier,
+    "sequences": _make_sequences,
+}
+"""`Method.section` → its builder; imported when needed, because pictures load slowly."""

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""The sections of the report about randomized columns.
+
+One may leave: what can be estimated, made from the release alone. One is for the custodian: how close an analyst and
+an attacker get to the originals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Floats
+from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.details import read_details
+from sfumato.mine.answers.proportions import estimate_proportions
+from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
+from sfumato.public.noise_law import list_noisy_columns, read_numbers
+from sfumato.release import Release
+from sfumato.report.pictures.noise_pictures import (
+    AnswerShare,
+    draw_answer_shares,
+    draw_densities,
+    draw_recovered_values,
+)
+from sfumato.report.run_account import ReportFigure, ReportSection
+from sfumato.report.words import wording
+from sfumato.table import Table
+
+COLUMNS = 12
+"""How many columns are drawn."""
+BINS = 30
+"""How many bins a distribution is drawn in."""
+DOTS = 300
+"""How many people are drawn in the picture of what an attacker recovers."""
+ANSWERS = 12
+"""How many answers of a column are drawn, most frequent first."""
+_ANSWERED = ("warner", "k_ary", "unary")
+_HOW = {
+    "uniform": "uniform noise in ±{scale}",
+    "gaussian": "Gaussian noise, standard deviation {scale}",
+    "correlated": "Gaussian noise, standard deviation {scale}, correlated like the data",
+    "discretize": "intervals of width {scale}",
+    "warner": "the true answer with probability {p}, else the other one",
+    "k_ary": "the true answer with probability {p}, else any other",
+    "unary": "one bit per answer: the true one is set with probability {p}, any other with {q}",
+}
+
+
+def build_estimates_section(public: Mapping[str, Any], published_table: Table) -> ReportSection:
+    """What an analyst can estimate: made from the release alone, so it may leave."""
+    noisy_columns = _NoisyColumns.of(public, published_table)
+    return ReportSection(
+        "estimates",
+        "What can be estimated",
+        "Single values were randomized. Distributions can still be estimated, because it is published how.",
+        (
+            *(_build_reconstruction_figure(noisy_columns.release, n) for n in noisy_columns.numbers),
+            *(_build_answers_figure(noisy_columns.release, n) for n in noisy_columns.answers),
+        ),
+        noisy_columns.notes,
+    )
+
+
+def build_filtered_section(release: Release, original: Table, published_table: Table) -> ReportSection:
+    """What an analyst and an attacker estimate, beside the originals: it stays."""
+    noisy_columns = _NoisyColumns.of(release.public, published_table)
+    kept_frame = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
+    return ReportSection(
+        "filtered",
+        "What an analyst and an attacker learn from it",
+        "The originals, the release, and estimates from it: for all people together, as an analyst makes them"
+        + (
+            ", and for each person, as an attacker does. On the diagonal, an estimate is the true value."
+            if noisy_columns.numbers
+            else "."
+        ),
+        (
+            *(
+                _build_filter_figures(noisy_columns.release, kept_frame, noisy_columns.numbers)
+                if noisy_columns.numbers
+                else ()
+            ),
+            *(
+                _build_reconstruction_figure(noisy_columns.release, name, kept_frame[name])
+                for name in noisy_columns.numbers
+            ),
+            *(_build_answers_figure(noisy_columns.release, name, kept_frame[name]) for name in noisy_columns.answers),
+        ),
+        noisy_columns.notes,
+    )
+
+
+class _NoisyColumns(NamedTuple):
+    """The columns that are drawn, as a recipient of the release sees them."""
+
+    release: Release
+    numbers: tuple[str, ...]
+    answers: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, public: Mapping[str, Any], published_table: Table) -> _NoisyColumns:
+        """The first noisy columns and the first answers."""
+        release = Release(published_table, None, (), {}, read_details({"public": public}))
+        column_names = [name for name in release.public if published_table.frame[name].count()]
+        numbers = [name for name in list_noisy_columns(release) if name in column_names]
+        answer_names = [
+            name for name in column_names if release.public[name]["kind"] in _ANSWERED and _is_telling(release, name)
+        ]
+        remaining_count = len(numbers[COLUMNS:]) + len(answer_names[COLUMNS:])
+        notes = (
+            (f"{wording.count_noun(remaining_count, 'more column is', 'more columns are')} not drawn.",)
+            if remaining_count
+            else ()
+        )
+        return cls(release, tuple(numbers[:COLUMNS]), tuple(answer_names[:COLUMNS]), notes)
+
+
+def _is_telling(release: Release, column: str) -> bool:
+    """Whether answers depend on the truth; at p = q nothing can be estimated."""
+    facts = release.public[column]
+    return abs(float(facts["p"]) - float(facts["q"])) > 1e-12
+
+
+def _describe_how(release: Release, column: str) -> str:
+    facts = release.public[column]
+    numbers = {name: wording.format_parameter(value) for name, value in facts.items() if isinstance(value, int | float)}
+    return _HOW[facts["kind"]].format(**{"scale": "", "p": "", "q": "", **numbers})
+
+
+def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
+    """The distribution of one column."""
+    values = release.data.frame[column]
+    estimate: Reconstruction = reconstruct_distribution(release, column=column, bins=BINS)
+    edges = estimate.edges
+    densities: dict[str, tuple[Floats, Floats]] = {}
+    if truth is not None:
+        densities["originals"] = _compute_histogram_density(_read_plotted_numbers(truth), edges)
+    densities["release"] = _compute_histogram_density(
+        _read_plotted_numbers(values), _widen_edges(edges, _read_plotted_numbers(values))
+    )
+    densities["estimate"] = (edges, estimate.probabilities / np.diff(edges))
+    rows = tuple(
+        (f"{wording.format_count(low)} to {wording.format_count(high)}", wording.format_percent(share))
+        for low, high, share in zip(edges, edges[1:], estimate.probabilities, strict=False)
+    )
+    return ReportFigure(
+        f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
+        draw_densities(column, densities),
+        f"The distribution of {wording.shorten_label(column)} in the release, and as reconstructed from it.",
+        f"The original distribution, estimated from the published values in "
+        f"{wording.count_noun(estimate.iterations, 'step')}.",
+        ("Values", "Estimated share"),
+        rows,
+    )
+
+
+def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[ReportFigure]:
+    """For each noisy column, values of some people: true, published, and as estimated by an attacker."""
+    estimates = BayesEstimate().estimate(release)
+    figures = []
+    for name in numbers:
+        true, published_numbers, guessed_numbers = (
+            _read_plotted_numbers(numbers, drop=False)
+            for numbers in (truth[name], release.data.frame[name], estimates[name])
+        )
+        known_rows = np.flatnonzero(np.isfinite(true) & np.isfinite(published_numbers) & np.isfinite(guessed_numbers))
+        sample_rows = known_rows[:: max(1, len(known_rows) // DOTS)][:DOTS]
+        published_error, estimated_error = (
+            float(np.sqrt(np.mean((numbers[known_rows] - true[known_rows]) ** 2)))
+            for numbers in (published_numbers, guessed_numbers)
+        )
+        figures.append(
+            ReportFigure(
+                f"{wording.shorten_label(name)}: what an attacker recovers",
+                draw_recovered_values(
+                    name, true[sample_rows], published_numbers[sample_rows], guessed_numbers[sample_rows]
+                ),
+                f"True values of {wording.shorten_label(name)} against the published ones and an attacker's estimates.",
+                f"Root mean square error: published {wording.format_count(published_error)}, estimated "
+                f"{wording.format_count(estimated_error)}.",
+            )
+        )
+    return figures
+
+
+def _build_answers_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
+    """The share of each answer: given, and estimated to be true."""
+    proportions = estimate_proportions(release, column).sort("estimate", descending=True).head(ANSWERS)
+    facts = release.public[column]
+    given_shares = _count_value_shares(release.data.frame[column]) if facts["kind"] != "unary" else {}
+    true = {} if truth is None else _count_value_shares(truth)
+    shares: list[AnswerShare] = []
+    for row in proportions.iter_rows(named=True):
+        value = str(row["value"])
+        if truth is not None:
+            shares.append(AnswerShare(value, "originals", true.get(value, 0.0)))
+        if given_shares:
+            shares.append(AnswerShare(value, "release", given_shares.get(value, 0.0)))
+        shares.append(AnswerShare(value, "estimate", row["estimate"], row["low"], row["high"]))
+    rows = tuple(
+        (
+            wording.shorten_label(str(row["value"]), 60),
+            wording.format_percent(row["estimate"]),
+            wording.format_span(row["low"], row["high"]),
+        )
+        for row in proportions.iter_rows(named=True)
+    )
+    remaining_count = len(facts["categories"]) - proportions.height
+    more = f" {wording.count_noun(remaining_count, 'answer is', 'answers are')} not drawn." if remaining_count else ""
+    return ReportFigure(
+        f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
+        draw_answer_shares(shares),
+        f"The share of each answer of {wording.shorten_label(column)} as given, and as estimated to be true.",
+        f"ε = {facts['epsilon']:.3g}. Lines: 95 % intervals of the estimates.{more}",
+        ("Answer", "Estimated share", "95 % interval"),
+        rows,
+    )
+
+
+def _count_value_shares(column: pl.Series) -> dict[str, float]:
+    """The share of each value among the known ones."""
+    known_cells = column.drop_nulls()
+    counts = known_cells.cast(pl.String).value_counts()
+    return dict(zip(counts[known_cells.name], counts["count"] / max(len(known_cells), 1), strict=True))
+
+
+def _read_plotted_numbers(column: pl.Series, *, drop: bool = True) -> Floats:
+    """A column's values as numbers, dates as days."""
+    numbers = read_numbers(column)
+    return numbers[~np.isnan(numbers)] if drop else numbers
+
+
+def _compute_histogram_density(values: Floats, edges: Floats) -> tuple[Floats, Floats]:
+    bin_shares = np.histogram(values, edges)[0] / max(len(values), 1)
+    return edges, bin_shares / np.diff(edges)
+
+
+def _widen_edges(edges: Floats, values: Floats) -> Floats:
+    """The same bins, and more on either side for noisy values."""
+    width = float(edges[1] - edges[0])
+    lower_bin_count = max(0, int(np.ceil((edges[0] - values.min()) / width))) if len(values) else 0
+    upper_bin_count = max(0, int(np.ceil((values.max() - edges[-1]) / width))) if len(values) else 0
+    return np.concatenate(
+        [
+            edges[0] - width * np.arange(lower_bin_count, 0, -1),
+            edges,
+            edges[-1] + width * np.arange(1, upper_bin_count + 1),
+        ]
+    )

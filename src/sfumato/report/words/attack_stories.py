@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""The story of each attack, told with the column names of the policy.
+
+A story names only columns that its attack is known to use: those that its outcome or its public parameters name, or
+those that its default means. Where they are not known, or may not leave, the first line of the attack's docstring
+tells the story without names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import Formatter
+from typing import Any
+
+from sfumato.lazy import find_tagged_class
+from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
+from sfumato.public.cut_intervals import INTERVALS
+from sfumato.public.noise_law import NOISE_KINDS
+from sfumato.report.words import wording
+
+_SWAPS = "uniques_off_share"
+_MOST_NAMES = 8
+_ENDLESS = ("gaussian", "correlated")
+"""Noise without bounds, whose columns an attack by bounds leaves out."""
+
+
+def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str, str]:
+    """The title of an attack, with its target, and its story; `attack` holds its parameters and what is known of it."""
+    tag = str(attack["attack"])
+    target, knowledge = find_target_columns(attack, body), find_known_columns(attack, body)
+    plain_names = _list_plain_targets(tag, target, body)
+    names = {
+        "target": join_columns([name for name in target if name not in plain_names]),
+        "any": join_columns(target, "or"),
+        "known": "",
+        "others": "",
+    }
+    for part, columns in zip(("known", "others"), knowledge, strict=False):
+        names[part] = join_columns(columns)
+    title = wording.spell_name(tag).capitalize() + (f": {join_columns(target)}" if target else "")
+    plain_story = (
+        f"The release states no noise in {join_columns(plain_names)}: each published number is taken as it is."
+        if plain_names
+        else ""
+    )
+    if plain_names and not names["target"]:
+        return title, plain_story
+    story = _find_story(tag)
+    if not story or not all(names[part] for _, part, _, _ in Formatter().parse(story) if part):
+        return title, _find_docstring_story(tag)
+    return title, f"{story.format(**names)} {plain_story}".rstrip()
+
+
+def find_target_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
+    """The columns that an attack guesses; empty if it guesses rows, or if the certificate does not state them."""
+    target = attack.get("column") or attack.get("columns") or _list_usual_targets(str(attack["attack"]), body)
+    names = [target] if isinstance(target, str) else [str(name) for name in target]  # a mapping tells more of each
+    kinds, law_kinds = _find_law_kinds(body), _find_weighed_kinds(str(attack["attack"]))
+    return [name for name in names if law_kinds is None or kinds.get(name) not in {*_ENDLESS} - {*law_kinds}]
+
+
+def _list_usual_targets(tag: str, body: Mapping[str, Any]) -> list[str]:
+    """What an attack guesses if its parameters name no column."""
+    kinds = _find_law_kinds(body)
+    guesses = getattr(find_tagged_class("attack", tag), "guesses", "")
+    if guesses == "sensitive":
+        return _list_columns(body, "sensitive")
+    if guesses == "answers":
+        return [name for name, kind in kinds.items() if kind in ANSWER_KINDS]
+    if guesses == "noise":
+        noisy_names = [name for name, kind in kinds.items() if kind in NOISE_KINDS]
+        return noisy_names or [name for name, kind in kinds.items() if kind == INTERVALS]
+    if guesses == "swapped":
+        column_names = (claim["arguments"].get("column") for claim in body["claims"] if claim["measure"] == _SWAPS)
+        return list(dict.fromkeys(name for name in column_names if isinstance(name, str)))
+    return []
+
+
+def _list_plain_targets(tag: str, target: Sequence[str], body: Mapping[str, Any]) -> list[str]:
+    """Of the columns that an attack on noise guesses, those without a published law that it weighs."""
+    kinds, law_kinds = _find_law_kinds(body), _find_weighed_kinds(tag)
+    return [] if law_kinds is None else [name for name in target if kinds.get(name) not in law_kinds]
+
+
+def _find_law_kinds(body: Mapping[str, Any]) -> dict[str, str]:
+    return {name: law["kind"] for name, law in body.get("public", {}).items()}
+
+
+def _find_weighed_kinds(tag: str) -> tuple[str, ...] | None:
+    """The laws that an attack on noise weighs (`NumberAttack.law_kinds`)."""
+    return getattr(find_tagged_class("attack", tag), "law_kinds", None)
+
+
+def find_known_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> list[list[str]]:
+    """The columns that the attacker knows, for each party; none where it knows something else.
+
+    The default of every attack is all quasi-identifying columns but its targets.
+    """
+    knowledge = attack.get("known") or attack.get("knowledge")
+    if not knowledge:
+        targets = find_target_columns(attack, body)
+        return [[name for name in _list_columns(body, "quasi_identifying") if name not in targets]]
+    if isinstance(knowledge, str):
+        return [[knowledge]] if attack.get("known") else []
+    if all(isinstance(side, list | tuple) for side in knowledge):
+        return [list(side) for side in knowledge]
+    return [list(knowledge)]
+
+
+def join_columns(names: Sequence[str], last: str = "and") -> str:
+    """Column names in a sentence: `age, zip and sex`."""
+    shown_names = [wording.shorten_label(name) for name in names[:_MOST_NAMES]]
+    rest = len(names) - len(shown_names)
+    if rest:
+        shown_names.append(f"{wording.format_count(rest)} more")
+    return f"{', '.join(shown_names[:-1])} {last} {shown_names[-1]}" if len(shown_names) > 1 else "".join(shown_names)
+
+
+def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:
+    return [name for name, column_role in body.get("roles", {}).items() if column_role == role]
+
+
+def _find_story(tag: str) -> str:
+    """The story that the attack tells with columns (`Attack.story`)."""
+    return str(getattr(find_tagged_class("attack", tag), "story", ""))
+
+
+def _find_docstring_story(tag: str) -> str:
+    """The first paragraph of the attack's docstring."""
+    kind = find_tagged_class("attack", tag)
+    return (kind.__doc__ or "").split("\n\n")[0].replace("`", "").strip() if kind is not None else ""

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""The findings about a release in words: its claims as measured again, its losses, and the outcomes of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from sfumato.report.pictures.linking_curve import draw_linking_curve
+from sfumato.report.words import attack_stories, loss_words, wording
+
+
+def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each claim in words: promised, measured, and who can check it."""
+    claim_rows = []
+    for claim in body["claims"]:
+        share = claim["property"].endswith("_share") and claim["property"] != "uniques_off_share"  # that one counts
+        column = claim.get("arguments", {}).get("column")
+        title = wording.PROPERTIES.get(claim["property"], wording.spell_name(claim["property"]).capitalize())
+        claim_rows.append(
+            {
+                "title": title + (f', column "{wording.shorten_label(column)}"' if isinstance(column, str) else ""),
+                "meaning": claim["meaning"],
+                "promised": wording.describe_promise(claim["bound"], claim["threshold"], share=share),
+                "measured": _describe_measurement(claim, share),
+                "holds": claim["holds"],
+                "who": "only with the originals" if claim["needs_original"] else "anyone with the file",
+            }
+        )
+    return claim_rows
+
+
+def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
+    """The measured value. For a claim about the originals, the page that leaves shows only whether it held."""
+    if claim["measured"] is None:
+        return "kept by the custodian"
+    return wording.describe_measured_bound(claim["bound"], claim["measured"], claim["threshold"], share=share)
+
+
+def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Each loss with one sentence."""
+    utility = body["utility"]
+    loss_rows = []
+    losses = {
+        **body["losses"],
+        **{name: None for name in utility if name in loss_words.LOSSES and name not in body["losses"]},
+    }
+    for name, value in losses.items():
+        if name == "height" and not body.get("heights"):
+            continue  # no levels were chosen
+        title, meaning = loss_words.LOSSES.get(name, (wording.spell_name(name).capitalize(), ""))
+        if name == "loss":
+            meaning = loss_words.describe_loss(body).meaning
+        if name == "height":
+            meaning += f" The highest possible is {sum(body['heights'].values())}."
+        file_loss = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
+        loss_rows.append(_describe_loss(name, title, meaning, value, file_loss))
+    return loss_rows + _list_learning_losses(utility)
+
+
+def _describe_loss(name: str, title: str, meaning: str, value: float | None, file_loss: float | None) -> dict[str, str]:
+    """One loss, by the method and as measured on the file; a share as a percentage."""
+    format_value = (
+        wording.format_percent if name.startswith("loss") or name in loss_words.SHARES else wording.format_count
+    )
+    first, file_text = ("" if number is None else format_value(number) for number in (value, file_loss))
+    return {"title": title, "value": first, "again": file_text, "meaning": meaning}
+
+
+def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The accuracy of classifiers trained on the release."""
+    loss_rows = []
+    for name in [name for name in utility if f"{name}_original" in utility]:
+        original_text, blind = (
+            wording.format_percent(utility[f"{name}_original"]),
+            wording.format_percent(utility.get("zero_r_accuracy")),
+        )
+        meaning = (
+            f"Share of right predictions when trained on the release. Trained on the originals: {original_text}. "
+            f"Always predicting the most frequent value: {blind}."
+        )
+        title = f"Accuracy of {wording.spell_name(name.removesuffix('_accuracy'))}"
+        loss_rows.append(
+            {"title": title, "value": "", "again": wording.format_percent(utility[name]), "meaning": meaning}
+        )
+    return loss_rows
+
+
+def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each attack with its story and its outcome."""
+    tries_label = "People tried" if body["data"]["shape"] == "table" else "Tried"
+    attack_rows = []
+    for attack in body["attacks"]:
+        attack_facts = {**attack, **attack.get("parameters", {})} if "risk_at_most" in attack else attack
+        title, story = attack_stories.tell_attack(attack_facts, body)
+        knows = _describe_knowledge(attack_facts, body)
+        facts = [("Knows", knows)] if knows else []
+        facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, tries_label)
+        attack_rows.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
+    return attack_rows
+
+
+def _draw_curve(attack: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The picture of an attack that found a curve."""
+    figure = draw_linking_curve(attack)
+    return None if figure is None else {**vars(figure), "svg": Markup(figure.svg)}
+
+
+def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The risk as the certificate states it: in coarse steps, or not at all."""
+    most = attack["risk_at_most"]
+    risk_text = (
+        "kept by the custodian" if most is None else f"at most {wording.format_percent(most)}, at 95 % confidence"
+    )
+    guessing = attack.get("guessing")
+    return [("Risk", risk_text), *([] if guessing is None else [("By blind guessing", _approximate_share(guessing))])]
+
+
+def _approximate_share(share: float) -> str:
+    return f"about {wording.format_percent(share)}"
+
+
+def _list_attack_counts(attack: Mapping[str, Any], tries_label: str) -> list[tuple[str, str]]:
+    """The outcome of an attack in counts."""
+    tries = attack["attempts"]
+    facts = [
+        (tries_label, wording.format_count(tries)),
+        ("Right guesses", wording.format_count(attack["successes"])),
+        (
+            "Risk",
+            (
+                f"{wording.format_percent(attack['risk'])} "
+                f"(95 % interval {wording.format_span(attack['low'], attack['high'])})"
+            ),
+        ),
+        ("By blind guessing", wording.format_percent(attack["baseline"] / tries if tries else 0.0)),
+        ("In words", attack["words"]),
+    ]
+    if attack.get("control") is not None:
+        facts.append(("Same guesses about strangers", wording.format_count(attack["control"])))
+    if "highest_risk" in attack:
+        facts.append(("Highest risk for one person", wording.format_percent(attack["highest_risk"])))
+    if "smallest_match" in attack:
+        facts.append(("Smallest match", wording.count_noun(attack["smallest_match"], "row")))
+    return facts
+
+
+def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+    """What the attacker knew about people; empty if the certificate does not state it."""
+    quasi = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
+    knowledge = attack.get("known") or attack.get("knowledge")
+    if not knowledge and "knowledge" in attack:  # the default is all of these except the columns it guesses
+        target_columns = {attack.get("column"), *(attack.get("columns") or ())}
+        knowledge = [name for name in quasi if name not in target_columns]
+    if isinstance(knowledge, str):
+        if attack.get("known"):
+            return wording.list_names([knowledge])
+        words, share = wording.KNOWS.get(knowledge, wording.spell_name(knowledge)), attack.get("known_share", 1.0)
+        return words if share == 1 else f"{words}, for {wording.format_percent(share)} of them"
+    if knowledge and all(isinstance(side, list | tuple) for side in knowledge):
+        return "; on the other side ".join(wording.list_names(side) for side in knowledge)
+    if quasi and set(knowledge or ()) == set(quasi):
+        return "all " + wording.count_noun(len(quasi), "quasi-identifying column")
+    return wording.list_names(knowledge or ())

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""The verdict on the whole release, and what a data protection officer asks, in words for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from sfumato.change import ChangeKind
+from sfumato.report.words import wording
+
+STATUS_CLASS = {"passed": "good", "passed with warnings": "warned", "refused": "bad"}
+
+
+def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict for the head of the page and its first section; `body` is the private record or the certificate."""
+    verdict = body["verdict"]
+    alarms = verdict.get("alarms", ())
+    headline = verdict.get("headline") or _write_outgoing_headline(body)
+    return {
+        "risk": headline.partition(". ")[2] or headline,
+        "kind": "warned" if alarms and verdict["status"] == "passed" else STATUS_CLASS[verdict["status"]],
+        "headline": headline,
+        "hold": f"{_count_kept_claims(body['claims'])} {wording.format_moment(body['created'])}.",
+        "refusals": [wording.clean_label(sentence) for sentence in _list_refusals(body)],
+        "warnings": [wording.clean_label(sentence) for sentence in (*verdict["warnings"], *alarms)],
+        "unchecked": [wording.clean_label(sentence) for sentence in verdict["unchecked"]],
+        "unique": list_unique_rows(verdict),
+        "not_counted": wording.list_names(verdict["not_counted"], most=20),
+        "answers": list_officer_answers(body),
+    }
+
+
+def _count_kept_claims(claims: Sequence[Mapping[str, Any]]) -> str:
+    broken_count = sum(claim["holds"] is False for claim in claims)
+    if broken_count:
+        return f"{wording.count_noun(broken_count, 'claim does', 'claims do')} not hold on the written file."
+    if len(claims) > 1:
+        return f"All {len(claims)} claims hold, each measured again on the file as written."
+    return "The claim holds, measured again on the file as written." if claims else "Nothing was claimed."
+
+
+def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
+    """The headline from what leaves alone."""
+    verdict = body["verdict"]
+    sentences = [f"{verdict['status'].capitalize()}."]
+    if verdict["unique_rows"]:
+        rows = verdict["unique_rows"][-1]
+        names = wording.list_names(rows["columns"])
+        sentences.append(f"{wording.format_percent(rows['share'])} of the published rows are unique by {names}.")
+    risks = [attack for attack in body["attacks"] if attack["risk_at_most"] is not None]
+    if risks:
+        worst = max(risks, key=lambda attack: float(attack["risk_at_most"]) - float(attack["guessing"] or 0.0))
+        sentences.append(
+            f"The attack that gains most over guessing, {wording.spell_name(worst['attack'])}, is right at most "
+            f"{wording.format_percent(worst['risk_at_most'])} of the time; blind guessing about "
+            f"{wording.format_percent(worst['guessing'])}."
+        )
+    elif body["attacks"]:
+        sentences.append("The custodian keeps the outcomes of the attacks.")
+    return " ".join(sentences)
+
+
+def _list_refusals(body: Mapping[str, Any]) -> list[str]:
+    """Why nothing was released: limits of the gate, and columns that contradict their roles."""
+    shut = [gate for gate in body.get("gate", ()) if not gate["open"]]
+    limits = [_describe_shut_gate(gate) for gate in shut]
+    return limits + [objection["reason"] for objection in body["verdict"].get("objections", ())]
+
+
+def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
+    title, limit, value = wording.spell_name(gate["gate"].replace(".", " ")), gate["limit"], gate.get("found")
+    if value is None:
+        return f"The limit {title} is {wording.format_limit(limit)}, and it could not be measured."
+    measured_text = wording.describe_measured_bound("at_most", value, limit, share=True)
+    return f"The limit {title} is {wording.format_limit(limit)}, and the release has {measured_text}."
+
+
+def list_unique_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """For one, two and three columns: unique rows of the release and, for the custodian, of the originals."""
+    published_texts = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
+    original = [_describe_unique_rows(rows) for rows in verdict.get("unique_before", ())]
+    counts = ("one column", "two columns", "three columns")
+    return list(
+        zip_longest(counts[: len(published_texts)], original[: len(published_texts)], published_texts, fillvalue="")
+    )
+
+
+def _describe_unique_rows(rows: Mapping[str, Any]) -> str:
+    return f"{wording.format_percent(rows['share'])}, by {wording.list_names(rows['columns'])}"
+
+
+def list_officer_answers(body: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a data protection officer asks, with the answers that the policy and the release give."""
+    answers = [(title, str(body[name])) for name, title in _ABOUT.items() if body.get(name)]
+    if body["data"]["shape"] == "table":
+        answers.append(("Columns that no method changes", _describe_exact_columns(body)))
+    return [(title, wording.clean_label(answer)) for title, answer in answers]
+
+
+_ABOUT = {"purpose": "Purpose", "recipient": "Recipient", "decided_by": "Who decided"}
+
+
+def _describe_exact_columns(body: Mapping[str, Any]) -> str:
+    """Each column that is published as it was, with its role or the reason given for it."""
+    changed_columns = {
+        change["column"] for change in body["changes"] if change["kind"] != ChangeKind.KEPT or change["starred"]
+    }
+    exact = [name for name in body.get("roles", {}) if name not in changed_columns]
+    accepted_reasons = body["verdict"]["accepted"]
+    reasons = {name: accepted_reasons.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
+    columns = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
+    other_note = " Cells of other columns may be exact, too." if len(exact) < len(body.get("roles", {})) else ""
+    return f"{', '.join(columns)}.{other_note}" if columns else f"none.{other_note}"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What a run leaves for its custodian alone: the record, the opening of the commitment, the keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.writing.table_writer import write_frame
+from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import hide_password
+from sfumato.key import Key
+from sfumato.release import Release
+from sfumato.table import Table
+from sfumato.workflow.folder import StagingFolder
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.signing.commitment import OPENING, Commitment
+from sfumato.workflow.verdict import get_outline
+
+
+def keep_private(
+    policy: Policy, original: Any, release: Release, findings: Mapping[str, Any], staging: StagingFolder
+) -> None:
+    """The custodian's record: what must not leave, and what is needed to check every claim later."""
+    details = release.details
+    if "rows" in details:
+        write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
+    if details.get("marks") is not None:
+        marks = pl.DataFrame(
+            [(row, position, str(item)) for row, position, item in details["marks"]],
+            schema={"row": pl.Int64, "position": pl.Int64, "item": pl.String},
+            orient="row",
+        )
+        write_frame(marks, staging.private / "marks.parquet", "parquet")
+    for name, detail in details.items():
+        if isinstance(detail, pl.DataFrame):
+            write_frame(detail, staging.private / f"{name}.parquet", "parquet")
+    outline = get_outline(original) if isinstance(original, Table | StoredTable) else None
+    record = {
+        "found": dict(findings),
+        "source": hide_password(policy.data.path) if outline is None else outline.source,
+        "rows": len(original),
+        "columns": None if outline is None else outline.frame.columns,
+        "roles": None if outline is None else {name: role.value for name, role in outline.roles.items()},
+        "policy": policy.model_dump(mode="json"),
+        **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
+        "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
+        **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
+    }
+    path = staging.private / "record.json"
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
+    for file in staging.private.iterdir():
+        file.chmod(0o600)
+
+
+def keep_secrets(commitment: Commitment | None, keys: Mapping[str, Key], staging: StagingFolder) -> None:
+    """The opening of the commitment, and the keys of the methods."""
+    if commitment is not None:
+        commitment.save(staging.private / OPENING)
+    for name, secret in keys.items():
+        secret.save(staging.private / f"{name}.key.json")
+
+
+def keep_only_refusal(staging: StagingFolder) -> None:
+    """The gate refused: keep the report for the custodian, and nothing that could leave."""
+    for file in staging.release.iterdir():
+        file.unlink()
+    staging.release.rmdir()
+    staging.private.rename(staging.root / "refused")

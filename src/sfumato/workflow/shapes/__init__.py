@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""How each shape of data is written and read back."""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""How the data of an untrusted release is opened: by which engine, and baskets without reading them into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sfumato.engine.choice import EngineChoice, choose_by_cells, choose_by_letters
+from sfumato.engine.engine_names import ChosenEngine, EngineName
+from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.stored_baskets import StoredBaskets
+from sfumato.errors import CertificateRefused, PolicyError
+from sfumato.measure.baskets.stored_hiding import BASKET_MEASURES
+from sfumato.workflow.certificate import Certificate, refuse_hostile
+
+
+def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: Path) -> EngineChoice:
+    """The engine for a release: as asked, or by the size of its file, or that its certificate states."""
+    data = certificate.body["data"]
+    is_parquet_table = data["shape"] == "table" and data["format"] == "parquet"
+    countable = all(claim["measure"] in BASKET_MEASURES for claim in certificate.body["claims"])
+    if data["shape"] == "baskets" and countable:
+        return choose_by_letters(_measure_file(root, str(data["file"])), engine)
+    if engine in ("duckdb", "spark") and not is_parquet_table:
+        raise PolicyError(
+            f"the engine {engine} verifies tables in Parquet, and baskets in which something was hidden; use --engine "
+            "memory"
+        )
+    if not is_parquet_table:
+        return EngineChoice("memory", "which reads this kind of data")
+    return choose_by_cells(data["rows"] * data["columns"], engine)
+
+
+def _measure_file(root: Path, name: str) -> int:
+    """The size of a file of the folder; it is not opened, and later refused if it is none."""
+    try:
+        return (root / Path(name).name).lstat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+@contextmanager
+def open_verified_baskets(path: Path, data: Mapping[str, Any], engine: ChosenEngine) -> Iterator[StoredBaskets]:
+    """The baskets of an untrusted release, as codes in a private folder."""
+    from sfumato.workflow.stored.stored_basket_files import open_published_baskets
+
+    refuse_packed(path)
+    with open_scratch_folder() as scratch:
+        with refuse_hostile("the data file cannot be read as the certificate describes it"):
+            is_escaped = bool(data.get("escaped_formulas", False))
+            baskets = open_published_baskets(path, data["format"], scratch, engine, is_escaped=is_escaped)
+        yield baskets
+
+
+def refuse_packed(path: Path) -> None:
+    """Stop at a file that may unpack to anything."""
+    with path.open("rb") as file:
+        if file.read(2) == b"\x1f\x8b":
+            raise CertificateRefused("the data file is compressed with gzip, which sfumato does not do")

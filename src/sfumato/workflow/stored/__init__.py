@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The pipeline for data that stay in their files."""

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""The pipeline for a table that stays in its files: count, search, write some rows at a time, measure, judge.
+
+The same steps as `pipeline`, in the same order and with the same refusals. Claims, changes and attacks are measured on
+the written file, counted where it is. The report holds what can be told from counts: it is the page that leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.attack import Attack, Linking, Outcome, RuleInference
+from sfumato.attack.anonymity.stored_attacks import run_stored_attack
+from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
+from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
+from sfumato.change_kinds import CellDifference
+from sfumato.data.cells.cell_types import TypesOfCells
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.reading.arrow_memory import return_free_memory
+from sfumato.data.reading.table_reader import TextFormat, has_stored_types
+from sfumato.details import Details
+from sfumato.engine.aligned_batches import ROW
+from sfumato.engine.choice import EngineChoice
+from sfumato.engine.engine_names import ChosenEngine
+from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.read_ahead import read_ahead
+from sfumato.engine.scratch import open_scratch_folder
+from sfumato.engine.staging import DateReading, open_stored_rows
+from sfumato.engine.stored_table import StoredTable
+from sfumato.measure.anonymity.stored_claims import (
+    StoredEvidence,
+    count_stored_sizes,
+    measure_stored_claim,
+)
+from sfumato.measure.changes import refuse_false_statements
+from sfumato.measure.stored_changes import StoredComparison, compare_stored
+from sfumato.progress import report_progress
+from sfumato.protect.stored_plan import StoredPlan, plan_stored
+from sfumato.randomness import Randomness
+from sfumato.release import Finding, Release
+from sfumato.report.run_account import RunAccount
+from sfumato.report.sections.chosen_sections import build_outgoing_sections
+from sfumato.workflow.certificate import NAME, Certificate
+from sfumato.workflow.decision import decide, publish_decided
+from sfumato.workflow.finished_run import Run
+from sfumato.workflow.folder import ReservedTarget, StagingFolder
+from sfumato.workflow.folders.manifest import hash_file
+from sfumato.workflow.folders.private_record import keep_private, keep_secrets
+from sfumato.workflow.outgoing import build_outgoing_certificate, count_labels
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
+from sfumato.workflow.signing.commitment import commit_to_stored_source
+from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.stored.stored_shape import has_few_values
+from sfumato.workflow.stored.stored_utility import measure_stored_utility
+from sfumato.workflow.summary.run_summary import hides_in_crowds, list_advice
+
+DATA = "data.parquet"
+
+
+def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | None, choice: EngineChoice) -> Run:
+    """Run a policy on data that stays in its files."""
+    with open_scratch_folder() as scratch:
+        return _run_in_scratch(policy, target, randomness or Randomness.secure(), choice, scratch)
+
+
+def _run_in_scratch(
+    policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
+) -> Run:
+    from sfumato.workflow.pipeline import build_record, refuse_broken
+
+    key = load_signing_key()
+    report_progress("reading")
+    original = open_original(policy, scratch, choice.name)
+    with target.stage_folders() as staging:
+        original.rows.refuse_unseen(staging.private)
+    commitment = commit_to_stored_source(policy.data.path, scratch)
+    method = policy.methods()[0]
+    method.refuse_undeclared(original.outline)
+    plan = plan_stored(method, original, chance)
+    with target.stage_folders() as staging:
+        comparison = _write_and_compare(policy, plan, staging, scratch)
+        published_table = comparison.published_table
+        evidence = StoredEvidence(published_table, comparison, plan.details.get("population"), scratch, plan.details)
+        findings = _measure_claims(plan, evidence)
+        refuse_broken(findings)
+        refuse_false_statements(plan.changes, comparison.differences)
+        release = Release(published_table, method, plan.claims, plan.losses, plan.details, plan.changes)
+        attacks = _run_attacks(policy, comparison, plan)
+        record = build_record(policy, release, published_table, findings, attacks, staging, chance)
+        record["engine"] = choice._asdict()
+        record["input_commitment"] = commitment.value
+        record["utility"] = measure_stored_utility(release, evidence, original)
+        record["removed_columns"] = list(original.outline.identifying)
+        record["signer"] = format_public_key(key)
+        decision = decide(policy, record, attacks, published_table, original)
+        record["advice"] = list(list_advice(record, release, in_order=False))  # nothing else is offered
+        certificate = _certify(record, evidence, key, staging, is_refused=bool(decision.refusals))
+        keep_private(policy, original, release, record, staging)
+        keep_secrets(commitment, {}, staging)
+        publication_notes = publish_decided(target, staging, decision)
+    return Run(target.path, release, certificate, record, findings, attacks, *decision, publication_notes, {})
+
+
+def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
+    """The originals of a policy, with their roles and hierarchies; refuses columns that they do not have."""
+    data = policy.data
+    text = TextFormat(
+        data.separator,
+        data.missing_marks,
+        data.header,
+        data.columns,
+        data.encoding,
+        comment=data.comment,
+        trim=data.trim,
+        decimal=data.decimal,
+    )
+    dates = DateReading(data.dates, tuple(policy.hierarchies))
+    rows = open_stored_rows(data.path, text, scratch, engine, dates)
+    original = StoredTable.of(rows, policy.roles.group_by_column(), policy.hierarchies, data.missing)
+    refuse_unknown_columns(policy, original.outline)
+    return original
+
+
+def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder, scratch: Path) -> StoredComparison:
+    """Write the data, open the file, and compare it with the originals: from here on only the file counts."""
+    path, numbers = staging.release / DATA, staging.private / "rows.parquet"
+    types = _decide_types(policy, plan)
+    total = plan.table.rows.height
+    write_batches(read_ahead(_cast(batch, types) for batch in _publish(plan)), path, total)
+    taken_rows = None
+    if plan.leaves_rows_out:
+        write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
+        taken_rows = plan.table.rows.open_files([numbers], scratch, numbers.name)
+    outline = plan.outline
+    written_rows = plan.table.rows.open_files([path], scratch, DATA)
+    published_table = StoredTable(written_rows, outline.roles, outline.hierarchies, outline.missing)
+    random_columns = {
+        change.column for change in plan.changes if CellDifference.OTHER in change.kind.meaning.differences
+    }
+    return compare_stored(plan.table, published_table, taken_rows, random_columns)
+
+
+def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
+    yield plan.outline.frame  # a file of no rows has columns, too
+    kept_columns = [name for name in plan.table.rows.schema if name not in plan.table.outline.identifying]
+    yield from plan.table.rows.map_batches(plan.publish_coded, kept_columns)
+
+
+def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
+    def number_batch(batch: pl.DataFrame, first: int) -> pl.DataFrame:
+        return (plan.publish_numbered(batch, first)[1] + first).cast(pl.Int64).alias(ROW).to_frame()
+
+    yield from plan.table.rows.map_batches(number_batch)
+
+
+def _decide_types(policy: Policy, plan: StoredPlan) -> dict[str, pl.DataType]:
+    """Types by the cells that are left, for columns read from text: one hidden cell may have decided their type."""
+    hides = any(change.starred or change.kind.meaning.hides_cells for change in plan.changes)
+    if has_stored_types(policy.data.path) or not (hides or plan.leaves_rows_out):
+        return {}
+    schema = plan.outline.frame.schema
+    names = [name for name, kind in schema.items() if kind.is_numeric() or kind == pl.String]
+    types = TypesOfCells()
+    for batch in _publish(plan):
+        types.observe(pl.DataFrame([spell_cells(batch[name]) for name in names]))
+    return {name: kind for name, kind in types.decide().items() if kind != schema[name]}
+
+
+def _cast(batch: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    return batch.with_columns(spell_cells(batch[name]).cast(kind) for name, kind in types.items())
+
+
+def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
+    findings = []
+    for number, claim in enumerate(plan.claims):
+        report_progress("measuring claims on the written file", number, len(plan.claims))
+        findings.append(measure_stored_claim(claim, evidence))
+    evidence.forget_values()
+    return_free_memory()  # attacks count once more
+    return tuple(findings)
+
+
+def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[tuple[Attack, Outcome], ...]:
+    """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
+    attacks = policy.attacks()
+    linkable = bool(comparison.published_table.quasi_identifying)
+    if linkable and not any(isinstance(attack, Linking) for attack in attacks):
+        attacks = (Linking(), *attacks)
+    outcomes = []
+    for number, attack in enumerate(attacks):
+        report_progress("attacking", number, len(attacks))
+        if isinstance(attack, RuleInference):
+            outcome = infer_stored_entries(attack, comparison.published_table, plan.details["hidden"])
+        elif has_overlapping_classes(plan.changes, comparison.published_table.quasi_identifying):
+            originals, taken_rows = comparison.original, comparison.taken_rows
+            outcome = attack_covering_classes(attack, originals, comparison.published_table, taken_rows, plan.changes)
+        else:
+            outcome = run_stored_attack(attack, comparison.published_table, comparison.blanked_cells)
+        outcomes.append((attack, outcome))
+    return tuple(outcomes)
+
+
+def _certify(
+    record: Mapping[str, Any], evidence: StoredEvidence, key: Any, staging: StagingFolder, *, is_refused: bool
+) -> Certificate:
+    """Write the report, then the certificate that covers every file of the release."""
+    from sfumato.report import render_report
+
+    report_progress("drawing the report")
+    body = build_outgoing_certificate(record, evidence.published_table).model_dump(mode="json")
+    page = render_report(_gather_account(body, evidence))
+    (staging.private / "report.html").write_text(page, encoding="utf-8")
+    if is_refused:
+        return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
+    (staging.release / "report.html").write_text(page, encoding="utf-8")
+    files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
+    signed_certificate = Certificate.of(sign_certificate({**body, "files": files}, key))
+    (staging.release / NAME).write_bytes(signed_certificate.raw)
+    return signed_certificate
+
+
+def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAccount:
+    """The content of the report, from the certificate and from counts of the released file alone."""
+    published_table = evidence.published_table
+    listed_columns = [name for name in published_table.rows.schema if has_few_values(published_table, name)]
+    values = {name: published_table.count_values(name) for name in listed_columns}
+    stars = "suppressed" if body["suppression"]["rows"] else "class"
+    crowds = bool(published_table.quasi_identifying) and hides_in_crowds(method["method"] for method in body["methods"])
+    sizes = pl.DataFrame(
+        {"size": count_stored_sizes(evidence, {"starred_rows": stars}) if crowds else np.zeros(0, dtype=np.int64)}
+    )
+    return RunAccount(
+        title=body["title"],
+        certificate=body,
+        original=None,
+        published_data=published_table,
+        original_linking=None,
+        sizes_before=pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64}),
+        sizes_after=sizes.group_by("size")
+        .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("size").sum().alias("rows"))
+        .sort("size"),
+        distributions={
+            name: count_labels(value_counts.frame[name], value_counts.counts) for name, value_counts in values.items()
+        },
+        details=Details(),
+        reasons=(),
+        lattice=(),
+        advice=(),
+        seconds={},
+        source="",
+        sections=build_outgoing_sections(body["public"], published_table),
+    )
+
+
+def reopen_release(run: Run) -> Run:
+    """The run with its data where it was published."""
+    path = run.out / "release" / DATA
+    if not path.exists():
+        return run
+    data = run.release.data
+    rows = data.rows.open_files([path], Path(gettempdir()), str(path))
+    table = StoredTable(rows, data.roles, data.hierarchies, data.missing)
+    return replace(run, release=replace(run.release, data=table))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""What runs by duckdb and Spark, and what does not: decided before any row is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.attack import Attack, Homogeneity
+from sfumato.attack.anonymity.stored_attacks import explain_unsupported
+from sfumato.data.reading.source import is_spark_table
+from sfumato.engine.basket_staging import BasketSource
+from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
+from sfumato.engine.engine_names import EngineName
+from sfumato.errors import PolicyError
+from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explain_unstored_hiding
+from sfumato.protect.stored_plan import explain_unstored, list_stored_methods
+from sfumato.workflow.policy import DEMO, Policy
+
+_RUNS = (
+    "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
+    "rule_inference, and a release in Parquet"
+)
+
+
+def choose_run_engine(policy: Policy, wanted_engine: EngineName | None = None) -> EngineChoice:
+    """The engine for a policy: as asked, or by the size of its data; an error if it cannot do what is asked."""
+    name = wanted_engine or policy.data.engine
+    if name == "auto" and is_spark_table(policy.data.path):
+        return choose_run_engine(policy, "spark")._replace(reason="which reads its own tables")
+    reasons = list_unsupported(policy)
+    if name in ("duckdb", "spark"):
+        if reasons:
+            raise PolicyError(
+                f"the engine {name} does not run {', '.join(reasons)}; it runs {_describe_runnable(policy)}. "
+                "Change the policy, or use --engine memory"
+            )
+        return EngineChoice(name, "as asked")
+    kept_in_file = policy.shape == "table" or policy.shape == policy.gives == "baskets"
+    if name == "memory" or not kept_in_file or policy.data.path == DEMO:
+        return EngineChoice("memory", "as asked" if name == "memory" else "which reads this kind of data")
+    data = policy.data
+    choice = (
+        choose_engine(data.path)
+        if policy.shape == "table"
+        else choose_basket_engine(BasketSource(data.path, data.format, data.id, data.item, data.separator))
+    )
+    if choice.name == "duckdb" and reasons:
+        return EngineChoice("memory", f"although the table may not fit, since duckdb does not run {', '.join(reasons)}")
+    return choice
+
+
+def describe_supported() -> str:
+    """What duckdb and Spark run, in words."""
+    methods = list_stored_methods()
+    method_list = f"{', '.join(methods[:-1])} or {methods[-1]}"
+    return f"{method_list} as the only method, {_RUNS}"
+
+
+def _describe_runnable(policy: Policy) -> str:
+    """What the engines run of the kind of data that a policy is about."""
+    if policy.shape != "baskets":
+        return describe_supported()
+    return f"{describe_stored_hiding()}, as the only method, and the attack remining"
+
+
+def _list_unsupported_baskets(policy: Policy) -> list[str]:
+    """What a policy asks of baskets that duckdb does not run."""
+    from sfumato.attack import Remining
+
+    features = ["several methods"] if len(policy.protect) > 1 else []
+    features += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
+    features += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
+    if policy.data.format == "comma":
+        features.append("format = comma")
+    if is_spark_table(policy.data.path):
+        features.append("baskets in a table of Spark")
+    if policy.output.order != "as_read":
+        features.append(f"order = {policy.output.order}")
+    return features
+
+
+def list_unsupported(policy: Policy) -> list[str]:
+    """What a policy asks for that duckdb and Spark do not run."""
+    if policy.shape == policy.gives == "baskets":
+        return _list_unsupported_baskets(policy)
+    if policy.shape != "table" or policy.gives != "table":
+        return [f"{policy.protect[0].method}, which is not about tables"]
+    features = ["the built-in population"] if policy.data.path == DEMO else []
+    if len(policy.protect) > 1:
+        features.append("several methods")
+    features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
+    draws = [name for method in policy.protect for name in list_drawn_columns(method)]
+    if drawn_columns := [name for name in policy.roles.quasi_identifying if name in draws]:
+        features.append(
+            f"randomized quasi-identifying columns ({', '.join(drawn_columns)}), which linking searches row by row"
+        )
+    blanks = any(method.utility == "blanks" for method in policy.protect)
+    capped_columns = [name for method in policy.protect if method.method == "top_code" for name in method.columns]
+    if policy.data.missing not in (("own_value",) if draws or blanks or capped_columns else ("own_value", "drop")):
+        cells = (
+            "randomized columns"
+            if draws
+            else "blanked entries"
+            if blanks
+            else "capped columns"
+            if capped_columns
+            else ""
+        )
+        features.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
+    attacks = policy.attacks()
+    features += [
+        "homogeneity of a capped column"
+        for attack in attacks
+        if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped_columns
+    ]
+    if blanks:
+        from sfumato.attack import RuleInference
+
+        features += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
+        attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
+    sensitive = policy.roles.sensitive
+    features += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, draws)) is not None]
+    if attacks and not policy.roles.quasi_identifying:
+        features.append("attacks without quasi-identifying columns")
+    if policy.output.format not in (None, "parquet"):
+        features.append(f"format = {policy.output.format}")
+    if policy.output.order != "as_read":
+        features.append(f"order = {policy.output.order}")
+    if policy.measure.classify is not None:
+        features.append("measure.classify")
+    if policy.data.comment is not None:
+        features.append("comments in text files")
+    return features
+
+
+def _explain_unfit_for_blanks(attack: Attack) -> str | None:
+    """Why an attack cannot run on blanked entries; None if it can, or if others say so."""
+    if isinstance(attack, Homogeneity):
+        return "homogeneity with blanked entries"
+    from sfumato.attack import RuleInference
+
+    return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
+
+
+def list_drawn_columns(method: Any) -> tuple[str, ...]:
+    """The columns whose published cells a method draws by chance, by its parameters."""
+    if not method.by_chance:
+        return ()
+    columns = getattr(method, "columns", None) or getattr(method, "column", None) or ()
+    return (columns,) if isinstance(columns, str) else tuple(columns)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What a run found: utility, suppression, advice, alternatives that lose less."""

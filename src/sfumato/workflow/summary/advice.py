@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""What would have lost less: after a run that lost much, alternatives are really tried on the data, and compared.
+
+Every alternative keeps the models of the policy. The sentences hold figures about the originals, so they are for the
+custodian: on the terminal, in the internal report and in the private record, and never in what leaves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from math import prod
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sfumato import measure
+from sfumato.data.cells.moments_in_text import find_moment_kind, locate_moments
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy_builders import Dates, Quantiles
+from sfumato.errors import SfumatoError, quote_names
+from sfumato.progress import report_progress
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+HIGH_LOSS = 0.3
+"""A run that lost less, and starred no column, needs no advice."""
+_MOST_ROWS = 5_000
+"""Of a larger table, alternatives are tried on a sample of this size."""
+_SECONDS = 30.0
+"""No further alternative is tried after this time."""
+_MOST_NODES = 3_000
+"""A larger lattice of levels is not searched for advice."""
+_BETTER = 0.8
+"""An alternative is named if its loss is at most this share of the run's."""
+
+
+class Alternative(NamedTuple):
+    """Something else to do with the same table, in words and as a method."""
+
+    words: str
+    method: Method
+    table: Table
+
+
+class TriedAlternative(NamedTuple):
+    """An alternative with its measured loss."""
+
+    words: str
+    loss: float
+
+
+def advise_on_loss(
+    methods: tuple[Method, ...],
+    original: Any,
+    published_data: Any,
+    loss: float | None,
+    alternatives: Iterable[TriedAlternative] | None = None,
+) -> tuple[str, ...]:
+    """One sentence on what loses less if a run lost much or starred a column; none if nothing that was tried does."""
+    if loss is None or not is_advice_due(methods, original, published_data, loss):
+        return ()
+    report_progress("trying what would lose less")
+    table = take_sample(original)
+    alternatives = try_alternatives(methods[0], table) if alternatives is None else alternatives
+    better = sorted(
+        (alternative for alternative in alternatives if alternative.loss <= _BETTER * loss),
+        key=lambda alternative: alternative.loss,
+    )
+    if not better:
+        return ()
+    options = ", or ".join(f"{alternative.words}: loss {alternative.loss:.3g}" for alternative in better)
+    sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
+    why = _explain_loss(_list_starred_columns(published_data), original)
+    return (f"{why}: {options}, instead of {loss:.3g} (measured{sample}).",)
+
+
+def note_nothing_hidden(release: Release) -> tuple[str, ...]:
+    """A sentence if there was nothing to hide, which is seldom what was meant."""
+    if not release.details.get("sensitive") or release.losses.get("changes") != 0:
+        return ()
+    look = "look at the threshold, and at limits on gaps and windows."
+    return (f"Nothing was changed: no secret exceeds its threshold in the originals. If you expected one to, {look}",)
+
+
+def is_advice_due(methods: tuple[Method, ...], original: Any, published_data: Any, loss: float | None) -> bool:
+    """Whether a run lost much or starred a column, so that alternatives are tried."""
+    if loss is None or len(methods) != 1 or not isinstance(original, Table) or not isinstance(published_data, Table):
+        return False
+    return loss > HIGH_LOSS or bool(_list_starred_columns(published_data))
+
+
+def _list_starred_columns(published_table: Table) -> list[str]:
+    """The quasi-identifying columns in which nothing is left."""
+    return [
+        name
+        for name in published_table.quasi_identifying
+        if len(published_table) and (spell_cells(published_table.frame[name]) == SUPPRESSED).fill_null(True).all()
+    ]
+
+
+def _explain_loss(starred_columns: list[str], original: Table) -> str:
+    flat = [name for name in starred_columns if name not in original.hierarchies]
+    if flat:
+        verb = "has" if len(flat) == 1 else "have"
+        return f'{quote_names(flat)} {verb} no hierarchy and became "*" everywhere'
+    return f'{quote_names(starred_columns)} became "*" everywhere' if starred_columns else "Much was lost"
+
+
+def take_sample(table: Table) -> Table:
+    """The rows on which alternatives are tried."""
+    return table if len(table) <= _MOST_ROWS else table.with_frame(table.frame.sample(_MOST_ROWS, seed=0))
+
+
+def try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]:
+    """Protect the table in other ways, one after another, and measure what each loses."""
+    deadline = time.monotonic() + _SECONDS
+    for alternative in _list_alternatives(method, table):
+        if time.monotonic() > deadline:
+            return
+        try:
+            release = alternative.method.protect(alternative.table, randomness=Randomness.seeded(0))
+            yield TriedAlternative(alternative.words, measure.loss(release.data, alternative.table))
+        except SfumatoError:
+            continue  # impossible for this table, so no advice
+
+
+def list_tried_alternatives(method: Method, table: Table) -> tuple[TriedAlternative, ...]:
+    """All of them, for another process to return."""
+    return tuple(try_alternatives(method, table))
+
+
+def _list_alternatives(method: Method, table: Table) -> Iterator[Alternative]:
+    """Other ways to keep the same models, the quickest first."""
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.k_optimize import KOptimize
+    from sfumato.protect.anonymity.models.class_models import KAnonymity
+    from sfumato.protect.anonymity.partition import Partition
+
+    if isinstance(method, Partition):
+        if method.publish == "hierarchy":
+            yield Alternative('set publish = "ranges"', method.model_copy(update={"publish": "ranges"}), table)
+        return
+    if isinstance(method, (Generalize, KOptimize)):
+        models = method.models if isinstance(method, Generalize) else (KAnonymity(k=method.k),)
+        yield Alternative("use partition", Partition(models=models), table)
+    if isinstance(method, Generalize):
+        new_hierarchies = _propose_hierarchies(table)
+        whole = replace(table, hierarchies=MappingProxyType({**table.hierarchies, **new_hierarchies}))
+        if new_hierarchies and _count_nodes(whole) <= _MOST_NODES:
+            yield Alternative(f"give {quote_names(new_hierarchies)} a hierarchy", method, whole)
+        if method.suppression_limit < _SUPPRESSION and _count_nodes(table) <= _MOST_NODES:
+            looser = method.model_copy(update={"suppression_limit": _SUPPRESSION})
+            yield Alternative(f"set suppression_limit = {_SUPPRESSION}", looser, table)
+
+
+_SUPPRESSION = 0.05
+
+
+def _propose_hierarchies(table: Table) -> Mapping[str, Hierarchy]:
+    """Plain hierarchies for columns of numbers and of dates that have none."""
+    hierarchies = {}
+    for name in table.quasi_identifying:
+        column = table.frame[name]
+        if name in table.hierarchies or column.n_unique() < _FEWEST_VALUES:
+            continue
+        if column.dtype.is_numeric():
+            hierarchies[name] = Quantiles(counts=(16, 4)).build(column)
+        elif _is_dated(table, name):
+            hierarchies[name] = Dates(units=("month", "year", "decade")).build(column)
+    return hierarchies
+
+
+_FEWEST_VALUES = 5
+
+
+def _is_dated(table: Table, name: str) -> bool:
+    texts = spell_cells(table.frame[name].drop_nulls().unique())
+    return (
+        len(texts) > 0
+        and find_moment_kind(texts[0]) not in (None, "time", "month")
+        and locate_moments(texts) is not None
+    )
+
+
+def _count_nodes(table: Table) -> int:
+    return prod(table.hierarchy(name).height + 1 for name in table.quasi_identifying)

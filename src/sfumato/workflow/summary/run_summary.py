@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""Summarize a run: the utility of the release, whether suppressed rows are safe, advice, and the report's content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from math import isfinite
+from typing import Any, Literal
+
+import polars as pl
+
+from sfumato import measure
+from sfumato.attack.anonymity.linking import link_originals
+from sfumato.baskets import Baskets
+from sfumato.change import ChangeKind
+from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.hierarchies.published_labels import Domain
+from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails, SynthesisDetails
+from sfumato.errors import hide_password
+from sfumato.lazy import find_tagged_class
+from sfumato.measure.baskets.changed_items import measure_changed_items
+from sfumato.measure.change_losses import measure_change_loss
+from sfumato.measure.checks import Evidence
+from sfumato.measure.entries.firing_rules import measure_rule_answers
+from sfumato.measure.patterns.classifier_rules import measure_classification_error
+from sfumato.measure.patterns.rule_errors import measure_rule_errors
+from sfumato.measure.patterns.support_errors import measure_support_errors
+from sfumato.measure.utility import domain_of
+from sfumato.patterns import Patterns
+from sfumato.progress import report_progress
+from sfumato.protect.method import KeyedMethod
+from sfumato.public.unknown_items import MARK
+from sfumato.release import Claim, Release
+from sfumato.report.run_account import RunAccount
+from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
+from sfumato.rules import Rules
+from sfumato.sequences import Sequences
+from sfumato.table import Missing, Table
+from sfumato.workflow.outgoing import count_published_labels
+from sfumato.workflow.policy import Policy
+
+
+def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
+    """Whether rows of stars are suppressed rows or an ordinary class, as the methods state."""
+    return "suppressed" if any(change.starred for change in release.changes) else "class"
+
+
+def measure_utility(policy: Policy, published_data: Any, original: Any, release: Release) -> dict[str, float]:
+    """The utility of the release, measured on the written file."""
+    report_progress("measuring what is left")
+    if not isinstance(published_data, Table):
+        return _measure_utility_without_columns(policy, published_data, original, release)
+    figures: dict[str, float] = {}
+    profiles = {method.utility for method in policy.methods()}
+    if "codes" in profiles:
+        return {"loss": 0.0}  # the key decodes every code: nothing is lost
+    if "blanks" in profiles:
+        figures["loss"] = measure.blanked_share(published_data, original, release.details.rows)
+        figures |= measure_rule_answers(Evidence(published_data, original, details=release.details), release.claims)
+    elif "chance" in profiles:
+        figures |= _measure_chance_utility(published_data, original, release)
+    elif published_data.quasi_identifying:
+        figures |= _measure_class_utility(
+            published_data, original, release, all(method.truthful for method in policy.methods())
+        )
+    change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
+    detail_loss = _measure_detail_loss(policy, published_data, original, release)
+    losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
+    if losses:
+        figures["loss"] = max(losses)
+    comparable_columns = _list_comparable_columns(published_data, original, release)
+    query_columns = [
+        name for name in (*published_data.quasi_identifying, *published_data.sensitive) if name in comparable_columns
+    ]
+    if policy.measure.queries and published_data.quasi_identifying and query_columns:
+        answers = measure.query_accuracy(
+            original, published_data, policy.measure.queries, columns=query_columns, sums=False
+        )
+        figures["query_error"] = answers.count.median
+    target = policy.measure.classify
+    if target and target in comparable_columns:
+        features = [name for name in comparable_columns if name != target]
+        scores = measure.classification_accuracy(
+            original, published_data, target, columns=features, rows=release.details.rows
+        )
+        for model, score in scores.items():
+            figures |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            figures["zero_r_accuracy"] = score.zero_r
+        entropy = measure.class_entropy(original, published_data, target, columns=features)
+        figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
+    figures |= _measure_swapped_joints(policy, published_data, original, release)
+    return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
+
+
+def _measure_detail_loss(policy: Policy, published_table: Table, original: Table, release: Release) -> float | None:
+    """Beside other methods, what labels leave open, mean over the columns that hold labels; None if none does.
+
+    A method alone is measured with the classes.
+    """
+    methods = policy.methods()
+    if len(methods) < 2 or not any(method.loses_detail for method in methods):
+        return None
+    recoded_columns = {
+        change.column for change in release.changes if not (change.kind.is_truthful or change.kind.is_exact)
+    }
+    losses = [
+        measure.column_loss(published_table.frame[name], domain_of(published_table, name, original))
+        for name in published_table.quasi_identifying
+        if name not in recoded_columns
+    ]
+    return sum(losses) / len(losses) if losses else None
+
+
+def _measure_swapped_joints(
+    policy: Policy, published_table: Table, original: Table, release: Release
+) -> dict[str, float]:
+    """How far the joint distribution of swapped columns and those that an adversary knows moved, mean over columns."""
+    swapped_columns = [change.column for change in release.changes if change.kind is ChangeKind.SWAPPED]
+    patterns = [pattern for method in policy.methods() if (pattern := getattr(method, "pattern", None))]
+    known_columns = [name for name in (*patterns, published_table.quasi_identifying)[0] if name not in swapped_columns]
+    if not swapped_columns or not known_columns:
+        return {}
+    divergences = [
+        measure.joint_divergence(original, published_table, name, known_columns, release.details.rows)
+        for name in swapped_columns
+    ]
+    return {
+        "joint_i_divergence": sum(divergence.patterns for divergence in divergences) / len(divergences),
+        "bayes_i_divergence": sum(divergence.simple_bayes for divergence in divergences) / len(divergences),
+    }
+
+
+def _list_comparable_columns(published_table: Table, original: Table, release: Release) -> list[str]:
+    """Columns whose cells are values of the originals, or numbers like these."""
+    return [
+        name
+        for name, column in zip(published_table.frame.columns, published_table.frame.get_columns(), strict=True)
+        if (column.dtype.is_numeric() and original.frame[name].dtype.is_numeric())
+        or (name not in release.public and _has_labels_only(column, original, name))
+        or spell_cells(column).drop_nulls().is_in(spell_cells(original.frame[name]).implode()).all()
+    ]
+
+
+def _has_labels_only(column: pl.Series, original: Table, name: str) -> bool:
+    """Whether every cell is a label of the originals: a method that is not truthful may publish other texts."""
+    domain = Domain.of(original.frame[name], original.hierarchies.get(name))
+    return all(domain.reads(label) for label in spell_cells(column).unique())
+
+
+def _measure_class_utility(
+    published_table: Table, original: Table, release: Release, truthful: bool
+) -> dict[str, float]:
+    """Class sizes and, where cells are labels of their originals, how much detail they keep."""
+    stars = get_starred_rows(release)
+    promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
+    comparable_columns = None if truthful else _list_comparable_columns(published_table, original, release)
+    distances = measure.marginal_distance(original, published_table, columns=comparable_columns)
+    detail_figures = {}
+    if truthful:
+        detail_figures = {
+            "loss": measure.loss(published_table, original),
+            "precision": measure.precision(original, published_table),
+            "non_uniform_entropy": measure.non_uniform_entropy(original, published_table).share,
+        }
+    return {
+        **detail_figures,
+        "discernibility": measure.discernibility(published_table, stars),
+        "average_class_size": measure.average_class_size(published_table, stars),
+        **({} if promised_k is None else {"c_avg": measure.c_avg(published_table, promised_k, stars)}),
+        **({"total_variation": sum(distances.values()) / len(distances)} if distances else {}),
+    }
+
+
+def _measure_chance_utility(published_table: Table, original: Table, release: Release) -> dict[str, float]:
+    """How far randomized values moved from the originals: single columns and pairs of columns."""
+    columns = [name for name in published_table.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
+    correlations = measure.correlations(original, published_table)
+    moments = measure.moments(original, published_table).columns
+    shifts = [abs(column_moments.mean_shift) for column_moments in moments if column_moments.mean_shift is not None]
+    ratios = [abs(column_moments.std_ratio - 1) for column_moments in moments if column_moments.std_ratio is not None]
+    pair_distance = measure.pairwise_total_variation(original, published_table, columns=columns) if columns else None
+    has_draws = any(change.kind is ChangeKind.DRAWN for change in release.changes)
+    return {
+        **({} if pair_distance is None else {"pair_total_variation": pair_distance}),
+        **({} if pair_distance is None or not has_draws else {"loss": pair_distance}),
+        **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
+        **({"largest_correlation_shift": correlations.largest} if len(correlations.columns) > 1 else {}),
+    }
+
+
+def _measure_utility_without_columns(
+    policy: Policy, published_data: Any, original: Any, release: Release
+) -> dict[str, float]:
+    """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
+    if isinstance(published_data, Sequences):
+        from sfumato.workflow.summary.sequence_utility import choose_compared_support, measure_sequence_utility
+
+        return measure_sequence_utility(published_data, original, release, choose_compared_support(policy))
+    if isinstance(published_data, Rules):
+        return {"loss": _measure_rule_loss(published_data, original, release)}
+    if isinstance(published_data, Patterns):
+        return {"loss": measure_support_errors(original, published_data, release.details.get("min_support", 1))}
+    figures = {}
+    if isinstance(release.method, KeyedMethod):
+        figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
+    if isinstance(published_data, Baskets) and release.details.get_family(HidingDetails) is not None:
+        method = release.method
+        effects = measure.side_effects(
+            original,
+            published_data,
+            method.min_support,
+            method.min_confidence,
+            release.details.get("sensitive", ()),
+            MARK,
+        )
+        figures |= {name: float(value) for name, value in asdict(effects).items()}
+        figures["loss"] = measure_changed_items(original, published_data, MARK)
+    return figures
+
+
+def _measure_rule_loss(published_rules: Rules, original: Any, release: Release) -> float:
+    if isinstance(original, Table):
+        return measure_classification_error(published_rules, original)
+    method, least = release.method, release.details.get("min_support", 1)
+    return measure_rule_errors(original, published_rules, least, method.min_confidence, method.consequent_length)
+
+
+def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
+    """How many rows were suppressed, whether they are visible, and why that discloses nothing."""
+    row_count = int(release.losses.get("suppressed_rows", 0))
+    if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
+        return {"rows": row_count, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
+    left_out = " ".join(method.leaves_out for method in policy.methods() if method.leaves_out)
+    if left_out:
+        dropped_count = int(release.losses.get("dropped_sequences", 0))
+        return {"rows": row_count + dropped_count, "seen": False, "safe": True, "why": left_out}
+    if get_starred_rows(release) != "suppressed":
+        drops = "dropped_rows" in release.losses and release.data.missing is Missing.DROP
+        drop_note = " Rows with a missing quasi-identifying value are not in the release." if drops else ""
+        return {"rows": row_count, "seen": True, "safe": True, "why": f"No row was suppressed.{drop_note}"}
+    rows = "1 suppressed row shows" if row_count == 1 else f"{row_count} suppressed rows show"
+    has_hidden_values = any(claim.property == "shown_in_suppressed" for claim in release.claims)
+    has_separate_count = any(_is_counted_apart(claim) for claim in release.claims)
+    if has_hidden_values:
+        why = f"The {rows} neither quasi-identifying nor sensitive values."
+    elif has_separate_count:
+        why = f"The {rows} no quasi-identifying value, and no column is sensitive."
+    else:
+        why = (
+            f"The {row_count} suppressed rows look alike in every quasi-identifying column and satisfy every model "
+            f"together: a person who fits no other class is one of {row_count}."
+        )
+    return {"rows": row_count, "seen": True, "safe": True, "why": why}
+
+
+def _is_counted_apart(claim: Claim) -> bool:
+    """Whether a claim about classes leaves suppressed rows out."""
+    return claim.property != "suppressed_share" and claim.arguments.get("starred_rows") == "suppressed"
+
+
+def gather_account(
+    policy: Policy,
+    original: Any,
+    release: Release,
+    published_data: Any,
+    body: dict[str, Any],
+    seconds: Mapping[str, float],
+) -> RunAccount:
+    """Gather the content of the internal report."""
+    report_progress("comparing before and after")
+    run_account = RunAccount(
+        title=policy.title,
+        certificate=body,
+        original=original,
+        published_data=published_data,
+        original_linking=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        details=release.details,
+        reasons=(),
+        lattice=(),
+        advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
+        seconds=seconds,
+        source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
+        sections=make_sections(policy.methods(), release, original, published_data, body["utility"]),
+    )
+    return add_column_facts(run_account, release) if isinstance(published_data, Table) else run_account
+
+
+def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any) -> RunAccount:
+    """Gather the content of the report that leaves, from the certificate and the released data alone."""
+    run_account = RunAccount(
+        title=certificate["title"],
+        certificate=certificate,
+        original=None,
+        published_data=published_data,
+        original_linking=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        details=Details(),
+        reasons=(),
+        lattice=(),
+        advice=(),
+        seconds={},
+        source="",
+        sections=build_outgoing_sections(certificate["public"], published_data, certificate["methods"]),
+    )
+    if not isinstance(published_data, Table):
+        return run_account
+    tags = {method["method"] for method in certificate["methods"]}
+    stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
+    crowds = bool(published_data.quasi_identifying) and hides_in_crowds(tags)
+    return replace(
+        run_account,
+        distributions={
+            name: count_published_labels(published_data.frame[name]) for name in published_data.frame.columns
+        },
+        sizes_after=measure.class_size_counts(published_data, None, stars) if crowds else _NO_CROWDS,
+    )
+
+
+def hides_in_crowds(tags: Iterable[str]) -> bool:
+    """Whether one of these methods puts people into classes; a method that nobody knows may."""
+    kinds = [find_tagged_class("method", tag) for tag in tags]
+    return any(kind is None or kind.hides_in_crowds for kind in kinds)
+
+
+_NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
+
+
+def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
+    """Add what only a table has: its columns and, where people can be linked, their classes."""
+    original, published_table = run_account.original, run_account.published_data
+    names = published_table.quasi_identifying
+    run_account = replace(
+        run_account,
+        distributions={
+            name: measure.distribution(
+                original.frame[name],
+                published_table.frame[name],
+                original.hierarchies.get(name) if name in names else None,
+            )
+            for name in published_table.frame.columns
+        },
+    )
+    is_coded = isinstance(release.method, KeyedMethod)  # nobody can be linked by codes
+    if not names or is_coded or release.details.get_family(EntryDetails) is not None:
+        return run_account
+    run_account = replace(run_account, original_linking=link_originals(original))
+    if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
+        return run_account
+    return replace(
+        run_account,
+        sizes_before=measure.class_size_counts(original),
+        sizes_after=measure.class_size_counts(published_table, None, get_starred_rows(release)),
+    )
+
+
+def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = True) -> tuple[str, ...]:
+    """What to do next."""
+    sentences = list(_advise_on_levels(body, release))
+    if body["data"]["shape"] == "table":
+        sentences += _advise_on_rows(body, release)
+    synthesis = release.details.get_family(SynthesisDetails)
+    are_rows_drawn = synthesis is not None and synthesis.training is not None
+    if body["data"]["shape"] == "table" and in_order and not are_rows_drawn:
+        sentences.append(
+            "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
+            'admission), set order = "shuffled" under [output].'
+        )
+    if release.details.get_family(EntryDetails) is not None:
+        ran = any(attack["attack"] == "learned_inference" for attack in body["attacks"])
+        sentences.append(
+            "The promise is about rules; learners may guess more. "
+            + ("Check the attack learned_inference" if ran else "Run the attack learned_inference")
+            + " before the release leaves, and set learner_risk if its risk is too high."
+        )
+    sentences.append("Before you release the same data again, compare the two releases: together they may reveal more.")
+    return tuple(sentences)
+
+
+def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
+    levels, heights = body["levels"], body["heights"]
+    sentences = []
+    names = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
+    if names:
+        sentences.append(
+            f'{", ".join(names)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
+            "of the hierarchy, or allow more suppression."
+        )
+    anonymity = release.details.get_family(AnonymityDetails)
+    if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
+        sentences.append(
+            f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is published "
+            'unchanged or as "*" only. With a hierarchy it can keep part of its detail.'
+        )
+    return sentences
+
+
+def _advise_on_rows(body: Mapping[str, Any], release: Release) -> list[str]:
+    sentences = []
+    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
+        sentences.append("A small suppression limit (0.01 to 0.05) often keeps the other rows much more precise.")
+    if any(claim.property == "k_anonymity" for claim in release.claims):
+        sentences.append(
+            "k-anonymity limits linking to a row, not what the rows of a class have in common: check the sensitive "
+            "columns before the release leaves."
+        )
+    return sentences
