@@ -2,7 +2,7 @@
 """The decisions of a method, as one type per family: private, they stay with the custodian.
 
 Every value can be read by attribute (`release.details.levels`) or by key (`release.details["levels"]`); a field that is
-None has no key. Several methods give a `ChainDetails`, whose parts are found by family (`part`).
+None has no key. Several methods give a `ChainDetails`, whose parts are found by family (`get_family`).
 """
 
 from __future__ import annotations
@@ -58,6 +58,13 @@ class Details(Mapping[str, Any]):
     def get_family(self, family: type[Family]) -> Family | None:
         """The details of one family; None if no method of it was used."""
         return self if isinstance(self, family) else None
+
+    def require_family(self, family: type[Family]) -> Family:
+        """The details of one family, whose section or measure asks for them: without them there is a mistake."""
+        details = self.get_family(family)
+        if details is None:
+            raise KeyError(family.__name__)
+        return details
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:
         """The same after rows were dropped or moved: `order` holds the former position of each remaining row."""

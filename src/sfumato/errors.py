@@ -74,6 +74,11 @@ def quote_names(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+def spell_install(extra: str) -> str:
+    """How to install what an extra needs: from a clone, as long as no registry has sfumato."""
+    return f'pip install ".[{extra}]" in the folder of the clone'
+
+
 def suggest_name(word: str, known_names: Iterable[str]) -> str | None:
     """The known name that was probably meant: equal but for case and signs, a beginning of it, or a similar one."""
     names = {_simplify_name(name): name for name in known_names}

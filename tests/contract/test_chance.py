@@ -47,6 +47,37 @@ def explain_same_draws(example: Example, first: sf.Release, second: sf.Release) 
     return f"two seeds give the same {', '.join(same)}: {DRAW}" if same else ""
 
 
+def explain_wrong_laws(method: sf.Method, release: sf.Release) -> str:
+    """Where the laws of a release differ from what its method says before it runs, with the cure; empty if nowhere."""
+    laws = {name: law["kind"] for name, law in release.public.items() if law["kind"] != "synthetic"}
+    if set(laws) != set(method.list_law_columns()):
+        return (
+            f"it publishes laws of {sorted(laws)}, and `list_law_columns` gives {sorted(method.list_law_columns())}: "
+            "let it name them, or a gate may select among draws, which breaks the law"
+        )
+    is_random = any(kind not in WITHOUT_CHANCE for kind in laws.values())
+    if method.draws_by_law != is_random:
+        return f"`draws_by_law` is {method.draws_by_law}, and the published laws are {sorted(set(laws.values()))}"
+    return ""
+
+
+@pytest.mark.parametrize("example", (*METHOD_EXAMPLES, *MODE_EXAMPLES), ids=lambda example: example.name)
+def test_a_method_says_which_laws_it_publishes(example: Example) -> None:
+    made = make_once(example)
+    wrong = explain_wrong_laws(made.example.subject, made.release)
+    assert not wrong, f'{type(example.subject).__name__}, example "{example.name}": {wrong}'
+
+
+def test_laws_that_a_method_does_not_announce_are_noticed() -> None:
+    noise, rounding = (
+        make_once(next(one for one in METHOD_EXAMPLES if one.name == name)) for name in ("add noise", "round numbers")
+    )
+    assert "select among draws" in explain_wrong_laws(rounding.example.subject, noise.release)
+    intervals = make_once(next(one for one in CHANCE if getattr(one.subject, "kind", "") == "discretize"))
+    announced = noise.example.subject.model_copy(update={"columns": tuple(intervals.release.public)})
+    assert "draws_by_law" in explain_wrong_laws(announced, intervals.release)
+
+
 @each
 def test_another_seed_is_another_release(example: Example) -> None:
     made = make_once(example)

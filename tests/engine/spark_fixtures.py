@@ -22,7 +22,7 @@ QUICK = (
 def require_spark_or_skip() -> None:
     """Skip with a reason where there is no Spark."""
     if importlib.util.find_spec("pyspark") is None:
-        pytest.skip('pyspark is not installed (make spark, or pip install "sfumato[spark]")')
+        pytest.skip('pyspark is not installed (make spark, or pip install ".[spark]")')
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         pytest.skip("there is no java command; Spark needs Java 17")
 

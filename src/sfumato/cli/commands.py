@@ -207,7 +207,7 @@ def measure_command(
 
 def _print_choice(choice: EngineChoice) -> None:
     """Say which engine was used, unless it is the usual one for a table that fits."""
-    if choice.name != "memory" or "although" in choice.reason or "but" in choice.reason:
+    if choice.name != "memory" or choice.is_fallback:
         print_line(choice.describe_choice())
 
 

@@ -17,6 +17,7 @@ from sfumato.data.reading.text_table import read_first_bytes
 from sfumato.engine.basket_staging import BasketSource, can_stage
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.memory_budget import find_memory_budget, format_size
+from sfumato.errors import spell_install
 
 BYTES_A_CELL = 100
 """What a run in memory takes for each cell of the table, at its peak: measured on five million rows."""
@@ -31,6 +32,8 @@ class EngineChoice(NamedTuple):
 
     name: ChosenEngine
     reason: str
+    is_fallback: bool = False
+    """Whether another engine would have been chosen if it could do the work."""
 
     def describe_choice(self) -> str:
         """The choice in words."""
@@ -88,7 +91,8 @@ def _choose_by_bytes(needed_bytes: int, data_kind: str) -> EngineChoice:
     if needed_bytes <= budget:
         return EngineChoice("memory", f"since the {data_kind} fits in it")
     if importlib.util.find_spec("duckdb") is None:
-        return EngineChoice("memory", f'{sizes}, but duckdb is not installed (pip install "sfumato[duckdb]")')
+        reason = f"{sizes}, but duckdb is not installed ({spell_install('duckdb')})"
+        return EngineChoice("memory", reason, is_fallback=True)
     return EngineChoice("duckdb", sizes)
 
 

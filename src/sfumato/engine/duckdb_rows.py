@@ -37,7 +37,7 @@ from sfumato.engine.stored_rows import (
     sort_counts,
 )
 from sfumato.engine.value_numbers import ValueNumbers
-from sfumato.errors import DataError
+from sfumato.errors import DataError, spell_install
 from sfumato.table import simplify_frame
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def require_duckdb() -> Any:
     try:
         import duckdb
     except ImportError:
-        raise DataError('the engine duckdb is not installed; run: pip install "sfumato[duckdb]"') from None
+        raise DataError(f"the engine duckdb is not installed; run: {spell_install('duckdb')}") from None
     return duckdb
 
 

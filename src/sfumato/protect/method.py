@@ -89,6 +89,15 @@ class Method(Description, ABC):
         """What it touches of a table, before it runs; by default everything, so that no other method fits beside it."""
         return trace_all_columns(data)
 
+    def list_law_columns(self) -> tuple[str, ...]:
+        """The columns, as its parameters name them, whose cells follow a law that the release publishes."""
+        return ()
+
+    @property
+    def draws_by_law(self) -> bool:
+        """Whether that law is one of chance: a gate that selects among draws would break it."""
+        return self.by_chance and bool(self.list_law_columns())
+
     def settle(self, original: Any, randomness: Randomness) -> Method:
         """The same method, with what it says about rows of the originals looked up there; an earlier method may drop
         rows.

@@ -11,6 +11,7 @@ import polars as pl
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from sfumato.details import AnonymityDetails
 from sfumato.report import content
 from sfumato.report.compiled_page import CompiledPage
 from sfumato.report.pictures import bar_pictures, distributions
@@ -212,7 +213,8 @@ def _list_incognito_facts(counts: pl.DataFrame | None) -> list[tuple[str, str]]:
 def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
     details = account.details
-    nodes, checked_count = details.get("nodes"), details.get("checked")
+    anonymity = details.get_family(AnonymityDetails) or AnonymityDetails()
+    nodes, checked_count = anonymity.nodes, anonymity.checked
     things = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),
@@ -237,7 +239,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
                 f"{wording.format_count(nodes)}, of which {wording.format_count(checked_count)} were checked",
             )
         )
-    facts += _list_incognito_facts(details.get("node_counts"))
+    facts += _list_incognito_facts(anonymity.node_counts)
     if details.get("proven"):
         facts.append(("Optimality", "proven: nothing costs less"))
     elif details.get("bound") is not None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.attack import Attack, Outcome
 from sfumato.data.reading.table_reader import TextFormat, read_frame
-from sfumato.details import read_details
+from sfumato.details import SynthesisDetails, read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
 from sfumato.release import Release
@@ -75,11 +75,10 @@ def _split_attack_inputs(release: Release, original: Any) -> tuple[Release, Any,
     Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
     many people fits more of few.
     """
-    aside, training_rows = (
-        np.asarray(release.details.get(name, ()), dtype=np.int64) for name in ("holdout", "training")
-    )
-    if not len(aside):
+    synthesis = release.details.get_family(SynthesisDetails)
+    if synthesis is None or synthesis.holdout is None or synthesis.training is None or not len(synthesis.holdout):
         return release, original, None
+    aside, training_rows = (np.asarray(rows, dtype=np.int64) for rows in (synthesis.holdout, synthesis.training))
     size = min(len(aside), len(training_rows))
     chance = np.random.default_rng(0)
     training_sample, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (training_rows, aside))

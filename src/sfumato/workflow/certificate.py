@@ -141,7 +141,7 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     release = getattr(release, "release", release)  # of a run
     refuse_other_order(release, original)
     evidence = Evidence(
-        release.data, original, release.details.get("rows"), release.details.get("population"), release.details
+        release.data, original, release.details.rows, release.details.get("population"), release.details
     )
     return tuple(measure_claim(claim, evidence) for claim in release.claims)
 

@@ -245,7 +245,7 @@ def _remember_columns(data: Any) -> None:
 def _measure_written_claims(release: Release, original: Any, published_data: Any) -> tuple[Finding, ...]:
     report_progress("measuring claims on the written file")
     evidence = Evidence(
-        published_data, original, release.details.get("rows"), release.details.get("population"), release.details
+        published_data, original, release.details.rows, release.details.get("population"), release.details
     )
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
     refuse_broken(findings)

@@ -88,22 +88,18 @@ class Policy(Description):
         if len(set(tags)) < len(tags):
             raise ValueError("a method appears twice under [[protect]]; the second cannot undo or refine the first")
         chance = [method for method in self.protect if method.by_chance]
-        if len(chance) > 1 and any(getattr(m, "kind", "") == "full" for m in chance if m.method == "synthesize"):
+        drawing_all = [method.method for method in chance if method.alone and method.shape == "table"]
+        if len(chance) > 1 and drawing_all:
             raise ValueError(
-                "a full synthesize draws every column, so no other method can randomize one; draw only some columns "
-                "(kind = partial), or remove the other method"
+                f"a full {drawing_all[0]} draws every column, so no other method can randomize one; draw only some "
+                "columns (kind = partial), or remove the other method"
             )
         return self
 
     @model_validator(mode="after")
     def _check_gate_selects_no_draw(self) -> Policy:
         """A limit on what depends on randomized answers or noise would choose which of them are published."""
-        column_groups = [method.column for method in self.protect if method.method == "randomize_response"]
-        column_groups += [m.columns for m in self.protect if m.method == "add_noise" and m.kind != "discretize"]
-        column_groups += ["items" for method in self.protect if method.method == "randomize_baskets"]
-        random_columns = {
-            name for column in column_groups for name in ((column,) if isinstance(column, str) else column)
-        }
+        random_columns = {name for method in self.protect if method.draws_by_law for name in method.list_law_columns()}
         limits = self.gate.model_dump(exclude_none=True, exclude_defaults=True)
         if random_columns.isdisjoint(self.roles.quasi_identifying):
             limits = {name: limit for name, limit in limits.items() if name in ("max_risk", "max_loss")}

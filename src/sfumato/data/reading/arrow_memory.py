@@ -50,7 +50,7 @@ def copy_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
 
 
 def allocate_numbers(size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    """An array to be filled, over memory that `share_numbers` need not copy."""
+    """An array to be filled, over memory that `borrow_numbers` need not copy."""
     import pyarrow as pa
 
     return np.frombuffer(pa.allocate_buffer(size * np.dtype(kind).itemsize), dtype=kind)

@@ -7,7 +7,7 @@ import importlib.util
 import json
 from pathlib import Path
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, spell_install
 
 HEAD = 512
 """How many first bytes tell every kind."""
@@ -100,9 +100,7 @@ def require_library(kind: str, path: Path | str, purpose: str = "reading") -> No
     """Stop if the library that reads or writes a kind of file is not installed, with the line that installs it."""
     words, library, extra = _NEEDS.get(kind, ("", "", ""))
     if library and importlib.util.find_spec(library) is None:
-        raise DataError(
-            f'{path}: {purpose} {words} needs a library that is not installed; run: pip install "sfumato[{extra}]"'
-        )
+        raise DataError(f"{path}: {purpose} {words} needs a library that is not installed; run: {spell_install(extra)}")
 
 
 def name_kind(kind: str) -> str:

@@ -13,7 +13,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, spell_install
 
 MASTERS = ("SFUMATO_SPARK_MASTER", "SPARK_MASTER")
 _SET_UP = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
@@ -25,7 +25,7 @@ _WITHOUT = "use --engine duckdb, or --engine memory"
 def require_spark() -> None:
     """Stop if pyspark or Java is not there."""
     if importlib.util.find_spec("pyspark") is None:
-        raise DataError(f'the engine spark is not installed; run: pip install "sfumato[spark]", or {_WITHOUT}')
+        raise DataError(f"the engine spark is not installed; run: {spell_install('spark')}, or {_WITHOUT}")
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise DataError(
             f"the engine spark needs Java 17 or later, and there is no java command; install it, or {_WITHOUT}"

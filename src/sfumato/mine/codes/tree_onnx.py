@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, spell_install
 from sfumato.mine.codes.tree_texts import WrittenTree
 
 _OPERATION = "TreeEnsembleClassifier"
@@ -22,7 +22,7 @@ def read_onnx(content: bytes, source: str) -> WrittenTree:
     try:
         import onnx  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        raise PolicyError(f"{source}: ONNX files need the package onnx: pip install 'sfumato[onnx]'") from None
+        raise PolicyError(f"{source}: ONNX files need the package onnx: {spell_install('onnx')}") from None
     try:
         model = onnx.load_model_from_string(content)
         tree_nodes = [node for node in model.graph.node if node.op_type == _OPERATION]

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Bytes
-from sfumato.errors import PartyError
+from sfumato.errors import PartyError, spell_install
 from sfumato.parties.transport.liveness import stop_if_failed
 
 POINT_BYTES = 32
-INSTALL = 'pip install "sfumato[parties]"'
+INSTALL = spell_install("parties")
 _BATCH = 256
 
 

@@ -125,6 +125,10 @@ class RandomizeResponse(Method):
             'a separate [[protect]]; or, if it may be public which values occur, set categories = "from_data"'
         )
 
+    def list_law_columns(self) -> tuple[str, ...]:
+        """The columns of answers."""
+        return (self.column,) if isinstance(self.column, str) else self.column
+
     def footprint(self, data: Table) -> Footprint:
         """The columns of answers, and those that identify a person if answers are repeatable."""
         repeatable = self.memory is not None or self.person is not None

@@ -122,6 +122,10 @@ class RandomizeBaskets(Method):
                 '"from_data"'
             )
 
+    def list_law_columns(self) -> tuple[str, ...]:
+        """The items, which are in place of a column."""
+        return (ITEMS,)
+
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find the possible items, set the probabilities, and draw every basket."""
         if not len(data) or not (len(data.items) or isinstance(self.items, tuple)):

@@ -173,6 +173,15 @@ class AddNoise(Method):
                     "[0.0, 120.0], or round the column"
                 )
 
+    def list_law_columns(self) -> tuple[str, ...]:
+        """The noisy columns, or those of intervals."""
+        return self._list_names()
+
+    @property
+    def draws_by_law(self) -> bool:
+        """Midpoints of intervals are not drawn."""
+        return self.kind != "discretize"
+
     def footprint(self, data: Table) -> Footprint:
         """The noisy columns."""
         return trace_columns(self._list_names())

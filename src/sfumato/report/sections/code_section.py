@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from sfumato.details import CodeDetails
 from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
@@ -14,7 +15,9 @@ from sfumato.table import Table
 def build_code_section(release: Release, original: Table) -> ReportSection:
     """What protects each encoded column (Bu, Lakshmanan, Ng and Ramesh 2007, Section 5.4)."""
     method = release.method
-    columns = [name for name in release.details.get("pieces", {}) if original.frame[name].count()]
+    columns = [
+        name for name in release.details.require_family(CodeDetails).pieces or {} if original.frame[name].count()
+    ]
     shelters = shelter(original, method.target, columns, method.min_width)
     unsafe = sum(not shelter.safe for shelter in shelters)
     intro = (

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.cells.private_entries import PrivateEntries
+from sfumato.details import EntryDetails
 from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.report.pictures.entry_pictures import (
@@ -34,7 +35,7 @@ _PATIENCE = 3.0
 
 def build_entry_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """Which entries were blanked, by row, column and reason."""
-    details = release.details
+    details = release.details.require_family(EntryDetails)
     columns = published_table.frame.columns
     exposures = _list_column_exposures(details, columns)
     figures = [
@@ -45,9 +46,9 @@ def build_entry_section(release: Release, original: Table, published_table: Tabl
     sizes = _list_blanking_sizes(release, original)
     if len(sizes) > 1:
         figures.append(_build_curve_figure(sizes, _get_blanking_factor(release)))
-    private, derived = len(details["private"]), len(details["derived"])
+    private, derived = len(details.private), len(details.derived)
     exposed_count = sum(exposure.exposed_count for exposure in exposures)
-    remaining_rules = _list_rule_spots(details.get("rules_after"))
+    remaining_rules = _list_rule_spots(details.rules_after)
     return ReportSection(
         "entries",
         "What was blanked, and why",
@@ -81,12 +82,12 @@ def _build_entry_mask(cells: Sequence[tuple[int, str]], published_table: Table) 
     return mask
 
 
-def _build_map_figure(details: Mapping[str, Any], published_table: Table) -> ReportFigure:
+def _build_map_figure(details: EntryDetails, published_table: Table) -> ReportFigure:
     columns = published_table.frame.columns
     svg = draw_blanked_map(
         columns,
-        _build_entry_mask(details["private"], published_table),
-        _build_entry_mask(details["derived"], published_table),
+        _build_entry_mask(details.private, published_table),
+        _build_entry_mask(details.derived, published_table),
         title="",
     )
     return ReportFigure(
@@ -97,10 +98,10 @@ def _build_map_figure(details: Mapping[str, Any], published_table: Table) -> Rep
     )
 
 
-def _list_column_exposures(details: Mapping[str, Any], columns: Sequence[str]) -> list[ColumnExposure]:
-    private = Counter(column for _, column in details["private"])
-    derived = Counter(column for _, column in details["derived"])
-    exposed_counts: Mapping[str, int] = details.get("exposed") or {}
+def _list_column_exposures(details: EntryDetails, columns: Sequence[str]) -> list[ColumnExposure]:
+    private = Counter(column for _, column in details.private)
+    derived = Counter(column for _, column in details.derived)
+    exposed_counts: Mapping[str, int] = details.exposed or {}
     return [ColumnExposure(name, private[name], int(exposed_counts.get(name, 0)), derived[name]) for name in columns]
 
 
@@ -140,12 +141,12 @@ def _build_exposure_figure(exposures: Sequence[ColumnExposure]) -> ReportFigure:
     )
 
 
-def _build_entry_rules_figure(details: Mapping[str, Any]) -> ReportFigure:
+def _build_entry_rules_figure(details: EntryDetails) -> ReportFigure:
     original, published_spots = (
-        _list_rule_spots(details.get("rules_before")),
-        _list_rule_spots(details.get("rules_after")),
+        _list_rule_spots(details.rules_before),
+        _list_rule_spots(details.rules_after),
     )
-    confidence, support = float(details["confidence"]), int(details["least"])
+    confidence, support = float(details.confidence), int(details.least or 0)
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(original, published_spots, confidence, support, title=""),
@@ -169,7 +170,9 @@ def _list_rule_spots(rules: pl.DataFrame | None) -> list[RuleSpot]:
 def _list_blanking_sizes(release: Release, original: Table) -> list[tuple[int, int]]:
     """How many further entries the paper's search blanks, by blanking factor; large factors are fast and run first."""
     method, start_time = release.method, monotonic()
-    private = tuple((int(release.details["rows"][row]), column) for row, column in release.details["private"])
+    details = release.details.require_family(EntryDetails)
+    rows = np.arange(len(original)) if details.rows is None else details.rows
+    private = tuple((int(rows[row]), column) for row, column in details.private)
     sizes: list[tuple[int, int]] = []
     for factor in FACTORS if private else ():
         if monotonic() - start_time > _PATIENCE:
@@ -200,9 +203,9 @@ def _build_curve_figure(sizes: Sequence[tuple[int, int]], used_factor: int | Non
     )
 
 
-def _describe_reasons(details: Mapping[str, Any]) -> list[str]:
+def _describe_reasons(details: EntryDetails) -> list[str]:
     """How many entries were blanked for which reason, with examples."""
-    reasons: pl.DataFrame | None = details.get("reasons")
+    reasons = details.reasons
     if reasons is None or reasons.is_empty():
         return []
     counts = dict(reasons.group_by("kind").len().iter_rows())

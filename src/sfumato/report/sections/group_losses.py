@@ -69,7 +69,7 @@ def show_groups(account: RunAccount) -> dict[str, Any] | None:
 
 def measure_group_losses(account: RunAccount) -> list[list[GroupLoss]]:
     """The groups of each quasi-identifying column, those that lost most first; none if nobody lost anything."""
-    original, published_table, rows = account.original, account.published_data, account.details.get("rows")
+    original, published_table, rows = account.original, account.published_data, account.details.rows
     if (
         not isinstance(original, Table)
         or not isinstance(published_table, Table)

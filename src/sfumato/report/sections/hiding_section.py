@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.baskets import Baskets
+from sfumato.details import HidingDetails, PatternDetails
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.patterns import Patterns
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
@@ -32,7 +33,7 @@ def build_hiding_section(
     release: Release, original: Baskets, published_baskets: Baskets, utility: Mapping[str, float]
 ) -> ReportSection:
     """Rules before and after, side effects, and the distance from the optimum."""
-    secret = release.details["sensitive"]
+    secret = release.details["sensitive"]  # of all methods that hide
     figures = [_build_effects_figure(utility)]
     if release.method.min_confidence is not None:
         figures.insert(0, _build_hidden_rules_figure(release, original, published_baskets, secret))
@@ -76,11 +77,12 @@ def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Bask
 
 def _describe_rules_left(release: Release) -> list[str]:
     """Rules about the items that still show, which the published algorithms leave."""
-    rule_count = int(release.details.get("left") or 0)
+    details = release.details.require_family(HidingDetails)
+    rule_count = int(details.left or 0)
     if not rule_count:
         return []
     rules = wording.count_noun(rule_count, "rule still reaches", "rules still reach")
-    names = join_items(map(str, release.details.get("impossible") or ()))
+    names = join_items(map(str, details.impossible or ()))
     return [f"Not hidden: at least {rules} both thresholds and can be mined, about: {names}."]
 
 
@@ -191,16 +193,16 @@ def _draw_effect_bars(effects: list[tuple[str, int]]) -> str:
 
 
 def _list_hiding_notes(release: Release) -> list[str]:
-    details = release.details
+    details = release.details.require_family(HidingDetails)
     notes = []
-    if details.get("proven"):
+    if details.proven:
         notes.append("Proven: nothing costs less.")
-    elif details.get("bound") is not None and details.get("objective") is not None:
-        best, objective = wording.format_count(details["bound"]), wording.format_count(details["objective"])
+    elif details.bound is not None and details.objective is not None:
+        best, objective = wording.format_count(details.bound), wording.format_count(details.objective)
         notes.append(f"Every solution costs at least {best}; this one costs {objective}.")
-    if details.get("scans"):
-        scans = wording.count_noun(int(details["scans"]), "scan")
-        notes.append(f"{scans} of the baskets, {wording.count_noun(int(details.get('pruned', 0)), 'rule')} pruned.")
+    if details.scans:
+        scans = wording.count_noun(details.scans, "scan")
+        notes.append(f"{scans} of the baskets, {wording.count_noun(details.pruned or 0, 'rule')} pruned.")
     return notes
 
 
@@ -209,8 +211,8 @@ _REPAIRED_ITEMSETS = ("lost_itemsets", "ghost_itemsets", "changed_supports")
 
 def build_pattern_section(release: Release, original: Baskets, published_patterns: Patterns) -> ReportSection:
     """What can be inferred from the patterns, and what the repair changed."""
-    channels = release.details.get("channels")
-    channel_count = channels.height if isinstance(channels, pl.DataFrame) else 0
+    channels = release.details.require_family(PatternDetails).channels
+    channel_count = 0 if channels is None else channels.height
     intro = (
         f"The frequent itemsets had {wording.count_noun(channel_count, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. "
@@ -244,15 +246,15 @@ def _describe_withheld(release: Release, original: Baskets, published_patterns: 
     """Frequent itemsets that are not published."""
     from sfumato.mine import frequent_itemsets
 
-    least = release.details.get("min_support")
+    least = release.details.require_family(PatternDetails).min_support
     if least is None or not release.losses.get("lost_itemsets"):
         return []
-    return describe_lost_itemsets(frequent_itemsets(original, int(least)), published_patterns.frame)
+    return describe_lost_itemsets(frequent_itemsets(original, least), published_patterns.frame)
 
 
-def list_channel_examples(channels: Any, most: int = 8) -> list[str]:
+def list_channel_examples(channels: pl.DataFrame | None, most: int = 8) -> list[str]:
     """The first channels as sentences."""
-    if not isinstance(channels, pl.DataFrame):
+    if channels is None:
         return []
     rows = channels.select("inner", "outer", "support").head(most).iter_rows()
     return [

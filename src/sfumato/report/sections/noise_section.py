@@ -68,7 +68,8 @@ def build_estimates_section(public: Mapping[str, Any], published_table: Table) -
 def build_filtered_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """What an analyst and an attacker estimate, beside the originals: it stays."""
     noisy_columns = _NoisyColumns.of(release.public, published_table)
-    kept_frame = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
+    rows = release.details.rows
+    kept_frame = original.frame if rows is None else original.frame[np.asarray(rows)]
     return ReportSection(
         "filtered",
         "What an analyst and an attacker learn from it",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from sfumato.details import PatternDetails
 from sfumato.protect.patterns.publish_classifier import MOST_VALUES
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
@@ -53,18 +54,17 @@ _REPAIRED: Mapping[str | None, tuple[str, ...]] = {
 
 def build_rule_repair_section(release: Release) -> ReportSection:
     """What followed from the rules as mined, and which ones the repair withheld or invented."""
-    channels, rule_channels = release.details.get("channels"), release.details.get("rule_channels")
-    total, disclosed_count = (
-        frame.height if isinstance(frame, pl.DataFrame) else 0 for frame in (channels, rule_channels)
-    )
+    details = release.details.require_family(PatternDetails)
+    channels, rule_channels = details.channels, details.rule_channels
+    total, disclosed_count = (0 if frame is None else frame.height for frame in (channels, rule_channels))
     intro = (
         f"The frequent itemsets had {wording.count_noun(total, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(total, disclosed_count)}"
     )
     if disclosed_count and release.method.repair == "none":
         intro += " Nothing was repaired, so readers can derive this."
-    changes = release.details.get("rule_changes")
-    notes = [*list_channel_examples(rule_channels if disclosed_count else channels), *_list_rule_changes(changes)]
+    examples = list_channel_examples(rule_channels if disclosed_count else channels)
+    notes = [*examples, *_list_rule_changes(details.rule_changes)]
     figure = build_repair_figure(release, _LOSSES)
     return ReportSection("patterns", "What the rules revealed, and what was withheld", intro, (figure,), tuple(notes))
 
@@ -100,8 +100,8 @@ def _list_rule_changes(changes: pl.DataFrame | None) -> list[str]:
 
 def build_withheld_splits_section(release: Release, original: Table) -> ReportSection | None:
     """Splits that would predict better and disclose too much, and what the tree was not grown from."""
-    splits = release.details.get("withheld_splits")
-    nodes = splits.height if isinstance(splits, pl.DataFrame) else 0
+    splits = release.details.require_family(PatternDetails).withheld_splits
+    nodes = 0 if splits is None else splits.height
     notes = [*_list_withheld_splits(splits), *_list_unused(release, original)]
     intro = (
         f"At {wording.count_noun(nodes, 'node')} of the tree, a split would predict better and was withheld, because "

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sfumato.details import SynthesisDetails
 from sfumato.measure.synthesis.synthesis_checks import HoldoutComparison, against_holdout
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
@@ -19,7 +20,7 @@ _HUES = [PALETTE["accent"][0], PALETTE["before"][0]]
 
 def build_synthesis_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """Compare the synthetic rows with the training people and with as many people who were set aside."""
-    comparison = against_holdout(published_table, original, release.details["holdout"])
+    comparison = against_holdout(published_table, original, release.details.require_family(SynthesisDetails).holdout)
     gaps = comparison.closest
     intro = (
         f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "

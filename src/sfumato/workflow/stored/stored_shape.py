@@ -70,7 +70,7 @@ class StoredTableShape(FileShape):
         raise PolicyError("a table in its file is not written again")
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Any:
-        """It is opened by `open_stored_release`."""
+        """It is opened where it is."""
         raise PolicyError("a table in its file is opened, not read")
 
     def refuse_changed(self, written_data: Any, read: Any) -> None:

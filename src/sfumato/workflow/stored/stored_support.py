@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sfumato.attack import Attack, Homogeneity
 from sfumato.attack.anonymity.stored_attacks import explain_unsupported
 from sfumato.data.reading.source import is_spark_table
@@ -45,7 +43,8 @@ def choose_run_engine(policy: Policy, wanted_engine: EngineName | None = None) -
         else choose_basket_engine(BasketSource(data.path, data.format, data.id, data.item, data.separator))
     )
     if choice.name == "duckdb" and reasons:
-        return EngineChoice("memory", f"although the table may not fit, since duckdb does not run {', '.join(reasons)}")
+        reason = f"although the table may not fit, since duckdb does not run {', '.join(reasons)}"
+        return EngineChoice("memory", reason, is_fallback=True)
     return choice
 
 
@@ -89,7 +88,7 @@ def list_unsupported(policy: Policy) -> list[str]:
     if len(policy.protect) > 1:
         features.append("several methods")
     features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
-    draws = [name for method in policy.protect for name in list_drawn_columns(method)]
+    draws = [name for method in policy.protect for name in method.list_law_columns()]
     if drawn_columns := [name for name in policy.roles.quasi_identifying if name in draws]:
         features.append(
             f"randomized quasi-identifying columns ({', '.join(drawn_columns)}), which linking searches row by row"
@@ -140,11 +139,3 @@ def _explain_unfit_for_blanks(attack: Attack) -> str | None:
     from sfumato.attack import RuleInference
 
     return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
-
-
-def list_drawn_columns(method: Any) -> tuple[str, ...]:
-    """The columns whose published cells a method draws by chance, by its parameters."""
-    if not method.by_chance:
-        return ()
-    columns = getattr(method, "columns", None) or getattr(method, "column", None) or ()
-    return (columns,) if isinstance(columns, str) else tuple(columns)

@@ -16,7 +16,7 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
-from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails, SynthesisDetails
+from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails, PatternDetails, SynthesisDetails
 from sfumato.errors import hide_password
 from sfumato.lazy import find_tagged_class
 from sfumato.measure.baskets.changed_items import measure_changed_items
@@ -200,7 +200,7 @@ def _measure_utility_without_columns(
     if isinstance(published_data, Rules):
         return {"loss": _measure_rule_loss(published_data, original, release)}
     if isinstance(published_data, Patterns):
-        return {"loss": measure_support_errors(original, published_data, release.details.get("min_support", 1))}
+        return {"loss": measure_support_errors(original, published_data, _get_least_support(release))}
     figures = {}
     if isinstance(release.method, KeyedMethod):
         figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
@@ -222,8 +222,13 @@ def _measure_utility_without_columns(
 def _measure_rule_loss(published_rules: Rules, original: Any, release: Release) -> float:
     if isinstance(original, Table):
         return measure_classification_error(published_rules, original)
-    method, least = release.method, release.details.get("min_support", 1)
+    method, least = release.method, _get_least_support(release)
     return measure_rule_errors(original, published_rules, least, method.min_confidence, method.consequent_length)
+
+
+def _get_least_support(release: Release) -> int:
+    """The number of baskets from which the published patterns are frequent."""
+    return release.details.require_family(PatternDetails).min_support or 1
 
 
 def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
