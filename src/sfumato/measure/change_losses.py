@@ -17,8 +17,8 @@ from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import LossMeasure
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
-from sfumato.measure.moment_reader import choose_moment_reader
-from sfumato.measure.number_reader import Reader, choose_number_reader
+from sfumato.measure.moment_reader import Reader, choose_moment_reader
+from sfumato.measure.number_reader import choose_number_reader
 from sfumato.table import Table
 
 Columns = Sequence[tuple[pl.Series, pl.Series]]

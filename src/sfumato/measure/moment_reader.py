@@ -32,16 +32,25 @@ def choose_moment_reader(original: pl.Series) -> Reader | None:
     A cell in another form becomes missing.
     """
     if original.dtype == pl.Date:
-        return _make_day_reader("%Y-%m-%d")
+        return choose_day_reader(original)
     if original.dtype != pl.String or original.null_count() == len(original):
         return None
     texts = original.drop_nulls().unique()
-    for looks, spelling in _DAYS.items():
-        if texts.str.contains(looks).all():
-            return _keep_if_complete(_make_day_reader(spelling), texts)
+    if (read_days := choose_day_reader(texts)) is not None:
+        return read_days
     if texts.str.contains(_MONTH).all():
         return _keep_if_complete(_read_months, texts)
     return _choose_clock_reader(texts) if texts.str.contains(_CLOCK).all() else None
+
+
+def choose_day_reader(cells: pl.Series) -> Reader | None:
+    """How to read a column as days since 1970 if these cells are dates in one form; None otherwise."""
+    if cells.dtype == pl.Date:
+        return _make_day_reader("%Y-%m-%d")
+    for looks, spelling in _DAYS.items():
+        if cells.str.contains(looks).all():
+            return _keep_if_complete(_make_day_reader(spelling), cells)
+    return None
 
 
 def _keep_if_complete(read: Reader, texts: pl.Series) -> Reader | None:

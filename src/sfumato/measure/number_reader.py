@@ -7,14 +7,10 @@ parse. A release that was written and read again may hold text where the origina
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
-Reader = Callable[[pl.Series], pl.Series]
+from sfumato.measure.moment_reader import Reader, choose_day_reader
 
-_DAY = r"^\d{4}-\d{2}-\d{2}$"
-_DOTTED_DAY, _SLASHED_DAY = r"^\d{2}\.\d{2}\.\d{4}$", r"^\d{4}/\d{2}/\d{2}$"
 _AMOUNT = r"^-?\d+\.\d+$"
 _MOMENT = (
     r"^(?:(?<day>\d{4}-\d{2}-\d{2})[T ])?(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)"
@@ -33,46 +29,31 @@ def choose_number_reader(original: pl.Series) -> Reader | None:
     if original.dtype.is_numeric():
         return lambda column: _cast_to_numbers(column, original.dtype)
     if original.dtype == pl.Date:
-        return _cast_to_days
+        return choose_day_reader(original)
     if original.dtype != pl.String or original.null_count() == len(original):
         return None
     texts = original.drop_nulls().unique()
-    readers = (
-        (_DAY, _cast_to_days),
-        (_DOTTED_DAY, _cast_dotted_days),
-        (_SLASHED_DAY, _cast_slashed_days),
-        (_AMOUNT, _cast_to_floats),
-    )
-    for looks, read in readers:
-        if texts.str.contains(looks).all() and read(texts).null_count() == 0:
-            return read
-    if texts.str.contains(_MOMENT).all():
-        return _choose_moment_reader(texts)
-    return None
+    if (read_days := choose_day_reader(texts)) is not None:
+        return read_days
+    if texts.str.contains(_AMOUNT).all() and not _cast_to_floats(texts).null_count():
+        return _cast_to_floats
+    return _choose_clock_reader(texts) if texts.str.contains(_MOMENT).all() else None
 
 
 def _cast_to_numbers(column: pl.Series, kind: pl.DataType) -> pl.Series:
     return column if column.dtype.is_numeric() else column.cast(pl.String).cast(kind, strict=False)
 
 
-def _cast_to_days(column: pl.Series, spelling: str = "%Y-%m-%d") -> pl.Series:
-    days = column.cast(pl.String).str.to_date(spelling, strict=False) if column.dtype != pl.Date else column
-    return days.to_physical().cast(pl.Int64)
-
-
-def _cast_dotted_days(column: pl.Series) -> pl.Series:
-    return _cast_to_days(column, "%d.%m.%Y")
-
-
-def _cast_slashed_days(column: pl.Series) -> pl.Series:
-    return _cast_to_days(column, "%Y/%m/%d")
+def _count_days(texts: pl.Series) -> pl.Series:
+    """Whole days since 1970; missing if there is no such date."""
+    return texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Int64)
 
 
 def _cast_to_floats(column: pl.Series) -> pl.Series:
     return column.cast(pl.Float64, strict=False)
 
 
-def _choose_moment_reader(texts: pl.Series) -> Reader | None:
+def _choose_clock_reader(texts: pl.Series) -> Reader | None:
     """Timestamps of one zone, either all with a date or all without."""
     parts = texts.str.extract_groups(_MOMENT).struct.unnest()
     digits = max(parts["part"].str.len_chars().drop_nulls().to_list(), default=0)
@@ -80,7 +61,7 @@ def _choose_moment_reader(texts: pl.Series) -> Reader | None:
 
     def read(column: pl.Series) -> pl.Series:
         parts = column.cast(pl.String).str.extract_groups(_MOMENT).struct.unnest()
-        day = _cast_to_days(parts["day"]) if with_day else pl.Series([0] * len(parts), dtype=pl.Int64)
+        day = _count_days(parts["day"]) if with_day else pl.Series([0] * len(parts), dtype=pl.Int64)
         hour, minute, second = (parts[name].cast(pl.Int64) for name in ("hour", "minute", "second"))
         seconds = ((day * 24 + hour) * 60 + minute) * 60 + second.fill_null(0)
         part = parts["part"].str.pad_end(digits, "0").str.head(digits).cast(pl.Int64, strict=False).fill_null(0)
@@ -88,7 +69,7 @@ def _choose_moment_reader(texts: pl.Series) -> Reader | None:
         return moment
 
     is_mixed = parts["zone"].n_unique() > 1 or parts["day"].null_count() not in (0, len(parts))
-    if is_mixed or (with_day and _cast_to_days(parts["day"]).null_count()):
+    if is_mixed or (with_day and _count_days(parts["day"]).null_count()):
         return None
-    far = with_day and digits > 6 and bool((_cast_to_days(parts["day"]).abs() * 86_400 > _FARTHEST).any())
+    far = with_day and digits > 6 and bool((_count_days(parts["day"]).abs() * 86_400 > _FARTHEST).any())
     return None if far else read
