@@ -11,7 +11,7 @@ import pytest
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
-from sfumato.workflow.summary.run_summary import measure_utility
+from sfumato.workflow.summary.release_utility import measure_utility
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import policy_of
 

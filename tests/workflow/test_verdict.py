@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.unique_rows import find_unique_rows
-from sfumato.workflow import verdict
+from sfumato.workflow import attack_words, verdict
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import Policy
 from tests.cli.test_cli_mining import ran
@@ -282,16 +282,16 @@ def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytes
 )
 def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
     outcome = sf.attack.Outcome(100, successes, baseline)
-    told = verdict.describe_attack({"attack": "linking", **outcome.as_json()})
+    told = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
     assert (told.words, told.alarming) == (words, alarming)
 
 
 def test_an_attack_on_nobody_is_not_called_right() -> None:
     nobody = {"attack": "item_breach", **sf.attack.Outcome(0, 0, 0).as_json()}
     some = {"attack": "linking", **sf.attack.Outcome(100, 10, 20).as_json()}
-    strongest = verdict.find_strongest_attack([nobody, some])
+    strongest = attack_words.find_strongest_attack([nobody, some])
     assert strongest is not None and strongest.attack == "linking"
-    alone = verdict.find_strongest_attack([nobody])
+    alone = attack_words.find_strongest_attack([nobody])
     assert alone is not None
     headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=alone))
     assert headline == "Passed. The attack item breach could be tried on nobody."
@@ -312,9 +312,9 @@ def test_the_strongest_attack_is_one_plain_sentence(
     attempts: int, successes: int, baseline: int, words: str, sentence: str
 ) -> None:
     outcome = sf.attack.Outcome(attempts, successes, baseline)
-    told = verdict.describe_attack({"attack": "linking", **outcome.as_json()})
+    told = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
     assert told.words == words
-    assert verdict._compare_with_guessing(told).endswith(sentence)
+    assert attack_words.compare_with_guessing(told).endswith(sentence)
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ _SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
 
 def print_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
     """Print the outcome of each attack."""
-    from sfumato.workflow.verdict import describe_attack
+    from sfumato.workflow.attack_words import describe_attack
 
     heads = ("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", "in words")
     grid = _make_grid(*heads, title="\nAttacks")

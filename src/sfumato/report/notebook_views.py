@@ -22,7 +22,7 @@ _CLAIM_HEAD = ("claim", "promised", "measured", "")
 
 def render_run(run: Run) -> str:
     """The verdict, the claims as measured, the attacks, the losses, and where the files are."""
-    from sfumato.workflow.verdict import describe_attack
+    from sfumato.workflow.attack_words import describe_attack
 
     verdict = run.verdict
     status, _, rest_of_headline = verdict.headline.partition(". ")

@@ -42,6 +42,9 @@ class ReportSection:
     """Sentences under the pictures."""
 
 
+NO_CLASSES = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
+
+
 @dataclass(frozen=True)
 class RunAccount:
     """One run: for the custodian with everything, for others from what leaves alone."""
@@ -49,29 +52,29 @@ class RunAccount:
     title: str
     certificate: Mapping[str, Any]
     """The custodian's record of the run, or the certificate that leaves."""
-    original: Any
-    """None on the page that leaves."""
     published_data: Any
     """As read back from the written file."""
-    original_linking: Outcome | None
+    original: Any = None
+    """None on the page that leaves."""
+    original_linking: Outcome | None = None
     """Linking against the originals as if they were released; None without quasi-identifying columns."""
-    sizes_before: pl.DataFrame
+    sizes_before: pl.DataFrame = field(default_factory=lambda: NO_CLASSES)
     """Class sizes of the originals: `size`, `classes`, `rows`."""
-    sizes_after: pl.DataFrame
+    sizes_after: pl.DataFrame = field(default_factory=lambda: NO_CLASSES)
     """Class sizes of the release without suppressed rows; empty if the method does not form classes."""
-    distributions: Mapping[str, pl.DataFrame]
+    distributions: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Per released column: `value`, `original`, `published` counts."""
-    details: Details
+    details: Details = field(default_factory=Details)
     """The method's decisions (private), such as nodes searched and rows suppressed."""
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
     """Why each column is at its level, one sentence each (private)."""
-    lattice: tuple[LatticeNode, ...]
+    lattice: tuple[LatticeNode, ...] = ()
     """Every node of a lattice small enough to draw (private)."""
-    advice: tuple[str, ...]
+    advice: tuple[str, ...] = ()
     """What to do next, one sentence each."""
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took."""
-    source: str
+    source: str = ""
     """Where the data came from (private)."""
     differences: Mapping[str, ColumnDifference] = field(default_factory=dict)
     """Per released column, how its cells differ from the originals (private)."""

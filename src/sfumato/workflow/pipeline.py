@@ -36,6 +36,7 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.text_codes import note_texts, remember_texts
 from sfumato.workflow.attack_run import run_attacks
+from sfumato.workflow.attack_words import describe_attack
 from sfumato.workflow.certificate import (
     NAME,
     Certificate,
@@ -59,13 +60,9 @@ from sfumato.workflow.signing.commitment import Commitment, commit_to_data, comm
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_support import choose_run_engine
 from sfumato.workflow.summary.advice import advise_on_loss, note_nothing_hidden
-from sfumato.workflow.summary.run_summary import (
-    gather_account,
-    gather_outgoing_account,
-    measure_utility,
-    summarize_suppression,
-)
-from sfumato.workflow.verdict import describe_attack
+from sfumato.workflow.summary.release_utility import measure_utility
+from sfumato.workflow.summary.report_account import gather_account, gather_outgoing_account
+from sfumato.workflow.summary.suppression import summarize_suppression
 
 __all__ = ["Run", "run"]
 

@@ -27,15 +27,18 @@ from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.workflow.attack_words import (
+    ALARMING,
+    AttackInWords,
+    compare_with_guessing,
+    describe_attack,
+    find_strongest_attack,
+)
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
 
 AnyTable = Table | StoredTable
 UNIQUE_LIMIT = 0.1
 """The share of unique rows from which exact columns are refused or warned of."""
-ALARMING = 0.2
-"""An attack that is right so much more often than blind guessing is alarming."""
-_NOBODY = "nobody could be tried"
-_NO_BETTER = "no better than guessing"
 
 
 class VerdictStatus(StrEnum):
@@ -56,17 +59,6 @@ class Objection:
     def __str__(self) -> str:
         """The objection, and its cure."""
         return f"{self.reason} Change the role under [roles], or say why it may leave: [accept] {self.columns[0]} = ..."
-
-
-@dataclass(frozen=True)
-class AttackInWords:
-    """How an attack compares with blind guessing."""
-
-    attack: str
-    risk: float
-    guessing: float
-    words: str
-    alarming: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -245,36 +237,6 @@ def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
     return ()
 
 
-def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
-    """An attack's outcome in words, against blind guessing or the same guesses about strangers."""
-    tries = attack["attempts"]
-    guessing = max(attack["baseline"], attack.get("control") or 0) / tries if tries else 0.0
-    gain = attack["risk"] - guessing
-    if not tries:
-        words, alarming = _NOBODY, False
-    elif attack["low"] <= guessing:
-        words, alarming = _NO_BETTER, False
-    else:
-        alarming = gain >= ALARMING
-        words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
-    return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming)
-
-
-def _count_points(gain: float) -> str:
-    points = round(100 * gain)
-    return f"{'less than 1' if points < 1 else points} percentage point{'s' if points > 1 else ''}"
-
-
-def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
-    """The attack that gains most over blind guessing; one that could be tried on nobody only if none could."""
-    attack_records = list(attacks)
-    descriptions = [
-        describe_attack(attack)
-        for attack in [record for record in attack_records if record["attempts"]] or attack_records
-    ]
-    return max(descriptions, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
-
-
 def list_warnings(
     body: Mapping[str, Any],
     attacks: Iterable[CertifiedAttack],
@@ -379,24 +341,12 @@ def _write_headline(verdict: Verdict) -> str:
     alarms = f", but {_count_alarms(verdict)}" if verdict.alarms and verdict.status is not VerdictStatus.REFUSED else ""
     sentences = [f"{verdict.status.value.capitalize()}{alarms}.", *describe_unique_rows(verdict)]
     if verdict.strongest_attack is not None:
-        sentences.append(_compare_with_guessing(verdict.strongest_attack))
+        sentences.append(compare_with_guessing(verdict.strongest_attack))
     return " ".join(sentences)
 
 
 def _count_alarms(verdict: Verdict) -> str:
     return "one attack is alarming" if len(verdict.alarms) == 1 else f"{len(verdict.alarms)} attacks are alarming"
-
-
-def _compare_with_guessing(strongest: AttackInWords) -> str:
-    name = strongest.attack.replace("_", " ")
-    if strongest.words == _NOBODY:
-        return f"The attack {name} could be tried on nobody."
-    sentence = f"The attack that gains most over guessing, {name}, is right for {strongest.risk:.1%} of those it tried"
-    if strongest.words == _NO_BETTER and strongest.risk > strongest.guessing:
-        return f"{sentence}, guessing for {strongest.guessing:.1%}: of so few, that may be luck."
-    if strongest.words == _NO_BETTER:
-        return f"{sentence}, which is no better than guessing ({strongest.guessing:.1%})."
-    return f"{sentence}, guessing for {strongest.guessing:.1%}."
 
 
 def describe_unique_rows(verdict: Verdict) -> list[str]:

@@ -40,7 +40,8 @@ from sfumato.workflow.stored.stored_basket_files import (
     refuse_changed_baskets,
     write_published_baskets,
 )
-from sfumato.workflow.summary.run_summary import gather_outgoing_account, list_advice
+from sfumato.workflow.summary.next_steps import list_advice
+from sfumato.workflow.summary.report_account import gather_outgoing_account
 
 
 def run_stored_baskets(

@@ -25,7 +25,6 @@ from sfumato.data.cells.cell_types import TypesOfCells
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.reading.table_reader import TextFormat, has_stored_types
-from sfumato.details import Details
 from sfumato.engine.aligned_batches import ROW
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine
@@ -60,7 +59,8 @@ from sfumato.workflow.signing.commitment import commit_to_stored_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_shape import has_few_values
 from sfumato.workflow.stored.stored_utility import measure_stored_utility
-from sfumato.workflow.summary.run_summary import hides_in_crowds, list_advice
+from sfumato.workflow.summary.next_steps import list_advice
+from sfumato.workflow.summary.report_account import hides_in_crowds
 
 DATA = "data.parquet"
 
@@ -240,22 +240,13 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
     return RunAccount(
         title=body["title"],
         certificate=body,
-        original=None,
         published_data=published_table,
-        original_linking=None,
-        sizes_before=pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64}),
         sizes_after=sizes.group_by("size")
         .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("size").sum().alias("rows"))
         .sort("size"),
         distributions={
             name: count_labels(value_counts.frame[name], value_counts.counts) for name, value_counts in values.items()
         },
-        details=Details(),
-        reasons=(),
-        lattice=(),
-        advice=(),
-        seconds={},
-        source="",
         sections=build_outgoing_sections(body["public"], published_table),
     )
 

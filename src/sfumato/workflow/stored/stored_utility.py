@@ -14,7 +14,7 @@ from sfumato.measure.stored_changes import find_domain, measure_stored_loss
 from sfumato.measure.stored_moments import measure_stored_moments
 from sfumato.progress import report_progress
 from sfumato.release import Release
-from sfumato.workflow.summary.run_summary import get_starred_rows
+from sfumato.workflow.summary.suppression import get_starred_rows
 
 
 def measure_stored_utility(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:

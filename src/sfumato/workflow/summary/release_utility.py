@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Summarize a run: the utility of the release, whether suppressed rows are safe, advice, and the report's content."""
+"""The utility of a release, measured on the written file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from sfumato import measure
-from sfumato.attack.anonymity.linking import link_originals
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
-from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails, PatternDetails, SynthesisDetails
-from sfumato.errors import hide_password
-from sfumato.lazy import find_tagged_class
+from sfumato.details import HidingDetails, PatternDetails
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
@@ -31,19 +27,12 @@ from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import MARK
-from sfumato.release import Claim, Release
-from sfumato.report.run_account import RunAccount
-from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
+from sfumato.release import Release
 from sfumato.rules import Rules
 from sfumato.sequences import Sequences
-from sfumato.table import Missing, Table
-from sfumato.workflow.outgoing import count_published_labels
+from sfumato.table import Table
 from sfumato.workflow.policy import Policy
-
-
-def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
-    """Whether rows of stars are suppressed rows or an ordinary class, as the methods state."""
-    return "suppressed" if any(change.starred for change in release.changes) else "class"
+from sfumato.workflow.summary.suppression import get_starred_rows
 
 
 def measure_utility(policy: Policy, published_data: Any, original: Any, release: Release) -> dict[str, float]:
@@ -229,189 +218,3 @@ def _measure_rule_loss(published_rules: Rules, original: Any, release: Release) 
 def _get_least_support(release: Release) -> int:
     """The number of baskets from which the published patterns are frequent."""
     return release.details.require_family(PatternDetails).min_support or 1
-
-
-def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
-    """How many rows were suppressed, whether they are visible, and why that discloses nothing."""
-    row_count = int(release.losses.get("suppressed_rows", 0))
-    if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
-        return {"rows": row_count, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
-    left_out = " ".join(method.leaves_out for method in policy.methods() if method.leaves_out)
-    if left_out:
-        dropped_count = int(release.losses.get("dropped_sequences", 0))
-        return {"rows": row_count + dropped_count, "seen": False, "safe": True, "why": left_out}
-    if get_starred_rows(release) != "suppressed":
-        drops = "dropped_rows" in release.losses and release.data.missing is Missing.DROP
-        drop_note = " Rows with a missing quasi-identifying value are not in the release." if drops else ""
-        return {"rows": row_count, "seen": True, "safe": True, "why": f"No row was suppressed.{drop_note}"}
-    rows = "1 suppressed row shows" if row_count == 1 else f"{row_count} suppressed rows show"
-    has_hidden_values = any(claim.property == "shown_in_suppressed" for claim in release.claims)
-    has_separate_count = any(_is_counted_apart(claim) for claim in release.claims)
-    if has_hidden_values:
-        why = f"The {rows} neither quasi-identifying nor sensitive values."
-    elif has_separate_count:
-        why = f"The {rows} no quasi-identifying value, and no column is sensitive."
-    else:
-        why = (
-            f"The {row_count} suppressed rows look alike in every quasi-identifying column and satisfy every model "
-            f"together: a person who fits no other class is one of {row_count}."
-        )
-    return {"rows": row_count, "seen": True, "safe": True, "why": why}
-
-
-def _is_counted_apart(claim: Claim) -> bool:
-    """Whether a claim about classes leaves suppressed rows out."""
-    return claim.property != "suppressed_share" and claim.arguments.get("starred_rows") == "suppressed"
-
-
-def gather_account(
-    policy: Policy,
-    original: Any,
-    release: Release,
-    published_data: Any,
-    body: dict[str, Any],
-    seconds: Mapping[str, float],
-) -> RunAccount:
-    """Gather the content of the internal report."""
-    report_progress("comparing before and after")
-    run_account = RunAccount(
-        title=policy.title,
-        certificate=body,
-        original=original,
-        published_data=published_data,
-        original_linking=None,
-        sizes_before=_NO_CROWDS,
-        sizes_after=_NO_CROWDS,
-        distributions={},
-        details=release.details,
-        reasons=(),
-        lattice=(),
-        advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
-        seconds=seconds,
-        source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
-        sections=make_sections(policy.methods(), release, original, published_data, body["utility"]),
-    )
-    return add_column_facts(run_account, release) if isinstance(published_data, Table) else run_account
-
-
-def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any) -> RunAccount:
-    """Gather the content of the report that leaves, from the certificate and the released data alone."""
-    run_account = RunAccount(
-        title=certificate["title"],
-        certificate=certificate,
-        original=None,
-        published_data=published_data,
-        original_linking=None,
-        sizes_before=_NO_CROWDS,
-        sizes_after=_NO_CROWDS,
-        distributions={},
-        details=Details(),
-        reasons=(),
-        lattice=(),
-        advice=(),
-        seconds={},
-        source="",
-        sections=build_outgoing_sections(certificate["public"], published_data, certificate["methods"]),
-    )
-    if not isinstance(published_data, Table):
-        return run_account
-    tags = {method["method"] for method in certificate["methods"]}
-    stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
-    crowds = bool(published_data.quasi_identifying) and hides_in_crowds(tags)
-    return replace(
-        run_account,
-        distributions={
-            name: count_published_labels(published_data.frame[name]) for name in published_data.frame.columns
-        },
-        sizes_after=measure.class_size_counts(published_data, None, stars) if crowds else _NO_CROWDS,
-    )
-
-
-def hides_in_crowds(tags: Iterable[str]) -> bool:
-    """Whether one of these methods puts people into classes; a method that nobody knows may."""
-    kinds = [find_tagged_class("method", tag) for tag in tags]
-    return any(kind is None or kind.hides_in_crowds for kind in kinds)
-
-
-_NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
-
-
-def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
-    """Add what only a table has: its columns and, where people can be linked, their classes."""
-    original, published_table = run_account.original, run_account.published_data
-    names = published_table.quasi_identifying
-    run_account = replace(
-        run_account,
-        distributions={
-            name: measure.distribution(
-                original.frame[name],
-                published_table.frame[name],
-                original.hierarchies.get(name) if name in names else None,
-            )
-            for name in published_table.frame.columns
-        },
-    )
-    is_coded = isinstance(release.method, KeyedMethod)  # nobody can be linked by codes
-    if not names or is_coded or release.details.get_family(EntryDetails) is not None:
-        return run_account
-    run_account = replace(run_account, original_linking=link_originals(original))
-    if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
-        return run_account
-    return replace(
-        run_account,
-        sizes_before=measure.class_size_counts(original),
-        sizes_after=measure.class_size_counts(published_table, None, get_starred_rows(release)),
-    )
-
-
-def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = True) -> tuple[str, ...]:
-    """What to do next."""
-    sentences = list(_advise_on_levels(body, release))
-    if body["data"]["shape"] == "table":
-        sentences += _advise_on_rows(body, release)
-    synthesis = release.details.get_family(SynthesisDetails)
-    are_rows_drawn = synthesis is not None and synthesis.training is not None
-    if body["data"]["shape"] == "table" and in_order and not are_rows_drawn:
-        sentences.append(
-            "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
-            'admission), set order = "shuffled" under [output].'
-        )
-    if release.details.get_family(EntryDetails) is not None:
-        ran = any(attack["attack"] == "learned_inference" for attack in body["attacks"])
-        sentences.append(
-            "The promise is about rules; learners may guess more. "
-            + ("Check the attack learned_inference" if ran else "Run the attack learned_inference")
-            + " before the release leaves, and set learner_risk if its risk is too high."
-        )
-    sentences.append("Before you release the same data again, compare the two releases: together they may reveal more.")
-    return tuple(sentences)
-
-
-def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
-    levels, heights = body["levels"], body["heights"]
-    sentences = []
-    names = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
-    if names:
-        sentences.append(
-            f'{", ".join(names)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
-            "of the hierarchy, or allow more suppression."
-        )
-    anonymity = release.details.get_family(AnonymityDetails)
-    if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
-        sentences.append(
-            f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is published "
-            'unchanged or as "*" only. With a hierarchy it can keep part of its detail.'
-        )
-    return sentences
-
-
-def _advise_on_rows(body: Mapping[str, Any], release: Release) -> list[str]:
-    sentences = []
-    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
-        sentences.append("A small suppression limit (0.01 to 0.05) often keeps the other rows much more precise.")
-    if any(claim.property == "k_anonymity" for claim in release.claims):
-        sentences.append(
-            "k-anonymity limits linking to a row, not what the rows of a class have in common: check the sensitive "
-            "columns before the release leaves."
-        )
-    return sentences

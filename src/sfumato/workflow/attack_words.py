@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Attacks in words: how each compares with blind guessing, and which of them gains most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ALARMING = 0.2
+"""An attack that is right more often than blind guessing by this share of its tries is alarming."""
+_NOBODY = "nobody could be tried"
+_NO_BETTER = "no better than guessing"
+
+
+@dataclass(frozen=True)
+class AttackInWords:
+    """How an attack compares with blind guessing."""
+
+    attack: str
+    risk: float
+    guessing: float
+    words: str
+    alarming: bool
+
+
+def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
+    """An attack's outcome in words, against blind guessing or the same guesses about strangers."""
+    tries = attack["attempts"]
+    guessing = max(attack["baseline"], attack.get("control") or 0) / tries if tries else 0.0
+    gain = attack["risk"] - guessing
+    if not tries:
+        words, alarming = _NOBODY, False
+    elif attack["low"] <= guessing:
+        words, alarming = _NO_BETTER, False
+    else:
+        alarming = gain >= ALARMING
+        words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
+    return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming)
+
+
+def _count_points(gain: float) -> str:
+    points = round(100 * gain)
+    return f"{'less than 1' if points < 1 else points} percentage point{'s' if points > 1 else ''}"
+
+
+def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
+    """The attack that gains most over blind guessing; one that could be tried on nobody only if none could."""
+    attack_records = list(attacks)
+    descriptions = [
+        describe_attack(attack)
+        for attack in [record for record in attack_records if record["attempts"]] or attack_records
+    ]
+    return max(descriptions, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
+
+
+def compare_with_guessing(strongest: AttackInWords) -> str:
+    """The attack that gains most over guessing, as one sentence."""
+    name = strongest.attack.replace("_", " ")
+    if strongest.words == _NOBODY:
+        return f"The attack {name} could be tried on nobody."
+    sentence = f"The attack that gains most over guessing, {name}, is right for {strongest.risk:.1%} of those it tried"
+    if strongest.words == _NO_BETTER and strongest.risk > strongest.guessing:
+        return f"{sentence}, guessing for {strongest.guessing:.1%}: of so few, that may be luck."
+    if strongest.words == _NO_BETTER:
+        return f"{sentence}, which is no better than guessing ({strongest.guessing:.1%})."
+    return f"{sentence}, guessing for {strongest.guessing:.1%}."
