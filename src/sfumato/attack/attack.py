@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from math import sqrt
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -38,16 +38,23 @@ GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped"]
 """What an attack guesses by default."""
 
 
-def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
+class WilsonInterval(NamedTuple):
+    """Wilson's score interval of a share, its ends included."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: int, attempts: int, z: float = _Z) -> WilsonInterval:
     """Wilson's score interval of a share (Wilson 1927); (0, 1) without attempts."""
     if attempts == 0:
-        return 0.0, 1.0
+        return WilsonInterval(0.0, 1.0)
     share = successes / attempts
     scale = 1 + z * z / attempts
     centre = (share + z * z / (2 * attempts)) / scale
     reach = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts * attempts)) / scale
     # Rounding must not push the share itself out of its interval.
-    return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
+    return WilsonInterval(max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,19 +78,19 @@ class Outcome:
         return self.successes / self.attempts if self.attempts else 0.0
 
     @property
-    def interval(self) -> tuple[float, float]:
+    def interval(self) -> WilsonInterval:
         """Wilson's 95 % interval of the risk."""
         return wilson(self.successes, self.attempts)
 
     @property
     def low(self) -> float:
         """The lower end of the interval."""
-        return self.interval[0]
+        return self.interval.low
 
     @property
     def high(self) -> float:
         """The upper end of the interval: the value that a release gate compares."""
-        return self.interval[1]
+        return self.interval.high
 
     def __repr__(self) -> str:
         """The counts and the risk."""

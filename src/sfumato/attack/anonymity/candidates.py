@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,13 +40,21 @@ def trace_people(release: Release, truth: Table) -> Table:
     return truth.with_frame(truth.frame if in_order else truth.frame[rows])
 
 
+class ComparedPeople(NamedTuple):
+    """The people who are looked up, and the control beside them."""
+
+    people: Table
+    control: Table | None
+    """People who are not in the data, if any are given."""
+
+
 def draw_tried_people(
     release: Release, truth: Table, control: Table | None, names: Sequence[str] | None = None
-) -> tuple[Table, Table | None]:
+) -> ComparedPeople:
     """The people behind the published rows and the control; some of each if it took long to look everybody up."""
     known_columns = release.data.quasi_identifying if names is None else tuple(names)
     tried_people = draw_tried(release, trace_people(release, truth), known_columns)
-    return tried_people.people, tried_people.take_as_many(control)
+    return ComparedPeople(tried_people.people, tried_people.take_as_many(control))
 
 
 def choose_sensitive_columns(published_table: Table, column: str | None) -> tuple[str, ...]:
@@ -231,7 +239,17 @@ class ValueTally:
         return np.where(keys[key_index] == sought_keys, key_index, -1)
 
 
-def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> tuple[Ints, Ints, pl.Series]:
+class _ValueCodes(NamedTuple):
+    """Published and true values by number, the commonest published value 0."""
+
+    codes: Ints
+    """Of the published rows; a missing value is the last."""
+    truth: Ints
+    """Of the people; −1 for a value that is not published."""
+    values: pl.Series
+
+
+def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> _ValueCodes:
     """Numbers for published and true values, the commonest published value 0, missing last of all."""
     cells = spell_cells(published_cells).alias("value")
     ranked_values = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
@@ -242,4 +260,4 @@ def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> tuple
         return codes.fill_null(missing).to_numpy().astype(np.int64)
 
     values = pl.concat([ranked_values, pl.Series([None], dtype=pl.String)]) if cells.null_count() else ranked_values
-    return code_cells(cells, len(ranked_values)), code_cells(spell_cells(people), -1), values
+    return _ValueCodes(code_cells(cells, len(ranked_values)), code_cells(spell_cells(people), -1), values)

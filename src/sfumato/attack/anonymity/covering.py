@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints, Words
+from sfumato.attack.anonymity.matched_keys import MatchedRows
 from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import LabelCover
@@ -29,7 +30,7 @@ SAMPLE = 256
 
 def find_covering_rows(
     cells: pl.DataFrame, rows: Ints, people: Table, columns: Sequence[str], published_table: Table
-) -> tuple[Ints, Ints, Ints]:
+) -> MatchedRows:
     """For every person: published rows in order, where theirs begin, and how many there are."""
     from sfumato.kernels.anonymity.covering import count_covering_classes, list_covering_classes
 
@@ -48,7 +49,7 @@ def find_covering_rows(
     order, begin, size = expand_classes(fitting_classes, counts, classes["\0at"])
     target = known_cells.join(targets, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
     of_person = target["\0target"].to_numpy()
-    return rows[order], begin[of_person], size[of_person]
+    return MatchedRows(rows[order], begin[of_person], size[of_person])
 
 
 def _divide(people: int, step: str) -> Iterator[slice]:

@@ -14,7 +14,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
-from sfumato.attack.anonymity.matched_keys import match_keys, shorten_part
+from sfumato.attack.anonymity.matched_keys import MatchedRows, match_keys, shorten_part
 from sfumato.attack.anonymity.row_parts import group_equal_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.cells.coded_cells import NarrowCells, encode_narrowly
@@ -35,8 +35,8 @@ _TIE = 1e-9
 class Links:
     """For every person looked up, the published rows that fit."""
 
-    parts: tuple[tuple[Places, Places, Places], ...]
-    """Per way of generalizing: published rows in order, and per person where theirs begin and how many there are."""
+    parts: tuple[MatchedRows, ...]
+    """The rows of each way of generalizing."""
     counts: Ints
     """How many rows fit each person."""
 
@@ -80,13 +80,15 @@ class Links:
         """Of each person's rows only those of least cost."""
         lists = [_CheapestRows.of(part, costs) for part in self.parts]
         least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
-        parts = tuple(shorten_part((r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists)
-        return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
+        parts = tuple(
+            shorten_part(MatchedRows(r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists
+        )
+        return Links(parts, np.sum([part.counts for part in parts], axis=0) if parts else self.counts)
 
     def fill_from(self, other_links: Links) -> Links:
         """These rows; for people without any, those of another search."""
         rest = np.where(self.counts == 0, other_links.counts, 0)
-        parts = [(order, start, np.where(self.counts == 0, count, 0)) for order, start, count in other_links.parts]
+        parts = [part._replace(counts=np.where(self.counts == 0, part.counts, 0)) for part in other_links.parts]
         return Links((*self.parts, *parts), self.counts + rest)
 
 
@@ -107,7 +109,7 @@ class _CheapestRows(NamedTuple):
     """The cost of each person's rows; infinite for none."""
 
     @classmethod
-    def of(cls, part: tuple[Places, Places, Places], costs: Floats) -> _CheapestRows:
+    def of(cls, part: MatchedRows, costs: Floats) -> _CheapestRows:
         order, start, count = part
         begins, first, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
         lengths = np.where(begins >= 0, count[first], 0)
@@ -126,27 +128,29 @@ def linked(published_table: Table, people: Table, columns: Sequence[str]) -> Lin
     require_in_both(published_table, people, columns)
     shapes = {name: _ColumnLabels.of(published_table, name) for name in columns}
     known_cells, cells = _spell_table(people, columns), _spell_table(published_table, columns)
-    parts: list[tuple[Places, Places, Places]] = []
+    parts: list[MatchedRows] = []
     counts = np.zeros(len(people), dtype=np.int64)
     hidden_mask = _flag_hidden_rows(cells, len(published_table))
     starred_rows, plain = np.flatnonzero(hidden_mask), np.flatnonzero(~hidden_mask)
     signatures = _split_by_levels(cells, plain, shapes)
     if signatures is None:
         parts.append(find_covering_rows(_list_texts(cells, columns), plain, people, columns, published_table))
-        counts = counts + parts[0][2]
+        counts = counts + parts[0].counts
     else:
         for signature, rows in signatures:
             part_rows = plain if rows is None else plain[rows]
             part = _join_at_levels(cells, part_rows, known_cells, shapes, signature, published_table.missing)
             parts.append(shorten_part(part))
-            counts += part[2]
+            counts += part.counts
     if not counts.any() and _are_all_numbers(published_table, people, columns):
         parts = [RowSearch(published_table, dict.fromkeys(columns, price_nearness)).find_rows(people)]
-        counts = parts[0][2].astype(np.int64)
+        counts = parts[0].counts.astype(np.int64)
     if len(starred_rows):  # only for those whom nothing else fits
-        part = (starred_rows, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred_rows), 0))
+        part = MatchedRows(
+            starred_rows, np.zeros(len(people), dtype=np.int64), np.where(counts == 0, len(starred_rows), 0)
+        )
         parts.append(shorten_part(part))
-        counts = counts + part[2]
+        counts = counts + part.counts
     return Links(tuple(parts), counts)
 
 
@@ -159,7 +163,7 @@ def match_equal(published_table: Table, people: Table, columns: Sequence[str]) -
         for name in columns:
             sought_keys[people.frame[name].is_null().to_numpy()] = -1
     part = match_keys(sought_keys, keys, np.arange(len(published_table)))
-    return Links((shorten_part(part),), part[2].astype(np.int64))
+    return Links((shorten_part(part),), part.counts.astype(np.int64))
 
 
 def require_in_both(published_table: Table, people: Table, columns: Sequence[str]) -> None:
@@ -283,7 +287,7 @@ def _join_at_levels(
     shapes: dict[str, _ColumnLabels],
     signature: tuple[int, ...],
     missing: Missing,
-) -> tuple[Places, Places, Places]:
+) -> MatchedRows:
     """Generalize the people to the levels of some published rows, and join."""
     used = [
         (name, level)
@@ -292,11 +296,11 @@ def _join_at_levels(
     ]
     names = [name for name, _ in used]
     people = len(next(iter(known_cells.values())).codes)
-    empty_part = (rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
+    empty_part = MatchedRows(rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
     if missing is Missing.NEVER_MATCHES and _MISSING in signature:
         return empty_part
     if not names:
-        return rows, empty_part[1], np.full(people, len(rows), dtype=np.int64)
+        return empty_part._replace(counts=np.full(people, len(rows), dtype=np.int64))
     levels = {name: 0 if level == _MISSING else level for name, level in used}
     if missing is Missing.MATCHES_ANY and any(known_cells[name].values.null_count() for name in names):
         labels = {
@@ -355,7 +359,7 @@ def _index_labels(cells: pl.Series, labels: pl.Series) -> Ints:
     return indices
 
 
-def _join_unknown_values(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tuple[Ints, Ints, Ints]:
+def _join_unknown_values(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> MatchedRows:
     """People with unknown values of their own fit every row that agrees on the rest: list their rows one by one."""
     order: list[Ints] = []
     start = np.zeros(people.height, dtype=np.int64)
@@ -371,4 +375,4 @@ def _join_unknown_values(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) 
             cache[values] = (position, len(fitting_rows))
             position += len(fitting_rows)
         start[person], count[person] = cache[values]
-    return np.concatenate(order) if order else rows, start, count
+    return MatchedRows(np.concatenate(order) if order else rows, start, count)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,17 @@ _DENSE = 4
 _FEW_GROUPS = 1 << 16
 
 
-def match_keys(sought_keys: Places, keys: Places, rows: Places) -> tuple[Places, Places, Places]:
+class MatchedRows(NamedTuple):
+    """Published rows in order, and for each person which of them are theirs."""
+
+    rows: Places
+    starts: Places
+    """Where each person's rows begin."""
+    counts: Places
+    """How many rows each person has."""
+
+
+def match_keys(sought_keys: Places, keys: Places, rows: Places) -> MatchedRows:
     """The rows in groups of equal keys, and for each person where the group of their key begins and how large it is."""
     width = int(keys.max(initial=-1)) + 1
     if width <= _DENSE * max(len(keys), len(sought_keys)):
@@ -26,10 +36,10 @@ def match_keys(sought_keys: Places, keys: Places, rows: Places) -> tuple[Places,
     is_met = groups[group] == sought_keys if len(groups) else np.zeros(len(sought_keys), dtype=np.bool_)
     group[~is_met] = 0
     start, count = (values[group] if len(groups) else np.zeros_like(group) for values in (begins, sizes))
-    return rows[order], np.where(is_met, start, 0), np.where(is_met, count, 0)
+    return MatchedRows(rows[order], np.where(is_met, start, 0), np.where(is_met, count, 0))
 
 
-def _match_dense_keys(sought_keys: Places, keys: Places, rows: Places, width: int) -> tuple[Places, Places, Places]:
+def _match_dense_keys(sought_keys: Places, keys: Places, rows: Places, width: int) -> MatchedRows:
     """The same by counting, for keys that are hardly more than the rows or the people."""
     counts = np.bincount(keys, minlength=width)
     groups = np.flatnonzero(counts)
@@ -41,14 +51,14 @@ def _match_dense_keys(sought_keys: Places, keys: Places, rows: Places, width: in
     del short
     slot = np.where((sought_keys >= 0) & (sought_keys < width), sought_keys, width)  # after the last, where nothing is
     begins = np.append(np.where(counts > 0, np.cumsum(counts) - counts, 0), 0).astype(kind)
-    return order, begins[slot], np.append(counts, 0).astype(kind)[slot]
+    return MatchedRows(order, begins[slot], np.append(counts, 0).astype(kind)[slot])
 
 
-def shorten_part(part: tuple[Places, Places, Places]) -> tuple[Places, Places, Places]:
+def shorten_part(part: MatchedRows) -> MatchedRows:
     """The same in half the memory, which all the people and rows of a large release need."""
     order, start, count = part
     kind = _choose_kind(order)
-    return order.astype(kind, copy=False), start.astype(kind, copy=False), count.astype(kind, copy=False)
+    return MatchedRows(order.astype(kind, copy=False), start.astype(kind, copy=False), count.astype(kind, copy=False))
 
 
 def _choose_kind(rows: Places) -> Any:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -226,7 +226,17 @@ def _index_texts(texts: pl.Series, labels: pl.Series) -> Ints:
     return np.where(texts.is_null().to_numpy(), -1, indices.to_numpy())
 
 
-def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | None) -> tuple[Ints, Ints, Floats]:
+class _LabelWidths(NamedTuple):
+    """How much of a column each label covers."""
+
+    levels: Ints
+    sizes: Ints
+    """How many values each covers."""
+    shares: Floats
+    """Which share of the column that is."""
+
+
+def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | None) -> _LabelWidths:
     """The level of each label, how many values it covers, and which share of the column that is."""
     widest_labels = _index_widest_labels(hierarchy)
     leaves = len(hierarchy.rows) if hierarchy else max(len(labels) - 1, 1)
@@ -245,7 +255,9 @@ def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | N
             levels[position], sizes[position] = _SET, len(members)
     shares = np.minimum((sizes - 1) / max(leaves - 1, 1), 1.0)
     # Even of a single value, a label above it that covers all says nothing.
-    return levels, sizes, np.where((levels == _ANYTHING) | ((levels > 0) & (sizes >= leaves)), 1.0, shares)
+    return _LabelWidths(
+        levels, sizes, np.where((levels == _ANYTHING) | ((levels > 0) & (sizes >= leaves)), 1.0, shares)
+    )
 
 
 def _parse_label_bounds(texts: pl.Series, levels: Ints) -> tuple[Floats, Floats]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.likelihood import KnownColumn, LabelPrice, NumberPrice, Price, Pricing, price_distance
+from sfumato.attack.anonymity.matched_keys import MatchedRows
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.table import Missing, Table
 
@@ -23,6 +25,22 @@ _BLOCK = 2_000_000
 _MOST_PEOPLE = 500
 # Less than any difference that means something: it only orders rows that cost the same.
 _TIE = 1e-9
+
+
+class NearClasses(NamedTuple):
+    """Pairs of a person and a class of rows, person by person."""
+
+    persons: Ints
+    classes: Ints
+
+
+class CostBlock(NamedTuple):
+    """What rows cost some people."""
+
+    people: slice
+    """Which people, by their places."""
+    costs: Floats
+    """People × classes of rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,18 +57,18 @@ class RowSearch:
         """By the distance of each cell, which `row_distance` describes."""
         return cls(published_table, dict.fromkeys(names, price_distance))
 
-    def find_rows(self, people: Table) -> tuple[Ints, Ints, Ints]:
+    def find_rows(self, people: Table) -> MatchedRows:
         """The rows of least cost for every person: published rows in order, where theirs begin, how many there are."""
         person_groups = _group_alike(people.frame, list(self.pricing))
         if not self.classes.height or not person_groups.height:
             zero_counts = np.zeros(people.frame.height, dtype=np.int64)
-            return np.zeros(0, dtype=np.int64), zero_counts, zero_counts
+            return MatchedRows(np.zeros(0, dtype=np.int64), zero_counts, zero_counts)
         counts, classes = _search(self._price(person_groups), person_groups.height, self.classes.height)
         order, start, count = expand_classes(classes, counts, self.classes["\0at"])
         persons = person_groups["\0at"].explode().to_numpy()
         of_person = np.empty(len(persons), dtype=np.int64)
         of_person[persons] = np.repeat(np.arange(person_groups.height), person_groups["\0at"].list.len().to_numpy())
-        return order, start[of_person], count[of_person]
+        return MatchedRows(order, start[of_person], count[of_person])
 
     def draw_rows(self, people: Table, neighbours: int, chance: np.random.Generator) -> Ints:
         """The rows that cost each person least, the cheapest first; rows of the same cost are as likely."""
@@ -84,7 +102,7 @@ class RowSearch:
             row_costs[part] = costs[np.arange(len(costs)), classes[part]]
         return row_costs
 
-    def list_nearest_classes(self, people: Table, neighbours: int) -> tuple[Ints, Ints]:
+    def list_nearest_classes(self, people: Table, neighbours: int) -> NearClasses:
         """Pairs of a person and a class: of the rows that cost least, and of all that cost no more than the last."""
         persons, nearest = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         last = min(neighbours, len(self.class_of_row)) - 1
@@ -93,9 +111,9 @@ class RowSearch:
             person, near_classes = np.nonzero(costs <= limit[:, None] + _TIE)
             persons.append(person + part.start)
             nearest.append(near_classes)
-        return np.concatenate(persons), np.concatenate(nearest)
+        return NearClasses(np.concatenate(persons), np.concatenate(nearest))
 
-    def iterate_costs(self, people: Table) -> Iterator[tuple[slice, Floats]]:
+    def iterate_costs(self, people: Table) -> Iterator[CostBlock]:
         """People × classes, some people at a time."""
         widest = max(len(self.class_of_row), 1)
         for begin in range(0, len(people), _MOST_PEOPLE):
@@ -107,7 +125,7 @@ class RowSearch:
                 costs = np.zeros((part.stop - first, self.classes.height))
                 for price in prices:
                     costs += price.compute_costs(part)
-                yield slice(begin + first, begin + part.stop), costs
+                yield CostBlock(slice(begin + first, begin + part.stop), costs)
 
     @cached_property
     def classes(self) -> pl.DataFrame:
@@ -178,7 +196,16 @@ def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints
     return counts, order[cheapest]
 
 
-def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Flags]:
+class _BlockNumbers(NamedTuple):
+    """Numbers of blocks, equal for people and rows that no truthful column keeps apart."""
+
+    theirs: Ints
+    ours: Ints
+    fits: Flags
+    """For whom there are such rows."""
+
+
+def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> _BlockNumbers:
     """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
     theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     fits = np.ones(people, dtype=np.bool_)
@@ -191,7 +218,7 @@ def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> tupl
         joint_numbers = np.concatenate([theirs * width + only_labels, ours * width + column.ours])
         joint_numbers = np.unique(joint_numbers, return_inverse=True)[1].ravel().astype(np.int64)
         theirs, ours = joint_numbers[:people], joint_numbers[people:]
-    return theirs, ours, fits
+    return _BlockNumbers(theirs, ours, fits)
 
 
 def _stack(columns: Sequence[Floats | Ints], height: int) -> Floats:
@@ -200,7 +227,7 @@ def _stack(columns: Sequence[Floats | Ints], height: int) -> Floats:
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
 
 
-def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Ints, Ints, Ints]:
+def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> MatchedRows:
     """From the classes of distinct people to the rows in them: rows in order, where each one's begin, how many.
 
     People with one class share its rows; only those with several have a list of their own.
@@ -222,7 +249,7 @@ def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Int
     last = np.cumsum(counts[many])
     start[many] = len(flat) + running[last - counts[many]]
     count[many] = running[last] - running[last - counts[many]]
-    return order, start, count
+    return MatchedRows(order, start, count)
 
 
 def expand_ranges(starts: Places, lengths: Places) -> Ints:

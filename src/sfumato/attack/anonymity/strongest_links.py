@@ -255,4 +255,4 @@ def _fit_more_than_equal_rows(links: Links, published_table: Table, names: Seque
 
 def _gather(search: RowSearch, people: Table) -> Links:
     part = search.find_rows(people)
-    return Links((part,), part[2])
+    return Links((part,), part.counts.astype(np.int64, copy=False))

@@ -123,6 +123,15 @@ class ItemBreach(Attack):
         return np.concatenate(guesses)
 
 
+class _PatternChances(NamedTuple):
+    """How likely an item was truly held, by the pattern of some items."""
+
+    codes: Ints
+    """The pattern of each basket."""
+    likely: Floats
+    """The probability, for each pattern."""
+
+
 class _KnownItems(NamedTuple):
     """What the adversary knows about the most common items."""
 
@@ -184,7 +193,7 @@ class _KnownItems(NamedTuple):
         best = np.argsort(-ties, kind="stable")[:count].tolist()
         return [other for other in best if ties[other] >= 0]
 
-    def judge_patterns(self, item_lines: list[int]) -> tuple[Ints, Floats]:
+    def judge_patterns(self, item_lines: list[int]) -> _PatternChances:
         """Each basket's pattern of some items, and how likely it is for each pattern that the first was truly held."""
         assert self.distortion is not None
         codes = np.zeros(self.published_mask.shape[1], dtype=np.int64)
@@ -205,7 +214,7 @@ class _KnownItems(NamedTuple):
         sure[0] = 0.0
         for axis, channel in enumerate(channels):
             truth, sure = _apply_along(channel, truth, axis), _apply_along(channel, sure, axis)
-        return codes, (sure / np.maximum(truth, 1e-300)).ravel()
+        return _PatternChances(codes, (sure / np.maximum(truth, 1e-300)).ravel())
 
 
 def _estimate_own_share(

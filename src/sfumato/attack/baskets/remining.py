@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -34,6 +34,14 @@ Rule = tuple[Names, Names]
 _BAND = Fraction(1, 20)
 MOST_SETS = 200_000
 """With more itemsets, rules that are one basket short are not counted: whoever verifies a release counts them again."""
+
+
+class MiningThresholds(NamedTuple):
+    """From where on patterns and rules are mined."""
+
+    support: int | float
+    confidence: float | None
+    """None if no rules are mined."""
 
 
 class Remining(Attack):
@@ -113,12 +121,12 @@ class Remining(Attack):
             },
         )
 
-    def choose_thresholds(self, method: Any) -> tuple[int | float, float | None]:
+    def choose_thresholds(self, method: Any) -> MiningThresholds:
         """The support and the confidence of the attack, or else of the method."""
         support = self.min_support or getattr(method, "min_support", None)
         if support is None:
             raise PolicyError("give min_support: the release's method does not state it")
-        return support, self.min_confidence or getattr(method, "min_confidence", None)
+        return MiningThresholds(support, self.min_confidence or getattr(method, "min_confidence", None))
 
     def _lower_thresholds(self, release: Release, truth: Baskets) -> _MiningThresholds:
         support, share = self.choose_thresholds(release.method)

@@ -22,7 +22,7 @@ from sfumato.release import Release
 def run_stored_remining(attack: Remining, release: Release, original: StoredBaskets) -> Outcome:
     """Mine both files as far down as the attack looks."""
     published_baskets: StoredBaskets = release.data
-    least = compute_least_count(attack.choose_thresholds(release.method)[0], len(original))
+    least = compute_least_count(attack.choose_thresholds(release.method).support, len(original))
     lowest = min(ceil(least * (1 - Fraction(repr(attack.reach)))), least - 1)
     frequent_baskets = take_frequent_items(published_baskets, max(1, lowest))
     # A share would be one of the baskets that were taken.

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.noisy_numbers import (
+    NumberEstimates,
     ValueAttack,
     choose_noisy_columns,
     compute_noise_covariance,
@@ -58,19 +58,21 @@ class BayesEstimate(ValueAttack):
     evidence: tuple[str, ...] = ()
     """Columns of numbers or dates, published without noise, that correlate with the noisy ones."""
 
-    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> NumberEstimates:
         """Weigh data against noise, row by row."""
         published_table: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published_table):
-            return published_table.frame, {}
+            return NumberEstimates(published_table.frame, {})
         all_columns = (*names, *self._choose_evidence_columns(release, names))
         noisy_moments = sum_moments(
             read_number_blocks(published_table.frame, all_columns, _STEP, published_table.source), len(all_columns)
         )
         belief = build_noise_belief(noisy_moments, compute_noise_covariance(release, names))
         rows = read_number_blocks(published_table.frame, all_columns, _STEP, published_table.source)
-        return replace_estimated_columns(published_table.frame, names, belief.iterate_estimates(rows, len(names))), {}
+        return NumberEstimates(
+            replace_estimated_columns(published_table.frame, names, belief.iterate_estimates(rows, len(names))), {}
+        )
 
     def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
         """The same estimate from the column alone: with few rows, covariances between columns are unreliable."""

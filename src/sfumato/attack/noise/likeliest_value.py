@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,7 @@ from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.heaviest_window import HeaviestWindow
 from sfumato.attack.noise.noisy_numbers import (
     ColumnPrior,
+    NumberEstimates,
     ValueAttack,
     choose_noisy_columns,
     filter_noisy_columns,
@@ -74,7 +75,7 @@ class LikeliestValue(ValueAttack):
     """The number of bins in which a column's distribution is reconstructed; for integers, at most one bin per value.
     For windows narrower than a bin, more are tried as well."""
 
-    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> NumberEstimates:
         """Weigh every value that a published one could have been."""
         frame: pl.DataFrame = release.data.frame
         for name in filter_noisy_columns(release, choose_noisy_columns(release, self.columns)):
@@ -84,7 +85,7 @@ class LikeliestValue(ValueAttack):
                 (prior,) = column.reconstruct(self.bins, ("chi2",))
                 estimates = self._estimate_under(prior, column, np.arange(len(column.cells)), self._choose_way(column))
                 frame = replace_estimated_columns(frame, (name,), iter([estimates[None, :]]))
-        return frame, {"statistic": self.statistic}
+        return NumberEstimates(frame, {"statistic": self.statistic})
 
     def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
         """The heaviest windows under sharper reconstructions, and the mode."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -36,6 +36,13 @@ _CELLS = 2_000_000
 _SIMPLE = ("as published", "the mean")
 
 
+class NumberEstimates(NamedTuple):
+    """What an attack takes the true numbers for, and further facts for the report."""
+
+    frame: pl.DataFrame
+    facts: Mapping[str, Any]
+
+
 class NumberAttack(Attack):
     """An adversary who estimates published numbers; see the subclasses."""
 
@@ -50,10 +57,10 @@ class NumberAttack(Attack):
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before noise; numbers as floats, dates as dates."""
-        return self.estimate_with_facts(release)[0]
+        return self.estimate_with_facts(release).frame
 
     @abstractmethod
-    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> NumberEstimates:
         """The estimate, and further facts for the report."""
 
 

@@ -10,9 +10,9 @@ promised 2. Agrawal, Aggarwal, *On the design and quantification of privacy pres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,7 @@ from sfumato.attack.anonymity.row_distance import compare_with_control, require_
 from sfumato.attack.attack import GuessedColumns, Outcome
 from sfumato.attack.noise.noisy_numbers import (
     NumberAttack,
+    NumberEstimates,
     choose_noisy_columns,
     filter_noisy_columns,
     judge_estimate,
@@ -112,12 +113,12 @@ class RangeReveal(NumberAttack):
             },
         )
 
-    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> NumberEstimates:
         """The middle of what remains."""
         names = self._list_bounded_columns(release, choose_noisy_columns(release, self.columns))
-        return self._build_middle_frame(
-            release, [self._reveal_column(release, release.data, name) for name in names]
-        ), {}
+        return NumberEstimates(
+            self._build_middle_frame(release, [self._reveal_column(release, release.data, name) for name in names]), {}
+        )
 
     def _build_middle_frame(self, release: Release, revealed_columns: Sequence[RevealedColumn]) -> pl.DataFrame:
         frame: pl.DataFrame = release.data.frame
@@ -282,15 +283,22 @@ class RevealedColumn:
         return np.asarray(inside_mask & (self.support.holds(self.true) | (not gaps)))
 
 
-def bound_true_values(published_numbers: Floats, noise: Noise) -> tuple[Floats, Floats]:
+class TrueBounds(NamedTuple):
+    """Between which two numbers each original must lie."""
+
+    low: Floats
+    high: Floats
+
+
+def bound_true_values(published_numbers: Floats, noise: Noise) -> TrueBounds:
     """The smallest and largest original that could have become each published value. Where values were rounded, this
     includes half a step; where there is a grid, the rounding of both the original and the noise.
     """
     if noise.kind == "discretize":
         low = noise.origin + np.floor((published_numbers - noise.origin) / noise.scale + 1e-9) * noise.scale
-        return low - noise.step / 2, low + noise.scale - noise.step / 2
+        return TrueBounds(low - noise.step / 2, low + noise.scale - noise.step / 2)
     reach = noise.scale + (noise.step / 2 or noise.grid)
-    return published_numbers - reach, published_numbers + reach
+    return TrueBounds(published_numbers - reach, published_numbers + reach)
 
 
 def find_support(

@@ -11,15 +11,15 @@ Pastur's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator
+from typing import ClassVar, Literal
 
 import numpy as np
-import polars as pl
 
 from sfumato.arrays import Flags, Floats
 from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.noisy_numbers import (
+    NumberEstimates,
     ValueAttack,
     choose_noisy_columns,
     compute_noise_covariance,
@@ -54,12 +54,12 @@ class SpectralFilter(ValueAttack):
 
     attack: Literal["spectral_filter"] = "spectral_filter"
 
-    def estimate_with_facts(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    def estimate_with_facts(self, release: Release) -> NumberEstimates:
         """Project the rows onto the directions that hold more than noise."""
         published_table: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published_table):
-            return published_table.frame, {"directions": 0, "directions_kept": 0}
+            return NumberEstimates(published_table.frame, {"directions": 0, "directions_kept": 0})
         noisy_moments = sum_moments(
             read_number_blocks(published_table.frame, names, _STEP, published_table.source), len(names)
         )
@@ -71,12 +71,15 @@ class SpectralFilter(ValueAttack):
             names,
             _project_rows(rows, noisy_moments.mean, spectrum.build_projection(), np.sqrt(noise.diagonal())),
         )
-        return frame, {
-            "directions": len(spectrum.eigenvalues),
-            "directions_kept": spectrum.kept_count,
-            "eigenvalues_over_noise": [float(f"{value:.9g}") for value in spectrum.eigenvalues],
-            "noise_reaches": float(f"{spectrum.bounds.high:.9g}"),
-        }
+        return NumberEstimates(
+            frame,
+            {
+                "directions": len(spectrum.eigenvalues),
+                "directions_kept": spectrum.kept_count,
+                "eigenvalues_over_noise": [float(f"{value:.9g}") for value in spectrum.eigenvalues],
+                "noise_reaches": float(f"{spectrum.bounds.high:.9g}"),
+            },
+        )
 
 
 def _project_rows(rows: Iterator[Floats], mean: Floats, projection: Floats, unit: Floats) -> Iterator[Floats]:

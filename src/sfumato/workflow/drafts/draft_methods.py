@@ -169,7 +169,7 @@ def _write_linking_gate(table: DraftTable) -> list[str]:
 
 def bound_drafted_share(share: float, count: int) -> float:
     """An upper bound on an observed share and its 95 % interval, rounded up; exceeded by chance once in 10,000."""
-    return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count)[1]) / 100)
+    return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count).high) / 100)
 
 
 def round_down(count: int) -> int:
@@ -181,7 +181,7 @@ def round_down(count: int) -> int:
 def _bound_hits(share: float, count: int) -> int:
     """The hits that are exceeded once in 10,000: exact in a small table, where the normal law is too far off."""
     if count > 500:
-        return ceil(wilson(round(share * count), count, z=3.72)[1] * count)
+        return ceil(wilson(round(share * count), count, z=3.72).high * count)
     hits, tail = count, share**count
     while tail <= UNLIKELY:
         hits -= 1
