@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -202,7 +202,14 @@ def check_ids(ids: Items, count: int) -> Items:
     return values
 
 
-def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
+class RankedItems(NamedTuple):
+    """A vocabulary in order, and codes that fit it."""
+
+    items: Items
+    codes: Codes
+
+
+def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> RankedItems:
     """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
     signed_codes = codes if codes.dtype == np.int32 else codes.astype(np.int64)
     if signed_codes.ndim != 1 or (signed_codes.size and not 0 <= signed_codes.min() <= signed_codes.max() < len(items)):
@@ -214,13 +221,13 @@ def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Cod
         is_used[signed_codes[stretch]] = True
     order = sorted(np.flatnonzero(is_used).tolist(), key=items.__getitem__)
     if order == list(range(len(items))):
-        return tuple(items), signed_codes.astype(np.int32)
+        return RankedItems(tuple(items), signed_codes.astype(np.int32))
     ranks = np.zeros(len(items), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranked_codes = np.empty(signed_codes.size, dtype=np.int32)
     for stretch in _split_into_stretches(signed_codes.size):
         ranked_codes[stretch] = ranks[signed_codes[stretch]]
-    return tuple(items[position] for position in order), ranked_codes
+    return RankedItems(tuple(items[position] for position in order), ranked_codes)
 
 
 def _split_into_stretches(size: int) -> Iterator[slice]:
@@ -228,20 +235,28 @@ def _split_into_stretches(size: int) -> Iterator[slice]:
     return (slice(begin, begin + _STRETCH) for begin in range(0, size, _STRETCH))
 
 
-def sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Codes]:
+class RowCodes(NamedTuple):
+    """The codes of all rows, one row after another."""
+
+    offsets: Ints
+    """Where each row begins, and last where the last one ends."""
+    codes: Codes
+
+
+def sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> RowCodes:
     """Each row's codes sorted, repeats dropped."""
     rises = np.ones(codes.size + 1, dtype=np.bool_)
     np.greater(codes[1:], codes[:-1], out=rises[1:-1])
     rises[offsets] = True
     if rises.all():
-        return offsets, codes
+        return RowCodes(offsets, codes)
     keys = np.repeat(np.arange(offsets.size - 1) * item_count, np.diff(offsets))
     keys += codes
     keys.sort()
     keys = keys[np.concatenate(([True], keys[1:] > keys[:-1]))]
     rows, rising = np.divmod(keys, item_count)
     counts = np.bincount(rows, minlength=offsets.size - 1)
-    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), rising.astype(np.int32)
+    return RowCodes(np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), rising.astype(np.int32))
 
 
 def _freeze_basket_fields(baskets: Baskets, **fields: object) -> None:

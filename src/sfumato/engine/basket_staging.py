@@ -28,7 +28,6 @@ from sfumato.data.items.basket_files import (
     name_items,
     parse_item_types,
     refuse_negative_lines,
-    strip_spmf_comments,
     tokenize,
 )
 from sfumato.data.items.long_form import (
@@ -37,6 +36,7 @@ from sfumato.data.items.long_form import (
     explain_missing_column,
     flag_missing_cells,
 )
+from sfumato.data.items.spmf_text import strip_spmf_comments
 from sfumato.data.reading.arrow_frame import build_frame
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind
 from sfumato.data.reading.line_blocks import read_first_lines, read_line_blocks

@@ -8,7 +8,7 @@ Spark frame) counts where it lives, and only the class sizes come back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,15 @@ def _count_sizes_in_memory(frame: pl.DataFrame, columns: Sequence[str]) -> Ints:
     return sizes
 
 
-def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+class RowKeys(NamedTuple):
+    """One whole number a row, equal exactly where all columns are."""
+
+    keys: Ints
+    radix: int
+    """More than any key."""
+
+
+def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> RowKeys:
     """One whole number a row, equal exactly where all columns are, and an upper bound for it."""
     key = np.zeros(frame.height, dtype=np.int64)
     radix = 1
@@ -59,7 +67,7 @@ def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, in
             radix = frame.height + 1
         _append_key_digit(key, codes, lowest, width)
         radix *= width
-    return key, radix
+    return RowKeys(key, radix)
 
 
 def _number_text_columns(frame: pl.DataFrame) -> pl.DataFrame:
@@ -84,18 +92,27 @@ def _append_key_digit(key: Ints, codes: npt.NDArray[Any], lowest: int, width: in
     append_digits(key, codes if codes.dtype == np.uint8 else codes.astype(np.int64, copy=False), lowest, width)
 
 
-def _encode_column(column: pl.Series) -> tuple[npt.NDArray[Any], int, int]:
+class _ColumnDigits(NamedTuple):
+    """The values of a column as whole numbers."""
+
+    codes: npt.NDArray[Any]
+    lowest: int
+    width: int
+    """How many there may be from the lowest on."""
+
+
+def _encode_column(column: pl.Series) -> _ColumnDigits:
     """Whole numbers for the values of a column, the lowest of them, and how many there may be from there on."""
     if column.dtype == pl.Boolean:
-        return column.cast(pl.UInt8).fill_null(2).to_numpy(), 0, 3
+        return _ColumnDigits(column.cast(pl.UInt8).fill_null(2).to_numpy(), 0, 3)
     if column.dtype.is_integer():
         low, high = column.min(), column.max()
         if low is None:
-            return np.zeros(len(column), dtype=np.uint8), 0, 1
+            return _ColumnDigits(np.zeros(len(column), dtype=np.uint8), 0, 1)
         assert isinstance(low, int) and isinstance(high, int)
         if high - low < 4 * len(column) + _FEW and max(-low, high) < _LARGEST_KEY:
             if not column.null_count():
-                return column.to_numpy(), low, high - low + 1
-            return column.cast(pl.Int64).fill_null(low - 1).to_numpy(), low - 1, high - low + 2
+                return _ColumnDigits(column.to_numpy(), low, high - low + 1)
+            return _ColumnDigits(column.cast(pl.Int64).fill_null(low - 1).to_numpy(), low - 1, high - low + 2)
     ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
-    return ranks, 0, int(ranks.max(initial=0)) + 1
+    return _ColumnDigits(ranks, 0, int(ranks.max(initial=0)) + 1)

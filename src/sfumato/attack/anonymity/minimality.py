@@ -189,7 +189,7 @@ class _FinerNeighbours:
         }
         frame = pl.DataFrame([labels.alias(name) for name, labels in lower.items()])
         return cls(
-            rule, tuple(pack_row_keys(frame, [name])[0] for name in raised_columns), pack_row_keys(frame, names)[0]
+            rule, tuple(pack_row_keys(frame, [name]).keys for name in raised_columns), pack_row_keys(frame, names).keys
         )
 
 

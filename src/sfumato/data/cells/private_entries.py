@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -298,6 +298,13 @@ def _place_mask(
     return placed_mask
 
 
+class EntryIndices(NamedTuple):
+    """The rows and the columns of entries, by number."""
+
+    rows: Ints
+    columns: Ints
+
+
 @dataclass(frozen=True)
 class ListedEntries:
     """Entries one by one: their rows, counted from 0, and their columns by name or number."""
@@ -307,7 +314,7 @@ class ListedEntries:
     source: str
     """Who lists them, for errors."""
 
-    def locate(self, height: int, names: Sequence[str]) -> tuple[Ints, Ints]:
+    def locate(self, height: int, names: Sequence[str]) -> EntryIndices:
         """Their rows and the numbers of their columns in a table; an error if one is outside."""
         refuse_unknown_entry_columns([name for name in self.columns if isinstance(name, str)], names, self.source)
         column_index: dict[Column, int] = {name: index for index, name in enumerate(names)}
@@ -319,12 +326,13 @@ class ListedEntries:
                 f"and {len(names)} columns"
             )
         columns = np.array([column_index[column] for column in self.columns], dtype=np.int64)
-        return np.asarray(self.rows, dtype=np.int64), columns
+        return EntryIndices(np.asarray(self.rows, dtype=np.int64), columns)
 
 
 def _mask_listed(listed_entries: ListedEntries, frame: pl.DataFrame) -> Flags:
     mask = np.zeros((frame.height, frame.width), dtype=bool)
-    mask[listed_entries.locate(frame.height, frame.columns)] = True
+    indices = listed_entries.locate(frame.height, frame.columns)
+    mask[indices.rows, indices.columns] = True
     return mask
 
 

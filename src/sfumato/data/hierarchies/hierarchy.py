@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,14 @@ class HierarchyLevel:
     group_of_leaf: Codes
     labels: tuple[str, ...]
     leaves_under: Ints
+
+
+class LeafGroups(NamedTuple):
+    """The groups of a level of a hierarchy."""
+
+    group_of_leaf: Codes
+    """The last is that of a missing cell."""
+    group_count: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +165,7 @@ class Hierarchy:
         same = tuple(n or leaf for n, leaf in zip(spell_cells(numbers).to_list(), self.leaves, strict=True))
         return same if len(set(same)) == len(same) else self.leaves
 
-    def group_leaves(self, level: int) -> tuple[Codes, int]:
+    def group_leaves(self, level: int) -> LeafGroups:
         """The group of each leaf, and last that of a missing cell, with the number of groups.
 
         A missing cell stays missing, a separate group, until a level has a single label: that label discloses nothing
@@ -166,7 +174,7 @@ class Hierarchy:
         hierarchy_level = self.levels[level]
         count = len(hierarchy_level.labels)
         missing = 0 if self.swallows_missing(level) else count
-        return np.append(hierarchy_level.group_of_leaf, np.int32(missing)), max(count, missing + 1)
+        return LeafGroups(np.append(hierarchy_level.group_of_leaf, np.int32(missing)), max(count, missing + 1))
 
     def swallows_missing(self, level: int) -> bool:
         """Whether a missing cell is published as the single label of this level."""
@@ -182,7 +190,7 @@ class Hierarchy:
         labels: list[str | None] = []
         places = np.zeros((self.height + 1, len(self.rows) + 1), dtype=np.int64)
         for number, hierarchy_level in enumerate(self.levels):
-            places[number] = self.group_leaves(number)[0].astype(np.int64) + len(labels)
+            places[number] = self.group_leaves(number).group_of_leaf.astype(np.int64) + len(labels)
             labels += [*hierarchy_level.labels, None]
         label_places = places[level, codes]
         if suppressed_mask is not None:

@@ -9,6 +9,7 @@ and moments are compared by their position, anything else by its text.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import polars as pl
 
@@ -23,42 +24,56 @@ def format_text_range(low: str, high: str) -> str | None:
     return label if parse_ends(label) == (low, high) else None
 
 
-def parse_ends(label: str) -> tuple[str, str] | None:
+class RangeTexts(NamedTuple):
+    """Both ends of a range, as they are spelt."""
+
+    low: str
+    high: str
+
+
+def parse_ends(label: str) -> RangeTexts | None:
     """The texts of both ends of a range; None for any other label."""
     ends = _RANGE.fullmatch(label)
-    return None if ends is None else (ends[1], ends[2])
+    return None if ends is None else RangeTexts(ends[1], ends[2])
 
 
-def parse_range(label: str) -> tuple[float, float] | None:
+class RangeEnds(NamedTuple):
+    """Both ends of a range, as numbers."""
+
+    low: float
+    high: float
+
+
+def parse_range(label: str) -> RangeEnds | None:
     """The ends of a range of numbers; None for any other label."""
     ends = parse_ends(label)
     if ends is None:
         return None
     try:
-        low, high = float(ends[0]), float(ends[1])
+        low, high = float(ends.low), float(ends.high)
     except ValueError:
         return None
-    return (low, high) if low <= high else None
+    return RangeEnds(low, high) if low <= high else None
 
 
-def parse_moments(label: str) -> tuple[float, float] | None:
+def parse_moments(label: str) -> RangeEnds | None:
     """The ends of a range in time, as positions; None for any other label."""
     ends = parse_ends(label)
-    if ends is None or find_moment_kind(ends[0]) != find_moment_kind(ends[1]):
+    if ends is None or find_moment_kind(ends.low) != find_moment_kind(ends.high):
         return None
-    low, high = parse_moment(ends[0]), parse_moment(ends[1])
-    return (low, high) if low is not None and high is not None and low <= high else None
+    low, high = parse_moment(ends.low), parse_moment(ends.high)
+    return RangeEnds(low, high) if low is not None and high is not None and low <= high else None
 
 
-def parse_positions(label: str) -> tuple[float, float] | None:
+def parse_positions(label: str) -> RangeEnds | None:
     """The ends of a range of numbers or moments; None for any other label."""
     return parse_range(label) or parse_moments(label)
 
 
-def parse_words(label: str) -> tuple[str, str] | None:
+def parse_words(label: str) -> RangeTexts | None:
     """The ends of a range of words; None for a range of numbers or moments, and for any other label."""
     ends = parse_ends(label)
-    return ends if ends is not None and ends[0] < ends[1] and parse_positions(label) is None else None
+    return ends if ends is not None and ends.low < ends.high and parse_positions(label) is None else None
 
 
 def is_range(label: str) -> bool:

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
+from sfumato.data.items.spmf_text import SPMF_COMMENT, number_spmf_items, strip_spmf_comments
 from sfumato.data.reading.compression import PACKING_FAULTS
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind
 from sfumato.data.reading.file_limits import BoundedStream, explain_damaged_packing, read_whole, refuse_special
@@ -40,8 +41,6 @@ Values = Sequence[int | str]
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NEGATIVE = re.compile(r"-[0-9]+")
-_COMMENT = re.compile(rb"(?m)^[#%@].*$")
-_NAMED_ITEM = re.compile(rb"(?m)^@ITEM=([^=\n]*)=(.*)$")
 _GAP = re.compile(rb"[ \t\n]")
 _PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 _STRETCH = 1 << 18
@@ -94,7 +93,7 @@ def guess_basket_format(
         return "long"
     if name.endswith((".csv", ".tsv")):
         return "comma" if _has_comma_lines(file, columns, separator) else "long"
-    return "spmf" if _COMMENT.match(read_text(file).lstrip(b"\n")) else "fimi"
+    return "spmf" if SPMF_COMMENT.match(read_text(file).lstrip(b"\n")) else "fimi"
 
 
 def _has_comma_lines(path: Path, columns: tuple[str, ...], separator: str | None) -> bool:
@@ -300,14 +299,6 @@ def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) 
     return numbers
 
 
-def strip_spmf_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:
-    """The text with its comment lines emptied, so that line numbers stay, and the names in its header."""
-    if not any(mark in text for mark in (b"#", b"%", b"@")):
-        return text, {}
-    names = {key.decode().strip(): name.decode() for key, name in _NAMED_ITEM.findall(text)}
-    return _COMMENT.sub(b"", text), names
-
-
 def parse_item_types(words: list[str]) -> Values:
     """Integers if every word is a 64-bit integer, otherwise the words."""
     if not all(map(_INTEGER.fullmatch, words)):
@@ -328,22 +319,6 @@ def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values
     return items
 
 
-def number_spmf_items(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[str]]:
-    """An SPMF header and the word for each item: integers are themselves, text gets numbers and names."""
-    if any(isinstance(item, str) for item in items):
-        unwritable = sum("\n" in str(item) or "\r" in str(item) for item in items)
-        words = [str(number) for number in range(1, len(items) + 1)]
-        names = [f"@ITEM={word}={item}" for word, item in zip(words, items, strict=True)]
-        header = ["@CONVERTED_FROM_TEXT", *names]
-    else:
-        words = [str(item) for item in items]
-        unwritable = sum(word.startswith("-") for word in words)
-        header = []
-    if unwritable:
-        raise DataError(f"{path}: {unwritable} items hold line ends or are negative; write the long form")
-    return header, words
-
-
 def compute_offsets(groups: npt.NDArray[np.integer], count: int) -> Ints:
     """The offset of each of ``count`` groups, given the group of every member."""
     return np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count), dtype=np.int64)))
@@ -354,10 +329,19 @@ def find_run_starts(values: npt.NDArray[np.integer]) -> Ints:
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))).astype(np.int64)
 
 
-def encode_distinct(values: pa.Array) -> tuple[list[str], Codes]:
+class DistinctWords(NamedTuple):
+    """Distinct values by first appearance, and the number of each cell."""
+
+    values: list[str]
+    codes: Codes
+
+
+def encode_distinct(values: pa.Array) -> DistinctWords:
     """Distinct values by first appearance, and the number of each."""
     coded_values = values.dictionary_encode()
-    return coded_values.dictionary.to_pylist(), coded_values.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    return DistinctWords(
+        coded_values.dictionary.to_pylist(), coded_values.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    )
 
 
 def refuse_negative_lines(path: Path, lines: Ints) -> None:

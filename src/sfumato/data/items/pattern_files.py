@@ -17,16 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.data.items.basket_files import (
-    Values,
-    name_items,
-    number_spmf_items,
-    parse_item_types,
-    read_text,
-    strip_spmf_comments,
-    tokenize,
-    write_text,
-)
+from sfumato.data.items.basket_files import Values, name_items, parse_item_types, read_text, tokenize, write_text
+from sfumato.data.items.spmf_text import number_spmf_items, strip_spmf_comments
 from sfumato.errors import DataError
 
 _LINE = re.compile(rb"(?m)^([^\n]*?)[ \t]*#SUP:[ \t]*([0-9]{1,18})[ \t]*$")

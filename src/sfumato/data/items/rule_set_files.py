@@ -14,7 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.data.items.basket_files import name_items, number_spmf_items, read_text, strip_spmf_comments, write_text
+from sfumato.data.items.basket_files import name_items, read_text, write_text
+from sfumato.data.items.spmf_text import number_spmf_items, strip_spmf_comments
 from sfumato.errors import DataError
 
 _LINE = re.compile(r"([^#]*?)\s*==>\s*([^#]+?)\s*#SUP:\s*(\d{1,18})\s+#CONF:\s*([0-9.eE+-]+)\s*")

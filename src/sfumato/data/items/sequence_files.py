@@ -23,6 +23,7 @@ from sfumato.data.cells.time_columns import order_texts, read_text_times
 from sfumato.data.items import basket_files as files
 from sfumato.data.items import long_form
 from sfumato.data.items.basket_files import TextTokens, Values
+from sfumato.data.items.spmf_text import number_spmf_items, strip_spmf_comments
 from sfumato.errors import DataError
 
 _ELEMENT_END = "-1"
@@ -68,7 +69,7 @@ def read_spmf_sequences(path: Path, parse_plain: ParsePlain | None = None) -> Se
 
     `parse_plain` is a quicker way that knows some texts.
     """
-    text, names = files.strip_spmf_comments(files.read_text(path))
+    text, names = strip_spmf_comments(files.read_text(path))
     plain = None if parse_plain is None else parse_plain(path, text, names)
     return _parse_words(path, text, names) if plain is None else plain
 
@@ -108,7 +109,7 @@ def write_spmf_sequences(path: Path, sequences: SequenceArrays, join: JoinPieces
     `join` is a quicker `join_pieces`.
     """
     files.refuse_nothing(path, sequences.offsets)
-    header, words = files.number_spmf_items(path, sequences.items)
+    header, words = number_spmf_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
         pieces = [*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"]
         files.write_bytes(path, files.encode_lines(header) + (join or join_pieces)(pieces, sequences))

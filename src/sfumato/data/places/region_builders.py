@@ -45,8 +45,10 @@ class _GridKind(_RegionKind):
     def _check_grid(self) -> Self:
         if self.cell is not None and self.model_fields_set & {"columns", "rows"}:
             raise ValueError("cell gives the side of a cell instead of columns and rows; remove one or the other")
-        if self.bounds is not None and not (self.bounds[0] < self.bounds[2] and self.bounds[1] < self.bounds[3]):
-            raise ValueError("bounds are left, bottom, right and top, with left < right and bottom < top")
+        if self.bounds is not None:
+            left, bottom, right, top = self.bounds
+            if not (left < right and bottom < top):
+                raise ValueError("bounds are left, bottom, right and top, with left < right and bottom < top")
         return self
 
     def build_grid(self) -> Grid:

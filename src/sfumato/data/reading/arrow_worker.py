@@ -15,7 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 DAMAGED, TOO_LARGE, TOO_WIDE, NO_COLUMNS = 10, 11, 12, 13
 _SLACK = 256 << 20
@@ -47,7 +47,16 @@ def _load_foreign_worker() -> Any:
     return module
 
 
-def _open_batches(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
+class _OpenBatches(NamedTuple):
+    """A file that is being read."""
+
+    schema: Any
+    batches: Iterator[Any]
+    cells: int
+    """How many the file declares."""
+
+
+def _open_batches(source: Any, kind: str) -> _OpenBatches:
     """The schema, the batches, and the number of cells that the file declares."""
     import pyarrow as pa
 
@@ -57,16 +66,16 @@ def _open_batches(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
         file = pyarrow.parquet.ParquetFile(source, pre_buffer=False)
         schema = file.schema_arrow
         batches = file.iter_batches(_ROWS, use_threads=False)
-        return schema, batches, file.metadata.num_rows * len(schema)
+        return _OpenBatches(schema, batches, file.metadata.num_rows * len(schema))
     if kind == "feather":
         import pyarrow.feather
 
         table = pyarrow.feather.read_table(source, use_threads=False, memory_map=False)
-        return table.schema, iter(table.to_batches()), 0
+        return _OpenBatches(table.schema, iter(table.to_batches()), 0)
     import pyarrow.ipc
 
     reader = pa.ipc.open_file(source, options=pa.ipc.IpcReadOptions(use_threads=False))
-    return reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches)), 0
+    return _OpenBatches(reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches)), 0)
 
 
 def _choose_plain_type(kind: Any) -> Any:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -41,7 +41,14 @@ class LabelledFrame:
     labels: Mapping[str, ColumnLabels] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def apply_labels(column: pl.Series, raw: bytes | None) -> tuple[pl.Series, ColumnLabels | None]:
+class LabelledColumn(NamedTuple):
+    """A column of a file, in words where its labels allow it, and its labels."""
+
+    column: pl.Series
+    labels: ColumnLabels | None
+
+
+def apply_labels(column: pl.Series, raw: bytes | None) -> LabelledColumn:
     """A column in words where its labels allow it, and its labels; `raw` is what `foreign_worker` says of it."""
     labels: dict[str, Any] = json.loads(raw) if raw else {}
     pairs = [(code, str(label).strip()) for code, label in labels.get("values", ()) if str(label).strip()]
@@ -50,10 +57,12 @@ def apply_labels(column: pl.Series, raw: bytes | None) -> tuple[pl.Series, Colum
     column_labels = ColumnLabels(title, MappingProxyType(numeric)) if title or numeric else None
     words = {_spell_code(code): label for code, label in pairs}
     if not _fits(column, words):
-        return column, column_labels
+        return LabelledColumn(column, column_labels)
     if all(TRUTH.get(code) == label for code, label in numeric.items()) and numeric:
-        return column.cast(pl.Boolean), ColumnLabels(title) if title else None
-    return spell_cells(column).replace_strict(words, return_dtype=pl.String).alias(column.name), column_labels
+        return LabelledColumn(column.cast(pl.Boolean), ColumnLabels(title) if title else None)
+    return LabelledColumn(
+        spell_cells(column).replace_strict(words, return_dtype=pl.String).alias(column.name), column_labels
+    )
 
 
 def _fits(column: pl.Series, words: Mapping[str, str]) -> bool:

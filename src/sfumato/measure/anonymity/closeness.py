@@ -80,7 +80,9 @@ def measure_t_hierarchical(tally: ClassTally, hierarchy: Hierarchy) -> float:
     leaves = hierarchy.code_leaves(tally.labels)
     total = np.zeros(len(tally.starts), dtype=np.int64)
     for level in range(height):
-        total += _sum_surplus(_merge_values(tally, hierarchy.group_leaves(level)[0][leaves].astype(np.int64)))
+        total += _sum_surplus(
+            _merge_values(tally, hierarchy.group_leaves(level).group_of_leaf[leaves].astype(np.int64))
+        )
     return _find_largest_distance(tally, total, height)
 
 

@@ -41,7 +41,7 @@ def write_itemsets(
     baskets: Baskets, min_support: Support, path: PathLike, kind: Kind = "all", max_length: int | None = None
 ) -> int:
     """Search for itemsets and write each as it is found; returns their number."""
-    from sfumato.data.items.basket_files import number_spmf_items
+    from sfumato.data.items.spmf_text import number_spmf_items
     from sfumato.mine.baskets.itemset_search import search_in_turn
 
     file = Path(path)
@@ -191,7 +191,7 @@ def _save_pattern_lines(path: Path, header: list[str], body: list[str]) -> None:
 
 def _number_item_names(path: Path, lists: Lists) -> tuple[list[str], dict[int | str, str]]:
     """The header of names, and the word of each item."""
-    from sfumato.data.items.basket_files import number_spmf_items
+    from sfumato.data.items.spmf_text import number_spmf_items
 
     items: list[int | str] = sorted({item for row in lists for item in row})
     header, words = number_spmf_items(path, items)
@@ -204,7 +204,8 @@ def _format_side(items: Sequence[int | str], words: dict[int | str, str]) -> str
 
 def _read_pattern_lines(path: Path) -> tuple[list[tuple[int, str]], dict[str, str]]:
     """The lines with a pattern, with their numbers, and the header's item names."""
-    from sfumato.data.items.basket_files import read_text, strip_spmf_comments
+    from sfumato.data.items.basket_files import read_text
+    from sfumato.data.items.spmf_text import strip_spmf_comments
 
     text, names = strip_spmf_comments(read_text(path))
     lines = text.decode().split("\n")

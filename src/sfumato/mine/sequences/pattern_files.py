@@ -24,7 +24,8 @@ _END = "-1"
 
 def save_subsequences(patterns: pl.DataFrame, path: str | PathLike[str]) -> None:
     """Write a frame of ``pattern`` and ``support``."""
-    from sfumato.data.items.basket_files import number_spmf_items, write_text
+    from sfumato.data.items.basket_files import write_text
+    from sfumato.data.items.spmf_text import number_spmf_items
 
     file = Path(path)
     rows = [_list_elements(pattern) for pattern in patterns["pattern"].to_list()]
@@ -42,7 +43,8 @@ def read_subsequences(path: str | PathLike[str]) -> pl.DataFrame:
     """Read a frame of ``pattern`` and ``support``; patterns are flat if all elements have one item."""
     import polars as pl
 
-    from sfumato.data.items.basket_files import name_items, read_text, strip_spmf_comments
+    from sfumato.data.items.basket_files import name_items, read_text
+    from sfumato.data.items.spmf_text import strip_spmf_comments
 
     file = Path(path)
     text, names = strip_spmf_comments(read_text(file))

@@ -123,7 +123,7 @@ class GeneralizationPlan:
             for lookup, leaves in zip(lookups, codes, strict=True):
                 key += lookup[leaves]
             return flags[key]
-        groups = pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts})
+        groups = pl.DataFrame({name: h.group_leaves(level).group_of_leaf[leaves] for name, h, level, leaves in parts})
         marked_classes = self.refused_classes.with_columns(pl.lit(True).alias("\0refused"))
         joined_groups = groups.join(marked_classes, on=self.refused_classes.columns, how="left", maintain_order="left")
         return joined_groups["\0refused"].fill_null(False).to_numpy()
@@ -132,7 +132,8 @@ class GeneralizationPlan:
     def _refused_lookup(self) -> tuple[Flags, list[Ints]] | None:
         """A flag for each combination of groups, and what each leaf adds to its number; None if there are too many."""
         tables = [
-            h.group_leaves(level)[0].astype(np.int64) for h, level in zip(self.hierarchies, self.levels, strict=True)
+            h.group_leaves(level).group_of_leaf.astype(np.int64)
+            for h, level in zip(self.hierarchies, self.levels, strict=True)
         ]
         widths = [int(table.max(initial=0)) + 1 for table in tables]
         if prod(widths) > _MOST_FLAGS:
@@ -146,7 +147,7 @@ class GeneralizationPlan:
 
 def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starred_mask: Flags | None) -> pl.Series:
     """What `Hierarchy.publish` gives, as a coded column."""
-    groups: Codes = hierarchy.group_leaves(level)[0]
+    groups: Codes = hierarchy.group_leaves(level).group_of_leaf
     labels = [*hierarchy.levels[level].labels, None, SUPPRESSED]
     label_codes = groups[leaves].astype(np.int64)
     if starred_mask is not None:
@@ -220,4 +221,6 @@ def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed_mask: F
     """The groups of the suppressed combinations, each class once."""
     codes = grouping.list_distinct()[0][:, suppressed_mask]
     parts = zip(grouping.names, grouping.hierarchies, levels, codes, strict=True)
-    return pl.DataFrame({name: h.group_leaves(level)[0][leaves] for name, h, level, leaves in parts}).unique()
+    return pl.DataFrame(
+        {name: h.group_leaves(level).group_of_leaf[leaves] for name, h, level, leaves in parts}
+    ).unique()

@@ -12,13 +12,8 @@ import polars as pl
 
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Items, sort_row_codes
-from sfumato.data.items.basket_files import (
-    BasketArrays,
-    encode_lines,
-    format_basket_lines,
-    number_spmf_items,
-    spell_fimi_items,
-)
+from sfumato.data.items.basket_files import BasketArrays, encode_lines, format_basket_lines, spell_fimi_items
+from sfumato.data.items.spmf_text import number_spmf_items
 from sfumato.data.writing.formulas import escape_words, find_formulas, summarize_formulas, unescape_words
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.engine_names import ChosenEngine

@@ -254,7 +254,7 @@ def measure_hierarchical_distance(pairs: ClassValues, sizes: Ints, sensitive: Se
     # A hierarchy without a single top label gets one: all branches must be able to meet.
     tops = [] if len(hierarchy.levels[-1].labels) == 1 and hierarchy.height else [np.zeros(len(codes), dtype=np.int64)]
     steps = [
-        hierarchy.group_leaves(level)[0][codes].astype(np.int64) for level in range(1, hierarchy.height + 1)
+        hierarchy.group_leaves(level).group_of_leaf[codes].astype(np.int64) for level in range(1, hierarchy.height + 1)
     ] + tops
     for part, dense in iterate_count_blocks(pairs, len(sizes), len(codes)):
         gap = dense / sizes[part, None] - sensitive.shares
