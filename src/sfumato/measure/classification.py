@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -159,6 +159,14 @@ class _TargetClasses:
         return _LabelledRows(row, self.true[row], np.ones(len(row)))
 
 
+class _TrainingSet(NamedTuple):
+    """What a model is trained on."""
+
+    features: Floats
+    classes: Ints
+    weights: Floats
+
+
 @dataclass(frozen=True)
 class _TrainingExamples:
     """Rows to train on; identical rows are one weighted example."""
@@ -190,7 +198,7 @@ class _TrainingExamples:
     def get_features(self, model: str) -> Floats:
         return self.bins if model == "naive_bayes" else self.numbers
 
-    def select_training(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
+    def select_training(self, train: Flags, model: str) -> _TrainingSet:
         """Features, classes and weights of the examples made from people in the training set."""
         labelled_rows = self.labelled_rows
         row_mask = train[self.person[labelled_rows.row]]
@@ -198,7 +206,7 @@ class _TrainingExamples:
         joint_keys = self.group[labelled_rows.row[row_mask]] * classes + labelled_rows.label[row_mask]
         kind, kind_index = np.unique(joint_keys, return_inverse=True)
         weights = np.bincount(kind_index, labelled_rows.weight[row_mask], len(kind)).astype(np.float64)
-        return self.get_features(model)[kind // classes], kind % classes, weights
+        return _TrainingSet(self.get_features(model)[kind // classes], kind % classes, weights)
 
 
 @dataclass(frozen=True)
@@ -305,7 +313,7 @@ def _assign_folds(true: Ints, is_counted: Flags, folds: int, chance: Randomness)
     return fold
 
 
-def _train_model(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Callable[[Floats], Ints]:
+def _train_model(model: str, lesson: _TrainingSet, seed: int) -> Callable[[Floats], Ints]:
     """A trained model as a function; with a single class it always predicts that one, and without rows nothing."""
     features, classes, weights = lesson
     known_classes = np.unique(classes)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -212,11 +212,20 @@ def _has_same_numbers(truth: Table, published_table: Table, name: str) -> bool:
     return not original_numbers.null_count() and original_numbers.equals(published_numbers)
 
 
-def read_column(truth: Table, published_table: Table, name: str) -> tuple[ColumnReading, ColumnReading]:
+class ColumnReadings(NamedTuple):
+    """A column before and after, over the same leaves."""
+
+    before: ColumnReading
+    after: ColumnReading
+
+
+def read_column(truth: Table, published_table: Table, name: str) -> ColumnReadings:
     """A column before and after, over the same leaves."""
     column = truth.frame[name]
     domain = Domain.of(column, truth.hierarchies.get(name))
-    return domain.read_exactly(column), domain.read(published_table.frame[name], column.null_count() > 0)
+    return ColumnReadings(
+        domain.read_exactly(column), domain.read(published_table.frame[name], column.null_count() > 0)
+    )
 
 
 def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -55,6 +55,14 @@ class ColumnMoments:
         return self.after.std / self.before.std if self.before.std and self.after.std is not None else None
 
 
+class _MomentRow(NamedTuple):
+    """A measure of a column before and after."""
+
+    measure: str
+    before: float | None
+    after: float | None
+
+
 @dataclass(frozen=True)
 class MomentTable:
     """The moments of all number columns."""
@@ -84,15 +92,16 @@ class MomentTable:
         kinds = {"column": pl.String, "measure": pl.String, "before": pl.Float64, "after": pl.Float64}
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
-    def _list_rows(self, moments_of_column: ColumnMoments) -> list[tuple[str, float | None, float | None]]:
-        rows: list[tuple[str, float | None, float | None]] = [
-            (word, getattr(moments_of_column.before, word), getattr(moments_of_column.after, word))
+    def _list_rows(self, moments_of_column: ColumnMoments) -> list[_MomentRow]:
+        rows = [
+            _MomentRow(word, getattr(moments_of_column.before, word), getattr(moments_of_column.after, word))
             for word in ("mean", "std", "skewness")
         ]
         if moments_of_column.before.quantiles and moments_of_column.after.quantiles:
             pairs = zip(self.shares, moments_of_column.before.quantiles, moments_of_column.after.quantiles, strict=True)
             rows += [
-                (f"quantile {share:g}", original, published_quantile) for share, original, published_quantile in pairs
+                _MomentRow(f"quantile {share:g}", original, published_quantile)
+                for share, original, published_quantile in pairs
             ]
         return rows
 

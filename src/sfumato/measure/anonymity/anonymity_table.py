@@ -28,7 +28,7 @@ from sfumato.measure.anonymity.diversity import (
     measure_entropy_l,
     measure_recursive_c,
 )
-from sfumato.measure.anonymity.presence import measure_map_and_presence
+from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.release import Number
 from sfumato.table import Table
@@ -124,5 +124,6 @@ def anonymity(table: Table, population: Table | None = None, *, starred_rows: St
         }
     )
     if population is not None:
-        models["k_map"], models["delta_presence"] = measure_map_and_presence(table, population, starred_rows)
+        fit = PopulationFit.of(table, population, starred_rows)
+        models["k_map"], models["delta_presence"] = fit.k_map, fit.presence
     return Anonymity(MappingProxyType(models), table.sensitive)

@@ -53,12 +53,6 @@ def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows
     return PopulationFit.of(table, population, starred_rows).presence
 
 
-def measure_map_and_presence(table: Table, population: Table, starred_rows: StarredRows) -> tuple[int, Presence]:
-    """k-map and δ-presence at once."""
-    fit = PopulationFit.of(table, population, starred_rows)
-    return fit.k_map, fit.presence
-
-
 @dataclass(frozen=True)
 class PopulationFit:
     """How the people of a population match the published classes."""

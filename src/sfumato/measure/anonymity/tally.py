@@ -10,6 +10,7 @@ others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -67,6 +68,14 @@ class ClassTally:
         return self.counts * self.rows - self.spread(self.sizes) * self.overall[self.values]
 
 
+class KeyValueCounts(NamedTuple):
+    """Distinct pairs of a key and a value in order, and how often each occurs."""
+
+    keys: Ints
+    values: Ints
+    counts: Ints
+
+
 @dataclass(frozen=True)
 class GroupedRows:
     """The rows of a table, each with a key that is equal within a class."""
@@ -121,21 +130,21 @@ class GroupedRows:
 
     def count_own_rows(self) -> Ints:
         """How many rows have the values of each class."""
-        return self._tally_equal_rows()[2]
+        return self._tally_equal_rows().counts
 
     def measure_crowds(self) -> Ints:
         """How many rows a row of each class could be confused with."""
         alike = self._tally_equal_rows()
-        return (alike if self.overlapping is None else self._merge_matching(*alike))[2]
+        return (alike if self.overlapping is None else self._merge_matching(*alike)).counts
 
-    def _tally_equal_rows(self) -> tuple[Ints, Ints, Ints]:
+    def _tally_equal_rows(self) -> KeyValueCounts:
         return count_key_values(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
 
     def find_first_rows(self) -> Ints:
         """The index of one row of each class among the placed ones, in class order."""
         return np.unique(self.key, return_index=True)[1].astype(np.int64)
 
-    def _merge_matching(self, owners: Ints, values: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
+    def _merge_matching(self, owners: Ints, values: Ints, counts: Ints) -> KeyValueCounts:
         """Each class with the values of all the classes that it matches, agreeing wherever both are known."""
         assert self.overlapping is not None
         names = list(self.overlapping)
@@ -161,10 +170,10 @@ class GroupedRows:
                 matches = asking.join(merged_counts, on=common) if common else asking.join(merged_counts, how="cross")
                 sums.append(matches.select("\0class", "\0value", "\0count"))
         total = pl.concat(sums).group_by("\0class", "\0value").agg(pl.col("\0count").sum()).sort("\0class", "\0value")
-        return tuple(total[name].cast(pl.Int64).to_numpy() for name in total.columns)  # type: ignore[return-value]
+        return KeyValueCounts(*(total[name].cast(pl.Int64).to_numpy() for name in total.columns))
 
 
-def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> tuple[Ints, Ints, Ints]:
+def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> KeyValueCounts:
     """The distinct (key, value) pairs in order, and how often each occurs; values lie below `width`."""
     if radix * width > _LARGEST_KEY:
         key = np.unique(key, return_inverse=True)[1].astype(np.int64)
@@ -176,10 +185,18 @@ def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> tuple[I
         counts = counts[present_keys]
     else:
         present_keys, counts = np.unique(joint, return_counts=True)
-    return present_keys // max(width, 1), present_keys % max(width, 1), counts.astype(np.int64)
+    return KeyValueCounts(present_keys // max(width, 1), present_keys % max(width, 1), counts.astype(np.int64))
 
 
-def number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
+class SortedValues(NamedTuple):
+    """The distinct values of a column in order, and the index of each cell among them."""
+
+    codes: Ints
+    labels: pl.Series
+    """A missing value is the last."""
+
+
+def number_sorted_values(column: pl.Series) -> SortedValues:
     """The index of each cell among the sorted distinct values, a missing value last."""
     known_values = column.drop_nulls().unique().sort()
     labels = (
@@ -189,7 +206,7 @@ def number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
         codes = column.cast(pl.Enum(labels.drop_nulls())).to_physical().cast(pl.Int64)
     else:
         codes = column.rank("dense").cast(pl.Int64) - 1
-    return codes.fill_null(len(labels) - 1).to_numpy(), labels
+    return SortedValues(codes.fill_null(len(labels) - 1).to_numpy(), labels)
 
 
 def _flag_missing_rows(frame: pl.DataFrame) -> Flags | None:

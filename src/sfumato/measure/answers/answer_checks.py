@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -322,11 +322,21 @@ def _test_neighbours(counts: Ints, p: float) -> float:
     return _find_least_tail(counts, int(counts.sum()), chances) * 3
 
 
-def _find_key_runs(keys: Ints) -> tuple[Ints, Ints, Ints]:
+class _KeyRuns(NamedTuple):
+    """Equal keys, one run after another."""
+
+    keys: Ints
+    """The distinct ones."""
+    starts: Ints
+    """Where the run of each begins."""
+    order: Ints
+
+
+def _find_key_runs(keys: Ints) -> _KeyRuns:
     """The distinct keys, the start of each key's run in sorted order, and that order."""
     order = np.argsort(keys, kind="stable")
     distinct_keys, starts = np.unique(keys[order], return_index=True)
-    return distinct_keys, starts.astype(np.int64), order.astype(np.int64)
+    return _KeyRuns(distinct_keys, starts.astype(np.int64), order.astype(np.int64))
 
 
 def _pack_cell_bits(cells: pl.Series, size: int) -> Bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,9 +89,19 @@ def list_frequent_itemsets(
         yield from _recount_by_first_item(columns, least, required_line)
 
 
+class _OpenItemset(NamedTuple):
+    """An itemset that may be extended."""
+
+    itemset: CountedItemset
+    bits: Words
+    """The baskets that hold it."""
+    lines: Ints
+    """The later items to try."""
+
+
 def _extend_itemset(
     columns: Words, prefix: tuple[int, ...], bits: Words | None, lines: Ints, mask: Words | None, least: int
-) -> Iterator[tuple[CountedItemset, Words, Ints]]:
+) -> Iterator[_OpenItemset]:
     """Extend an itemset by each later item with which it stays frequent."""
     joint_bits = columns[lines] if bits is None else columns[lines] & bits
     lefts = np.bitwise_count(joint_bits).sum(axis=1, dtype=np.int64)
@@ -98,7 +109,7 @@ def _extend_itemset(
     frequent_indices = np.flatnonzero(supports >= least)
     for number, index in enumerate(frequent_indices.tolist()):
         itemset = CountedItemset((*prefix, int(lines[index])), int(supports[index]), int(lefts[index]))
-        yield itemset, joint_bits[index], lines[frequent_indices[number + 1 :]]
+        yield _OpenItemset(itemset, joint_bits[index], lines[frequent_indices[number + 1 :]])
 
 
 _MANY = 128

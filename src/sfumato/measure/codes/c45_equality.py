@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -86,12 +87,23 @@ def is_same_c45_tree(tree: C45Tree, other: C45Tree) -> bool:
     return True
 
 
-def _name_test(tree: C45Tree, node: int) -> tuple[str, float, int] | None:
+class _NodeTest(NamedTuple):
+    """What a node asks, by the name of its column."""
+
+    column: str
+    threshold: float
+    missing: int
+    """The side of a missing cell."""
+
+
+def _name_test(tree: C45Tree, node: int) -> _NodeTest | None:
     column = int(tree.nodes.column[node])
     if column < 0:
         return None
     threshold = float(tree.nodes.threshold[node])
-    return tree.columns[column].name, 0.0 if np.isnan(threshold) else threshold, int(tree.nodes.missing[node])
+    return _NodeTest(
+        tree.columns[column].name, 0.0 if np.isnan(threshold) else threshold, int(tree.nodes.missing[node])
+    )
 
 
 def _list_branches(tree: C45Tree, node: int) -> dict[str | int | None, int]:

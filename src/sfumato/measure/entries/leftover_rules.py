@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,9 +94,19 @@ def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> N
     return count_leftover_rules(targets, *read_rule_arguments(arguments))
 
 
-def read_rule_arguments(arguments: Mapping[str, Any]) -> tuple[Fraction, int, int | None, bool]:
+class RuleConditions(NamedTuple):
+    """What a claim says about rules."""
+
+    confidence: Fraction
+    min_support: int
+    max_length: int | None
+    prior: bool
+    """Whether the prior counts."""
+
+
+def read_rule_arguments(arguments: Mapping[str, Any]) -> RuleConditions:
     """What a claim says about rules: confidence, support, length, and whether the prior counts."""
-    return (
+    return RuleConditions(
         Fraction(str(arguments["confidence"])),
         int(arguments["min_support"]),
         int(arguments.get("max_length", 0)) or None,

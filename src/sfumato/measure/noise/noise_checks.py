@@ -9,7 +9,7 @@ width of whole numbers (and dates, in days) is their count, that of an interval 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -170,7 +170,7 @@ def measure_noise_shape(
     """
     original_frame = align_originals(original, published_table, rows)
     true, published_numbers = (
-        np.array([read_noise_numbers(frame, name)[0] for name in columns])
+        np.array([read_noise_numbers(frame, name).values for name in columns])
         for frame in (original_frame, published_table.frame)
     )
     had = np.isfinite(true).all(axis=0)
@@ -282,7 +282,16 @@ checks_claim("changed_beside_noise", "exactly", needs_original=True, of_the_rest
 )
 
 
-def _pair_numbers(original: Table, published_table: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
+class _NumberPairs(NamedTuple):
+    """Original and published numbers where both are known."""
+
+    true: Floats
+    published_numbers: Floats
+    whole: bool
+    """Whether they are whole numbers."""
+
+
+def _pair_numbers(original: Table, published_table: Table, column: str, rows: Rows) -> _NumberPairs:
     """Original and published numbers where both are known, and whether they are whole; may be empty."""
     original_frame = align_originals(original, published_table, rows)
     (true, whole), (published_numbers, _) = (
@@ -292,14 +301,22 @@ def _pair_numbers(original: Table, published_table: Table, column: str, rows: Ro
     known_mask = np.isfinite(true) & np.isfinite(published_numbers)
     if not known_mask.any() and (np.isfinite(true).any() or np.isfinite(published_numbers).any()):
         raise DataError(f'{published_table.source}: no row has "{column}" both in the release and in the originals')
-    return true[known_mask], published_numbers[known_mask], whole
+    return _NumberPairs(true[known_mask], published_numbers[known_mask], whole)
 
 
-def read_noise_numbers(frame: pl.DataFrame, name: str) -> tuple[Floats, bool]:
+class NoiseNumbers(NamedTuple):
+    """A column as numbers, NaN where it is missing."""
+
+    values: Floats
+    whole: bool
+    """Whether they are whole numbers."""
+
+
+def read_noise_numbers(frame: pl.DataFrame, name: str) -> NoiseNumbers:
     """A column as numbers, NaN where it is missing, and whether they are whole; dates count in days."""
     cells = _get_number_cells(frame, name)
     whole = not cells.dtype.is_float()
-    return np.asarray(cells.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64), whole
+    return NoiseNumbers(np.asarray(cells.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64), whole)
 
 
 def _get_number_cells(frame: pl.DataFrame, name: str) -> pl.Series:
@@ -325,7 +342,9 @@ def _choose_noise_scale(
         return told_value
     if times is None:
         raise PolicyError("give the noise's `scale`, or how many `times` the variance of the originals it has")
-    values = np.array([read_noise_numbers(original_frame, name)[0] for name in dict.fromkeys((column, *joint_columns))])
+    values = np.array(
+        [read_noise_numbers(original_frame, name).values for name in dict.fromkeys((column, *joint_columns))]
+    )
     return float(np.sqrt(times * values[0, np.isfinite(values).all(axis=0)].var()))
 
 
@@ -338,7 +357,10 @@ def _compute_added_noise(
     original_frame: pl.DataFrame, published_frame: pl.DataFrame, name: str
 ) -> tuple[Floats, Floats]:
     """Original numbers and the noise added to them, NaN where either is missing."""
-    true, published_numbers = read_noise_numbers(original_frame, name)[0], read_noise_numbers(published_frame, name)[0]
+    true, published_numbers = (
+        read_noise_numbers(original_frame, name).values,
+        read_noise_numbers(published_frame, name).values,
+    )
     return true, published_numbers - true
 
 

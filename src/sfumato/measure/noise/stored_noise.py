@@ -50,6 +50,13 @@ class NumberPair(NamedTuple):
     published_numbers: Floats
 
 
+class UsualDistance(NamedTuple):
+    """The median of numbers, and how far they usually lie from it."""
+
+    median: float
+    distance: float
+
+
 @dataclass(frozen=True, eq=False)
 class StoredPairs:
     """A column before and after, in a temporary file: NaN where a cell is missing."""
@@ -110,18 +117,18 @@ class StoredPairs:
         return float(np.spacing(np.float32(largest) if self.single else largest))
 
     @cached_property
-    def usual(self) -> tuple[float, float]:
+    def usual(self) -> UsualDistance:
         """The median of the originals, and that of their distances from it; the mean of these if it is 0."""
         parts = [self.number_pairs[0, part] for part in split_into_parts(self.number_pairs.shape[1])]
         known_count = int(sum(np.isfinite(part).sum() for part in parts))
         if not known_count:
-            return 0.0, 0.0
+            return UsualDistance(0.0, 0.0)
         sorted_numbers = self._sort("true", known_count, (part[np.isfinite(part)] for part in parts))
         ranks = np.unique([(known_count + 1) // 2, known_count // 2 + 1])
         middle = float(np.mean(sorted_numbers[ranks - 1]))
         distance = float(np.mean(pick_distances(sorted_numbers, middle, ranks)))
         means = (float(np.abs(sorted_numbers[part] - middle).sum()) for part in split_into_parts(known_count))
-        return middle, distance or sum(means) / known_count
+        return UsualDistance(middle, distance or sum(means) / known_count)
 
     def standardize(self, part: slice) -> Floats:
         """Standardized originals, and their distances from the centre; outliers are capped at three times the usual."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -169,9 +169,16 @@ def _count_by_linear_programs(patterns: Patterns, k: int, complete_from: int | N
     return count
 
 
-def _build_support_conditions(
-    patterns: Patterns, complete_from: int | None
-) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+class _SupportConditions(NamedTuple):
+    """What published supports say of the counts of all kinds of baskets."""
+
+    equal: Floats
+    amounts: Floats
+    bound_rows: Floats | None
+    limits: Floats | None
+
+
+def _build_support_conditions(patterns: Patterns, complete_from: int | None) -> _SupportConditions:
     n = len(patterns.items)
     kinds = np.arange(1 << n)
     sets = {0: patterns.baskets}
@@ -180,10 +187,10 @@ def _build_support_conditions(
     equal = np.array([kinds & mask == mask for mask in sets], dtype=np.float64)
     unknown = [mask for mask in range(1 << n) if mask not in sets]
     if not complete_from or not unknown:
-        return equal, np.array(list(sets.values()), dtype=np.float64), None, None
+        return _SupportConditions(equal, np.array(list(sets.values()), dtype=np.float64), None, None)
     bound_rows = np.array([kinds & mask == mask for mask in unknown], dtype=np.float64)
     limits = np.full(len(unknown), complete_from - 1, dtype=np.float64)
-    return equal, np.array(list(sets.values()), dtype=np.float64), bound_rows, limits
+    return _SupportConditions(equal, np.array(list(sets.values()), dtype=np.float64), bound_rows, limits)
 
 
 def find_least_support(patterns: Patterns) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,6 +80,13 @@ def _compare_patterns(patterns: list[list[Any]]) -> Ints:
     return np.array(flags, dtype=np.int64).reshape(len(patterns), len(patterns))
 
 
+class _SupportSolution(NamedTuple):
+    """How often each pattern is published, and a bound of the cost."""
+
+    counts: Ints
+    bound: int
+
+
 @dataclass(frozen=True)
 class _Program:
     """How often each frequent pattern is published, as an integer program."""
@@ -93,7 +100,7 @@ class _Program:
         """The sum of differences of supports if each pattern is published so often."""
         return int(np.abs(self.containment @ counts - self.supports).sum())
 
-    def solve(self, seconds: float) -> tuple[Ints, int]:
+    def solve(self, seconds: float) -> _SupportSolution:
         """How often each pattern is published, and a bound: publishing nothing if nothing was found in time.
 
         The columns are, for each pattern, how often it is published, whether it is, and by how much its support moves.
@@ -102,7 +109,7 @@ class _Program:
 
         size = len(self.supports)
         if not size:
-            return np.zeros(0, dtype=np.int64), 0
+            return _SupportSolution(np.zeros(0, dtype=np.int64), 0)
         cost = np.concatenate([np.zeros(2 * size), np.ones(size)])
         highest = np.concatenate([np.full(size, self.most), np.ones(size), np.full(size, np.inf)])
         result = milp(
@@ -115,8 +122,8 @@ class _Program:
         lowest = result.mip_dual_bound
         bound = max(0, ceil(lowest - 1e-6)) if lowest is not None and np.isfinite(lowest) else 0
         if result.x is None:
-            return np.zeros(size, dtype=np.int64), bound
-        return self._round(result.x[:size]), bound
+            return _SupportSolution(np.zeros(size, dtype=np.int64), bound)
+        return _SupportSolution(self._round(result.x[:size]), bound)
 
     def _list_constraints(self, size: int) -> list[Any]:
         from scipy.optimize import LinearConstraint

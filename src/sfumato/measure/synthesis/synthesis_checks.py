@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -236,7 +236,15 @@ def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([spell_cells(frame[name]).alias(f"x{index}") for index, name in enumerate(names)])
 
 
-def _group_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
+class _CellGroups(NamedTuple):
+    """The group of every cell of a column, before and after."""
+
+    before: Ints
+    after: Ints
+    group_count: int
+
+
+def _group_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> _CellGroups:
     """The group of every cell of both columns, and the number of groups."""
     read = choose_number_reader(original)
     if read is not None:
@@ -251,7 +259,7 @@ def _group_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> 
             np.where(values.is_null().to_numpy(), 0, 1 + np.searchsorted(cuts, values.fill_null(0.0).to_numpy()))
             for values in numbers
         ]
-        return groups[0], groups[1], len(cuts) + 2
+        return _CellGroups(groups[0], groups[1], len(cuts) + 2)
     texts = (
         pl.concat([spell_cells(original), spell_cells(published_cells)])
         .rank("dense")
@@ -259,13 +267,13 @@ def _group_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> 
         .to_numpy()
         .astype(np.int64)
     )
-    return texts[: len(original)], texts[len(original) :], int(texts.max()) + 1
+    return _CellGroups(texts[: len(original)], texts[len(original) :], int(texts.max()) + 1)
 
 
-def _compute_pair_variation(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
+def _compute_pair_variation(first_groups: _CellGroups, other: _CellGroups) -> float:
     counts = []
-    for first, second in ((first_groups[0], other[0]), (first_groups[1], other[1])):
-        keys = pl.DataFrame({"key": first.astype(np.int64) * other[2] + second})
+    for first, second in ((first_groups.before, other.before), (first_groups.after, other.after)):
+        keys = pl.DataFrame({"key": first.astype(np.int64) * other.group_count + second})
         counts.append(keys.group_by("key").agg((pl.len() / keys.height).alias("share")).sort("key"))
     joint_shares = counts[0].join(counts[1], on="key", how="full", coalesce=True, maintain_order="left_right")
     return float((joint_shares["share"].fill_null(0.0) - joint_shares["share_right"].fill_null(0.0)).abs().sum()) / 2
