@@ -16,7 +16,7 @@ import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,7 +129,14 @@ def decode_head(head: bytes, most_bytes: int = MOST_BYTES) -> FrameHead:
     return FrameHead(header_bytes, body_bytes)
 
 
-def decode_frame(frame: bytes, most_bytes: int = MOST_BYTES) -> tuple[Envelope, Message]:
+class DecodedFrame(NamedTuple):
+    """A message, and who sent it to whom."""
+
+    envelope: Envelope
+    message: Message
+
+
+def decode_frame(frame: bytes, most_bytes: int = MOST_BYTES) -> DecodedFrame:
     """The message in a frame; a PartyError if anything in it is not as it must be."""
     if len(frame) < HEAD.size:
         raise PartyError("a message is cut off")
@@ -139,7 +146,7 @@ def decode_frame(frame: bytes, most_bytes: int = MOST_BYTES) -> tuple[Envelope, 
     header = _parse_header(frame[HEAD.size : HEAD.size + head.header_bytes])
     arrays = _parse_arrays(header["arrays"], memoryview(frame)[HEAD.size + head.header_bytes :])
     envelope = Envelope(header["session"], header["sender"], header["receiver"], header["number"])
-    return envelope, Message(header["kind"], arrays, header["facts"])
+    return DecodedFrame(envelope, Message(header["kind"], arrays, header["facts"]))
 
 
 def _parse_header(text: bytes) -> dict[str, Any]:
@@ -183,11 +190,19 @@ def _parse_arrays(forms: list[Any], body: memoryview) -> dict[str, Array]:
     return arrays
 
 
-def _parse_form(form: Any) -> tuple[str, str, tuple[int, ...]]:
+class _ArrayForm(NamedTuple):
+    """What a message says about an array in it."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+
+
+def _parse_form(form: Any) -> _ArrayForm:
     if not isinstance(form, list) or len(form) != 3 or not isinstance(form[0], str) or not isinstance(form[2], list):
         raise PartyError("a message describes an array in a form that is not known")
     name, kind, shape = form
     lengths_fit = len(shape) in (1, 2) and all(type(length) is int and 0 <= length <= MOST_BYTES for length in shape)
     if kind not in _TYPES or not lengths_fit:
         raise PartyError("a message holds an array of a type or shape that is not allowed")
-    return name, kind, tuple(shape)
+    return _ArrayForm(name, kind, tuple(shape))
