@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -205,22 +205,30 @@ def _look_up_keys(keys: Ints, lookup_keys: Ints, size: int) -> Ints:
     return np.where(keys[key_places] == lookup_keys, key_places, -1).astype(np.int64)
 
 
+class CommonestValues(NamedTuple):
+    """The commonest value of each group."""
+
+    values: Ints
+    counts: Ints
+    """How many of the group have it."""
+
+
 def find_commonest_values(
     group: npt.NDArray[np.integer[Any]], value: npt.NDArray[np.integer[Any]], groups: int, width: int
-) -> tuple[Ints, Ints]:
+) -> CommonestValues:
     """The most common value in each group and its count, the first of several; 0 in an empty group."""
     keys = group.astype(np.int64, copy=False) * width + value
     if 0 < groups * width <= _DENSE:
         table = np.bincount(keys, minlength=groups * width).reshape(groups, width)
         best = table.argmax(axis=1)
-        return best, table[np.arange(groups), best]
+        return CommonestValues(best, table[np.arange(groups), best])
     keys, counts = np.unique(keys, return_counts=True)
     best, best_counts = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
     # Written in ascending order, so that the last write is the most common value, and among those the first.
     order = np.lexsort((-keys, counts))
     owner = keys[order] // max(width, 1)
     best[owner], best_counts[owner] = keys[order] % max(width, 1), counts[order]
-    return best, best_counts
+    return CommonestValues(best, best_counts)
 
 
 def reaches(part: npt.NDArray[Any], whole: npt.NDArray[Any], share: Fraction) -> Flags:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.errors import PolicyError
-from sfumato.mine.answers.likeliest_shares import choose_row_spacing, weigh_answers
+from sfumato.mine.answers.likeliest_shares import LikelihoodSlope, choose_row_spacing, weigh_answers
 from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel
 
@@ -76,7 +77,14 @@ def _multiply_rows(parts: Sequence[Floats]) -> Floats:
     return product
 
 
-def estimate_unbiased(shares: Floats, channels: Sequence[tuple[float, float]]) -> tuple[Floats, Floats]:
+class UnbiasedMoments(NamedTuple):
+    """The mean over rows of what is unbiased for each combination of values, and that of its square."""
+
+    mean: Floats
+    square: Floats
+
+
+def estimate_unbiased(shares: Floats, channels: Sequence[tuple[float, float]]) -> UnbiasedMoments:
     """The mean over rows of the product of (answer − q) / (p − q) over all columns, and the mean of its square.
 
     `shares` are those of the rows that give each combination; the last place of each axis is any answer.
@@ -88,7 +96,7 @@ def estimate_unbiased(shares: Floats, channels: Sequence[tuple[float, float]]) -
         # Squared, a flag f gives (f − q)² = q² + (1 − 2q) f.
         answer, any_answer = (_cut_axis(square, axis, part) for part in (slice(-1), slice(-1, None)))
         square = (q * q * any_answer + (1 - 2 * q) * answer) / (p - q) ** 2
-    return raw, square
+    return UnbiasedMoments(raw, square)
 
 
 def _cut_axis(table: Floats, axis: int, part: slice) -> Floats:
@@ -111,7 +119,7 @@ class RowAnswers:
         """The number of shares."""
         return prod(self.sizes)
 
-    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> LikelihoodSlope:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         slope, value = np.zeros(self.size), 0.0
         for part in self._split_rows():
@@ -119,7 +127,7 @@ class RowAnswers:
             likely = weights @ shares.ravel()
             value += float(self.counts[part] @ np.log(likely))
             slope += (self.counts[part] / likely) @ weights
-        return slope.reshape(shares.shape), value
+        return LikelihoodSlope(slope.reshape(shares.shape), value)
 
     def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them."""

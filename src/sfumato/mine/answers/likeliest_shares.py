@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,13 @@ def fit_counts(counts: Ints, channel: AnswerChannel) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
+class LikelihoodSlope(NamedTuple):
+    """The log-likelihood of answers at some shares, up to a constant, and its gradient."""
+
+    slope: Floats
+    value: float
+
+
 @dataclass(frozen=True, eq=False)
 class AnswerPairCounts:
     """How often each pair of single answers was given, or each combination of more than two."""
@@ -76,14 +83,14 @@ class AnswerPairCounts:
         """The number of shares."""
         return self.counts.size
 
-    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> LikelihoodSlope:
         """The gradient of the log-likelihood at some shares, and the log-likelihood."""
         likely = self._multiply_channels(shares)
         came = self.counts > 0
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where(came, self.counts / likely, 0.0)
             value = float(np.sum(np.where(came, self.counts * np.log(likely), 0.0)))
-        return self._multiply_channels(weights), value
+        return LikelihoodSlope(self._multiply_channels(weights), value)
 
     def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
@@ -143,13 +150,13 @@ class BitAnswers:
             held_bits += [sums.sum(axis=axis) @ _BYTES for axis in (1, 0)[-word.itemsize :]]
         return np.concatenate(held_bits)[: self.size]
 
-    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> LikelihoodSlope:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         unset_factor, gain = self._weigh_bits()
         likely = self._compute_likelihood(shares)
         weights = self.counts / likely
         slope = unset_factor * weights.sum() + gain * self.sum_set_bits(weights)
-        return slope, float(self.counts @ np.log(likely))
+        return LikelihoodSlope(slope, float(self.counts @ np.log(likely)))
 
     def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
@@ -202,7 +209,7 @@ class PairAnswers:
         """The number of shares."""
         return self.sizes[0] * self.sizes[1]
 
-    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> LikelihoodSlope:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         slope, value = np.zeros(self.sizes), 0.0
         for part in self._split_rows(sum(self.sizes)):
@@ -210,7 +217,7 @@ class PairAnswers:
             likely = np.einsum("ij,ij->i", left @ shares, right)
             value += float(self.counts[part] @ np.log(likely))
             slope += left.T @ (right * (self.counts[part] / likely)[:, None])
-        return slope, value
+        return LikelihoodSlope(slope, value)
 
     def compute_curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
@@ -267,7 +274,7 @@ class Answers(Protocol):
     def size(self) -> int:
         """The number of shares."""
 
-    def compute_gradient(self, shares: Floats) -> tuple[Floats, float]:
+    def compute_gradient(self, shares: Floats) -> LikelihoodSlope:
         """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
 
     def compute_curvature(self, shares: Floats) -> Floats:
@@ -326,11 +333,11 @@ def _try_newton_step(answers: Answers, shares: Floats, slope: Floats, value: flo
 
 
 def _take_squarem_step(
-    pulls: Callable[[Floats], tuple[Floats, float]], shares: Floats, slope: Floats, value: float, total: float
+    pulls: Callable[[Floats], LikelihoodSlope], shares: Floats, slope: Floats, value: float, total: float
 ) -> Floats:
     """One step of SQUAREM: two steps of expectation maximization give direction and length of a third."""
     first_shares = shares * slope / total
-    second_shares = first_shares * pulls(first_shares)[0] / total
+    second_shares = first_shares * pulls(first_shares).slope / total
     went, bend = first_shares - shares, second_shares - 2 * first_shares + shares
     curve = float(np.sum(bend**2))
     if curve <= 1e-300:

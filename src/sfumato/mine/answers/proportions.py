@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -173,6 +173,13 @@ def _fit_column_shares(answer_counts: _AnswerCounts, channel: AnswerChannel, raw
     return fit_likeliest_shares(answer_counts.bits, start / start.sum())
 
 
+class _AnswerRates(NamedTuple):
+    """How often a value is answered by those who have it, and by others."""
+
+    p: float
+    q: float
+
+
 @dataclass(frozen=True, eq=False)
 class _AnswerSide:
     """One of several columns: randomized or unchanged."""
@@ -219,8 +226,8 @@ class _AnswerSide:
         return len(self.categories)
 
     @property
-    def pq(self) -> tuple[float, float]:
-        return (self.channel.p, self.channel.q) if self.channel else (1.0, 0.0)
+    def pq(self) -> _AnswerRates:
+        return _AnswerRates(self.channel.p, self.channel.q) if self.channel else _AnswerRates(1.0, 0.0)
 
 
 def _join_answers(sides: Sequence[_AnswerSide], table: Floats) -> Answers:

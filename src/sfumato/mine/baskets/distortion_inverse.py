@@ -30,6 +30,13 @@ class SupportEstimates(NamedTuple):
     high: Floats
 
 
+class ConfidenceInterval(NamedTuple):
+    """The interval of a rule's confidence."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, eq=False)
 class DistortionInverse:
     """Estimates from counts of what is shown."""
@@ -125,7 +132,7 @@ class DistortionInverse:
 
     def bound_confidence(
         self, whole: Ints, left_mask: list[bool], patterns: Floats, confidence: float
-    ) -> tuple[float, float]:
+    ) -> ConfidenceInterval:
         """The interval of a rule's confidence, by the delta method; `left_mask` flags the items on the left side."""
         length = len(whole)
         whole_values = self.weigh(whole[None, :])[0]
@@ -145,7 +152,7 @@ class DistortionInverse:
         true = 0.0 if self.scope == "population" else max(support, 0.0) * (1 - min(confidence, 1.0))
         error = np.sqrt(max(square - true, 0.0) / self.baskets) / left_support
         reach = self.z * float(error)
-        return min(max(confidence - reach, 0.0), 1.0), min(max(confidence + reach, 0.0), 1.0)
+        return ConfidenceInterval(min(max(confidence - reach, 0.0), 1.0), min(max(confidence + reach, 0.0), 1.0))
 
 
 def split_counts(counts: Floats) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -79,7 +80,7 @@ def estimate_itemsets(
     """
     itemsets = explore_itemsets(release, min_support, max_length, confidence, of)
     rows = list(_list_frequent_rows(itemsets))
-    inner = pl.Int64 if rows and isinstance(rows[0][0][0], int) else pl.String
+    inner = pl.Int64 if rows and isinstance(rows[0].items[0], int) else pl.String
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
         "items": pl.List(inner),
         "support": pl.Float64,
@@ -96,14 +97,25 @@ def estimate_item_supports(release: Release) -> Floats:
     return _estimate_items(baskets, _place_items(baskets, distortion), inverse).estimates.support
 
 
-def _list_frequent_rows(itemsets: ExploredItemsets) -> Iterator[tuple[list[Item], float, float, float]]:
+class _FrequentRow(NamedTuple):
+    """An itemset with the interval of its support."""
+
+    items: list[Item]
+    support: float
+    low: float
+    high: float
+
+
+def _list_frequent_rows(itemsets: ExploredItemsets) -> Iterator[_FrequentRow]:
     """The sets whose estimates reach the threshold; short ones first, then the most frequent."""
     for level in itemsets.levels:
         estimates = level.estimates
         frequent_rows = np.flatnonzero(estimates.support >= itemsets.threshold - 1e-12)
         for row in frequent_rows[np.argsort(-estimates.support[frequent_rows], kind="stable")].tolist():
             items = [itemsets.names[line] for line in level.sets[row].tolist()]
-            yield items, float(estimates.support[row]), float(estimates.low[row]), float(estimates.high[row])
+            yield _FrequentRow(
+                items, float(estimates.support[row]), float(estimates.low[row]), float(estimates.high[row])
+            )
 
 
 def explore_itemsets(

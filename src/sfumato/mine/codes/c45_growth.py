@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,16 @@ def grow_c45(columns: tuple[C45Column, ...], classes: Ints, count: int, min_rows
     return collapse_useless_branches(grower.join_levels())
 
 
+class _LevelRows(NamedTuple):
+    """The rows that go on to the next level."""
+
+    rows: Ints
+    nodes: Ints
+    """The node of each row."""
+    words: Ints
+    """The word that leads to each node."""
+
+
 class _Grower:
     """The levels grown so far."""
 
@@ -39,7 +50,7 @@ class _Grower:
         self.information, self.logs = tabulate_information(len(classes)), tabulate_logs(len(classes))
         self.levels: list[C45Nodes] = []
 
-    def grow_level(self, rows: Ints, node: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:
+    def grow_level(self, rows: Ints, node: Ints, words: Ints) -> _LevelRows:
         """Choose a test for every node of a level; the rows that go on, their nodes, and the words of these."""
         report_progress("growing a tree", len(self.classes) - len(rows), len(self.classes))
         classes = self.classes[rows]
@@ -68,9 +79,7 @@ class _Grower:
             self.logs,
         )
 
-    def _branch(
-        self, rows: Ints, node: Ints, column: Ints, cut: Ints, words: Ints, tally: Ints
-    ) -> tuple[Ints, Ints, Ints]:
+    def _branch(self, rows: Ints, node: Ints, column: Ints, cut: Ints, words: Ints, tally: Ints) -> _LevelRows:
         """Send rows to the children: the sides of a threshold, or one for each word, in order of appearance."""
         branch, missing = np.zeros(len(rows), dtype=np.int64), np.full(len(column), NONE, dtype=np.int64)
         sides = np.tile([-np.inf, np.inf], (len(column), 1))
@@ -97,7 +106,7 @@ class _Grower:
         children = np.bincount(parents, minlength=len(column))
         first = np.where(children > 0, np.cumsum(children) - children, NONE)
         self.levels.append(C45Nodes(column, sides.mean(axis=1), missing, first, children, words, tally))
-        return rows, child, np.where(missing[parents] >= 0, NONE, keys % width)
+        return _LevelRows(rows, child, np.where(missing[parents] >= 0, NONE, keys % width))
 
     def join_levels(self) -> C45Nodes:
         """All levels as one tree."""

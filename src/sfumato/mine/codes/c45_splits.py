@@ -10,6 +10,7 @@ one of the greatest gain ratio is taken, so that codes that fall as values rise 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -167,7 +168,15 @@ def _find_cuts(counts: _CodeCounts, known_tally: Ints, min_rows: int) -> tuple[I
     return low[fit], groups[fit]
 
 
-def choose_tests(columns: tuple[C45Column, ...], nodes: OpenNodes, rows: int) -> tuple[Ints, list[ColumnTests]]:
+class NodeTests(NamedTuple):
+    """The column that each open node asks for, and the tests of all columns."""
+
+    columns: Ints
+    """−1 for a node without a test."""
+    tests: list[ColumnTests]
+
+
+def choose_tests(columns: tuple[C45Column, ...], nodes: OpenNodes, rows: int) -> NodeTests:
     """For each node the column of the greatest gain ratio among those of average gain or more; −1 if there is none."""
     tests = [(evaluate_numbers if column.is_number else evaluate_words)(column, nodes) for column in columns]
     gain, split = np.array([test.gain for test in tests]), np.array([test.split for test in tests])
@@ -176,7 +185,7 @@ def choose_tests(columns: tuple[C45Column, ...], nodes: OpenNodes, rows: int) ->
     allowed_mask = possible & (gain >= (1 - 1e-12) * _average_gains(gain, possible, few)) & (split > 0)
     ratio = np.where(allowed_mask, gain / np.maximum(split, 1), -1.0)
     best = ratio.argmax(axis=0)
-    return np.where(ratio.max(axis=0) >= 0, best, -1), tests
+    return NodeTests(np.where(ratio.max(axis=0) >= 0, best, -1), tests)
 
 
 def _average_gains(gain: Ints, possible: Flags, few: Flags) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -48,7 +48,14 @@ def convert_for_learners(column: pl.Series, source: str) -> Singles:
     return np.asarray(cells)
 
 
-def rank_cells(cells: Singles) -> tuple[Singles, Ints]:
+class RankedCells(NamedTuple):
+    """Distinct values in order, and the index of each cell among them."""
+
+    values: Singles
+    indices: Ints
+
+
+def rank_cells(cells: Singles) -> RankedCells:
     """The distinct values in order, and the index of each cell among them; a missing cell is at `UNKNOWN`."""
     known_mask = ~np.isnan(cells)
     if known_mask.all():
@@ -56,18 +63,18 @@ def rank_cells(cells: Singles) -> tuple[Singles, Ints]:
     values, ranks = _rank_known_cells(cells[known_mask])
     places = np.full(len(cells), UNKNOWN, dtype=np.int64)
     places[known_mask] = ranks
-    return values, places
+    return RankedCells(values, places)
 
 
-def _rank_known_cells(cells: Singles) -> tuple[Singles, Ints]:
+def _rank_known_cells(cells: Singles) -> RankedCells:
     if _is_narrow(cells, len(cells)):
         low = cells.min()
         steps = (cells - low).astype(np.int64)
         present = np.bincount(steps) > 0
         numbers = np.cumsum(present) - 1
-        return np.flatnonzero(present).astype(np.float32) + low, numbers[steps]
+        return RankedCells(np.flatnonzero(present).astype(np.float32) + low, numbers[steps])
     values, places = np.unique(cells, return_inverse=True)
-    return values, places.astype(np.int64)
+    return RankedCells(values, places.astype(np.int64))
 
 
 def look_up_cells(cells: Singles, values: Singles) -> Ints:
@@ -111,7 +118,14 @@ def flag_indistinct_values(values: Singles) -> Flags:
     return np.asarray(values[1:] <= values[:-1] + TOO_CLOSE)
 
 
-def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, Ints]:
+class ClassRanges(NamedTuple):
+    """The smallest and the largest class of each value."""
+
+    low: Ints
+    high: Ints
+
+
+def find_class_ranges(places: Ints, classes: Ints, values: int) -> ClassRanges:
     """The smallest and the largest class among the rows of each value; for a value without rows, 1 and 0.
 
     Classes are numbered from 0; rows at `UNKNOWN` are skipped.
@@ -122,7 +136,7 @@ def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, I
     np.minimum.at(low, rows, mine)
     np.maximum.at(high, rows, mine)
     empty = high < 0
-    return np.where(empty, 1, low), np.where(empty, 0, high)
+    return ClassRanges(np.where(empty, 1, low), np.where(empty, 0, high))
 
 
 def map_in_threads(work: Callable[[_Given], _Made], tasks: Iterable[_Given]) -> list[_Made]:

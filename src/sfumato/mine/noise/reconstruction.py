@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import narwhals as nw
 import numpy as np
@@ -248,9 +248,17 @@ def _compute_bin_middles(edges: Floats) -> Floats:
     return np.asarray((edges[:-1] + edges[1:]) / 2)
 
 
+class _NoisySeries(NamedTuple):
+    """Noisy values, and what is known about them."""
+
+    values: pl.Series
+    noise: Any
+    true_range: tuple[float, float] | None
+
+
 def _read_noisy_values(
     values: Any, noise: Any, column: str | None, true_range: tuple[float, float] | None
-) -> tuple[pl.Series, Any, tuple[float, float] | None]:
+) -> _NoisySeries:
     """The noisy values, the noise, and the range of true values if it is known."""
     if isinstance(values, Release):
         names = list_noisy_columns(values)
@@ -261,13 +269,13 @@ def _read_noisy_values(
         true_range = true_range or (
             tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None
         )
-        return _select_series(values.data.frame, name), parsed_noise, true_range
+        return _NoisySeries(_select_series(values.data.frame, name), parsed_noise, true_range)
     if noise is None:
         raise PolicyError('give the noise: noise = ("gaussian", 2.5), {"alpha": 10} …')
     if isinstance(values, Table | Mapping) or hasattr(values, "columns"):
         table = values if isinstance(values, Table) else Table.of(values)
-        return _select_series(table.frame, column), parse_noise(noise), true_range
-    return _make_series(values), parse_noise(noise), true_range
+        return _NoisySeries(_select_series(table.frame, column), parse_noise(noise), true_range)
+    return _NoisySeries(_make_series(values), parse_noise(noise), true_range)
 
 
 def _select_series(frame: pl.DataFrame, column: str | None) -> pl.Series:

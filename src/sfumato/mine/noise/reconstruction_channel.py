@@ -9,7 +9,7 @@ noise uses Gauss quadrature.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,15 @@ def compute_even_shares(edges: Floats) -> Floats:
     return np.asarray(np.diff(edges) / (edges[-1] - edges[0]))
 
 
-def refine_edges(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
+class FineEdges(NamedTuple):
+    """Edges of parts of bins."""
+
+    edges: Floats
+    starts: Ints
+    """The first part of each bin."""
+
+
+def refine_edges(edges: Floats, noise: Any) -> FineEdges:
     """Edges with each bin cut into equal parts, so that there are about fifty in total, and the first part of each bin.
 
     Values are assumed to be uniform within a bin. In wide bins they are not, and the estimate would suffer. Intervals
@@ -103,7 +111,7 @@ def refine_edges(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
     """
     parts = -(-FINE // (len(edges) - 1))
     if parts < 2 or getattr(noise, "kind", "") == "discretize":
-        return edges, np.arange(len(edges) - 1, dtype=np.int64)
+        return FineEdges(edges, np.arange(len(edges) - 1, dtype=np.int64))
     cuts, step = [], _get_step(noise)
     ends = edges
     if step:  # between whole numbers
@@ -112,7 +120,7 @@ def refine_edges(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
         inner = np.linspace(low, high, parts + 1)[:-1]
         cuts.append(np.unique((np.floor(inner / step + 0.5 + 1e-9) - 0.5) * step) if step else inner)
     starts = np.cumsum([0, *(len(part) for part in cuts[:-1])])
-    return np.append(np.concatenate(cuts), ends[-1]), starts.astype(np.int64)
+    return FineEdges(np.append(np.concatenate(cuts), ends[-1]), starts.astype(np.int64))
 
 
 def build_noisy_edges(noise: Any, true_edges: Floats) -> Floats:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -109,14 +109,21 @@ class StepRisk:
         return float(_PARAMETER * fitted_shares.sum() + _ERROR * error**4)
 
 
-def merge_true_bins(channel: Floats, start: Floats) -> tuple[Floats, Floats]:
+class WideBins(NamedTuple):
+    """A channel from few wide bins, and the share of each."""
+
+    channel: Floats
+    shares: Floats
+
+
+def merge_true_bins(channel: Floats, start: Floats) -> WideBins:
     """Neighbouring true bins, merged until there are a few hundred: the risk of steps hardly changes."""
     bins = len(start)
     if bins <= _COARSE:
-        return channel, start
+        return WideBins(channel, start)
     firsts = np.arange(0, bins, -(-bins // _COARSE))
     wide = np.add.reduceat(start, firsts)
-    return np.add.reduceat(channel * start, firsts, axis=1) / wide, wide
+    return WideBins(np.add.reduceat(channel * start, firsts, axis=1) / wide, wide)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +169,7 @@ def run_em(
     start_shares = choose_start(start, channel.shape[1])
     if stop == "chi2" and len(start_shares) > _COARSE:
         few = merge_true_bins(channel, start_shares)
-        coarse_estimate = run_em(counts, few[0], few[1], stop, level=level, most=most)
+        coarse_estimate = run_em(counts, few.channel, few.shares, stop, level=level, most=most)
         estimate = run_em(counts, channel, start_shares, coarse_estimate.iterations)
         return EmEstimate(estimate.probabilities, coarse_estimate.iterations, coarse_estimate.stop_reason)
     filled_mask = counts > 0

@@ -12,7 +12,7 @@ without assuming smoothness, these cannot be distinguished.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,13 @@ _WORK = 5e10
 """The most multiplications that intervals may take: some seconds."""
 
 
+class ShareBounds(NamedTuple):
+    """Between which two shares each bin lies."""
+
+    low: Floats
+    high: Floats
+
+
 def compute_intervals(
     kind: Intervals,
     em_estimate: EmEstimate,
@@ -37,7 +44,7 @@ def compute_intervals(
     bins: tuple[Floats, Ints],
     confidence: float,
     randomness: Randomness | None,
-) -> tuple[Floats, Floats]:
+) -> ShareBounds:
     """The lower and the upper ends; NaN for `none`, and if resampling would take minutes: thousands of bins under much
     noise, which cannot be distinguished. The estimate always lies within.
 
@@ -49,15 +56,15 @@ def compute_intervals(
     if not 0 < confidence < 1:
         raise PolicyError(f"confidence must lie between 0 and 1, not {confidence:g}")
     if kind == "none":
-        return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
+        return ShareBounds(np.full(len(starts), np.nan), np.full(len(starts), np.nan))
     if kind == "strict":
         low, high = _bound_bins_strictly(counts, channel, starts, confidence)
     else:
         chance = (randomness or Randomness.seeded(0)).generator()
         low, high = _bootstrap_intervals(em_estimate, counts, channel, start_shares, starts, confidence, chance)
     estimate = np.add.reduceat(em_estimate.probabilities, starts)
-    ends = np.minimum(low, estimate), np.maximum(high, estimate)
-    return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
+    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
+    return ShareBounds(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0))
 
 
 def _choose_affordable_draws(em_estimate: EmEstimate, cells: int) -> tuple[int, int] | None:
@@ -67,7 +74,7 @@ def _choose_affordable_draws(em_estimate: EmEstimate, cells: int) -> tuple[int, 
     return next(((times, steps) for times, steps in ways if 4.0 * cells * times * steps <= _WORK), None)
 
 
-def _bound_bins_strictly(counts: Ints, channel: Floats, starts: Ints, confidence: float) -> tuple[Floats, Floats]:
+def _bound_bins_strictly(counts: Ints, channel: Floats, starts: Ints, confidence: float) -> ShareBounds:
     """The smallest and largest probability of each bin, over all distributions within the band."""
     rows, low, high = _build_band(counts, channel, confidence)
     stretch = _measure_band_stretch(rows, low, high)
@@ -79,10 +86,18 @@ def _bound_bins_strictly(counts: Ints, channel: Floats, starts: Ints, confidence
             goal = np.zeros(channel.shape[1])
             goal[begin:end] = sign
             ends[side, index] = sign * _minimize_in_band(goal, rows, middle - half, middle + half)
-    return ends[0], ends[1]
+    return ShareBounds(ends[0], ends[1])
 
 
-def _build_band(counts: Ints, channel: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
+class _ShareBand(NamedTuple):
+    """Sums of predicted shares, and their bounds."""
+
+    rows: Floats
+    low: Floats
+    high: Floats
+
+
+def _build_band(counts: Ints, channel: Floats, confidence: float) -> _ShareBand:
     """Sums of predicted shares, and their bounds: running sums by the bound of Dvoretzky, Kiefer, Wolfowitz and
     Massart, groups of noisy bins by exact binomial intervals; each with half of the error probability.
     """
@@ -98,7 +113,7 @@ def _build_band(counts: Ints, channel: Floats, confidence: float) -> tuple[Float
     high = np.where(
         group_counts < count, betaincinv(group_counts + 1, np.maximum(count - group_counts, 1), 1 - tail_share), 1.0
     )
-    return (
+    return _ShareBand(
         np.concatenate([running, cells]),
         np.concatenate([share - far, low]),
         np.concatenate([share + far, high]),
@@ -137,11 +152,11 @@ def _bootstrap_intervals(
     starts: Ints,
     confidence: float,
     chance: np.random.Generator,
-) -> tuple[Floats, Floats]:
+) -> ShareBounds:
     """Draw noisy histograms, reconstruct each in as many steps as their source, and measure their deviation from it."""
     work = _choose_affordable_draws(em_estimate, channel.size)
     if work is None:
-        return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
+        return ShareBounds(np.full(len(starts), np.nan), np.full(len(starts), np.nan))
     times, steps = work
     source = _step_estimates((counts / counts.sum())[:, None], channel, start_shares, steps)[:, 0]
     expected_shares = channel @ source
@@ -152,7 +167,9 @@ def _bootstrap_intervals(
     source = np.add.reduceat(source, starts)
     low_deviation, high_deviation = np.quantile(deviations, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
     # In both directions: resampled estimates lie around their source as it does around the truth, or the reverse.
-    return source + np.minimum(low_deviation, -high_deviation), source + np.maximum(high_deviation, -low_deviation)
+    return ShareBounds(
+        source + np.minimum(low_deviation, -high_deviation), source + np.maximum(high_deviation, -low_deviation)
+    )
 
 
 def _step_estimates(shares: Floats, channel: Floats, start_shares: Floats, steps: int) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,13 @@ ROWS_PER_INTERVAL, FEWEST, MOST = 100, 10, 100
 
 RARE = 20
 """Words in fewer rows are not distinguished: their order would leak the class of the rows they came from."""
+
+
+class SplitWords(NamedTuple):
+    """How a rule writes that a value is below a threshold, and that it is not."""
+
+    low: str
+    high: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +64,16 @@ class TreeColumn:
             raise DataError(f'{infinite} values of "{self.name}" are infinite; make them missing')
         return numbers
 
-    def test(self, threshold: float) -> tuple[str, str]:
+    def test(self, threshold: float) -> SplitWords:
         """How a rule writes that a value is below a threshold, and that it is not."""
         if self.categories is not None:
             last = int(np.floor(threshold)) + 1
-            return (
+            return SplitWords(
                 f"{self.name} in {_format_word_set(self.categories[:last])}",
                 f"{self.name} in {_format_word_set(self.categories[last:])}",
             )
         threshold_text = _format_day(threshold) if self.is_date else f"{threshold:.6g}"
-        return f"{self.name} <= {threshold_text}", f"{self.name} > {threshold_text}"
+        return SplitWords(f"{self.name} <= {threshold_text}", f"{self.name} > {threshold_text}")
 
 
 def _format_word_set(words: tuple[str, ...]) -> str:

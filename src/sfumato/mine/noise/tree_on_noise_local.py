@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,6 +94,14 @@ class _PendingNode:
     held_part: _NodeRows
 
 
+class LocalTree(NamedTuple):
+    """A tree, and how many held-out rows pass each node."""
+
+    nodes: TreeNodes
+    held_tally: Ints
+    """Nodes × classes."""
+
+
 @dataclass(frozen=True, eq=False)
 class LocalGrower:
     """The inputs of growing a tree."""
@@ -105,7 +114,7 @@ class LocalGrower:
     max_depth: int | None
     reconstruct_from: int = RECONSTRUCT_FROM
 
-    def grow(self, grow: Ints, held_rows: Ints) -> tuple[TreeNodes, Ints]:
+    def grow(self, grow: Ints, held_rows: Ints) -> LocalTree:
         """A tree on some rows, and how many of the held-out ones pass each node (nodes × classes)."""
         tests: list[tuple[int, float, bool]] = []
         children: list[list[int]] = []
@@ -131,7 +140,7 @@ class LocalGrower:
         feature, threshold, missing = (np.array(part) for part in zip(*tests, strict=True))
         sides = np.array(children, dtype=np.int64)
         nodes = TreeNodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
-        return nodes, np.array(held_tallies)
+        return LocalTree(nodes, np.array(held_tallies))
 
     def _tally(self, rows: Ints) -> Ints:
         return np.bincount(self.classes[rows], minlength=self.count).astype(np.int64)

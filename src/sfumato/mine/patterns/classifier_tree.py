@@ -6,11 +6,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sfumato.mine.patterns.rule_classifier import NOT, name_class
 from sfumato.rules import Rules
 
 Conditions = frozenset[str]
+
+
+class LeafPath(NamedTuple):
+    """A leaf with the conditions that lead to it."""
+
+    conditions: tuple[str, ...]
+    leaf: TreeNode
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,11 @@ class TreeNode:
         """The class that the rules say: the commonest."""
         return max(sorted(self.counts), key=lambda name: self.counts[name])
 
-    def list_leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
+    def list_leaves(self, path: tuple[str, ...] = ()) -> Iterator[LeafPath]:
         """Each leaf with the conditions that lead to it."""
         node_path = (*path, self.condition) if self.condition else path
         if not self.children:
-            yield node_path, self
+            yield LeafPath(node_path, self)
         for child in self.children:
             yield from child.list_leaves(node_path)
 

@@ -102,7 +102,7 @@ def _count_right(tree: TreeNode) -> int:
 
 
 def _show_tree(tree: TreeNode) -> ReportFigure:
-    leaves = sorted(tree.list_leaves(), key=lambda pair: -pair[1].people)
+    leaves = sorted(tree.list_leaves(), key=lambda path: -path.leaf.people)
     rows = tuple(
         (
             wording.shorten_label(" and ".join(path) or "everybody", 200),
