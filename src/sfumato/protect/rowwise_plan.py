@@ -15,6 +15,7 @@ from sfumato.change import Change
 from sfumato.details import Details
 from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.stored_table import StoredTable
+from sfumato.protect.stored_plan import NumberedRows
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
 
@@ -39,9 +40,9 @@ class RowwisePlan(ABC):
         """The same of rows in which repeated texts may be numbers."""
         return self.publish(spell_coded_columns(rows), first)
 
-    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> NumberedRows:
         """The published rows, which are all of them."""
-        return self.publish_coded(rows, first), pl.Series("row", np.arange(rows.height))
+        return NumberedRows(self.publish_coded(rows, first), pl.Series("row", np.arange(rows.height)))
 
     @property
     def leaves_rows_out(self) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import polars as pl
 
@@ -24,6 +24,13 @@ from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Table
+
+
+class NumberedRows(NamedTuple):
+    """Published rows, and which of the given ones they are, counted from 0."""
+
+    frame: pl.DataFrame
+    row_numbers: pl.Series
 
 
 class StoredPlan(Protocol):
@@ -67,7 +74,7 @@ class StoredPlan(Protocol):
     def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The same of rows in which repeated texts may be numbers (`engine.coded_columns`), and so may be published."""
 
-    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> NumberedRows:
         """The published rows, and which of the given ones they are, counted from 0."""
 
 

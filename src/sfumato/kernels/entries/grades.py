@@ -16,6 +16,8 @@ from sfumato.arrays import ByteGrid, CodeGrid, Codes, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
 PUBLIC, PRIVATE, BLANKED = 0, 1, 2
+INVALIDATED, MARGINALIZED, EXAMPLE = 0, 1, 2
+"""Why an entry is blanked: how many rules lose a public row with y, how many a hidden row, and one of them."""
 PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
 """A rule's record: |pub|, pub with y, |hid|, hid with y; its index among the open rules (−1 if not open);
 the predicted item and its column; its antecedent. Stored together, because they are read together."""
@@ -184,7 +186,7 @@ def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-unty
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
-    why[0], why[1], why[2] = 0, 0, -1
+    why[INVALIDATED], why[MARGINALIZED], why[EXAMPLE] = 0, 0, -1
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         if open_of[antecedent] == 0:
@@ -200,8 +202,8 @@ def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-unty
                 continue
             state = states[row, foretold]
             if state == PRIVATE or (state == PUBLIC and codes[row, foretold] == rules[rule, TARGET]):
-                why[0 if state == PUBLIC else 1] += 1
-                why[2] = rule if why[2] < 0 else why[2]
+                why[INVALIDATED if state == PUBLIC else MARGINALIZED] += 1
+                why[EXAMPLE] = rule if why[EXAMPLE] < 0 else why[EXAMPLE]
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")

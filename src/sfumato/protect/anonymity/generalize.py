@@ -344,7 +344,7 @@ def minimal_nodes(
     usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(tuple(models))
     grouping = judge.build_grouping(usable)
-    return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
+    return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows)).nodes
 
 
 def compute_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:

@@ -56,7 +56,7 @@ def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:
     if _are_only_k(judge) and prod(len(hierarchy.rows) + 1 for hierarchy in grouping.hierarchies) < 1 << 62:
         of_distinct = _peel_nodes(grouping, judge, nodes)
         return borrow_company(grouping, judge, RecodedRows(nodes, of_distinct[grouping.distinct_of_row]))
-    of_distinct = _walk_nodes(grouping, judge, nodes, np.ones(len(grouping.list_distinct()[1]), dtype=np.bool_))
+    of_distinct = _walk_nodes(grouping, judge, nodes, np.ones(len(grouping.list_distinct().weights), dtype=np.bool_))
     return RecodedRows(nodes, of_distinct[grouping.distinct_of_row])
 
 
@@ -118,7 +118,7 @@ def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, global_rows: R
     if not (global_rows.node_of_row < 0).any():
         return global_rows
     nodes = _order_nodes_by_cost(grouping)
-    row_mask = np.zeros(len(grouping.list_distinct()[1]), dtype=np.bool_)
+    row_mask = np.zeros(len(grouping.list_distinct().weights), dtype=np.bool_)
     row_mask[grouping.distinct_of_row] = global_rows.node_of_row < 0
     new_nodes = _walk_nodes(grouping, judge, nodes, row_mask)[grouping.distinct_of_row]
     node_of_row = np.where(new_nodes >= 0, new_nodes + 1, global_rows.node_of_row).astype(np.int32)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,9 +15,15 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.table import Missing, Table
 
 
-def select_participants(
-    table: Table, columns: Sequence[str] | None = None, overlapping: bool = False
-) -> tuple[Table, Ints]:
+class Participants(NamedTuple):
+    """The rows that take part."""
+
+    table: Table
+    rows: Ints
+    """Their numbers in the whole table."""
+
+
+def select_participants(table: Table, columns: Sequence[str] | None = None, overlapping: bool = False) -> Participants:
     """The rows that take part, and their row numbers; without those with a missing cell if missing means "drop".
 
     `columns` are used instead of the quasi-identifying ones; `overlapping` means that the method can count missing
@@ -31,10 +38,10 @@ def select_participants(
         _refuse_stars(table, name)
     rows = np.arange(len(table), dtype=np.int64)
     if not any(table.frame[name].null_count() for name in names):
-        return table, rows
+        return Participants(table, rows)
     missing_mask = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
     if table.missing is Missing.OWN_VALUE or (overlapping and table.missing is not Missing.DROP):
-        return table, rows
+        return Participants(table, rows)
     if table.missing is not Missing.DROP:
         raise PolicyError(
             f"{table.source}: {int(missing_mask.sum())} rows have a missing cell, and this method does not support "
@@ -42,7 +49,7 @@ def select_participants(
         )
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
+    return Participants(table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask])
 
 
 def _refuse_stars(table: Table, name: str) -> None:

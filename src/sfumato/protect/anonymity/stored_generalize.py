@@ -33,6 +33,7 @@ from sfumato.protect.anonymity.search.metrics import compute_loss
 from sfumato.protect.anonymity.search.node_classes import Levels
 from sfumato.protect.anonymity.search.stored_grouping import group_stored_rows
 from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
+from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
@@ -77,17 +78,17 @@ class GeneralizationPlan:
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """What is published of some rows, in their order; wherever they are."""
-        return self.publish_numbered(rows)[0]
+        return self.publish_numbered(rows).frame
 
     def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The same with generalized columns as numbers (`engine.coded_columns`)."""
-        return self._publish_rows(rows, is_coded=True)[0]
+        return self._publish_rows(rows, is_coded=True).frame
 
-    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> NumberedRows:
         """The published rows, and which of the given ones they are."""
         return self._publish_rows(rows, is_coded=False)
 
-    def _publish_rows(self, rows: pl.DataFrame, *, is_coded: bool) -> tuple[pl.DataFrame, pl.Series]:
+    def _publish_rows(self, rows: pl.DataFrame, *, is_coded: bool) -> NumberedRows:
         publish = _publish_coded_labels if is_coded else Hierarchy.publish
         names = self.table.quasi_identifying
         row_numbers = pl.Series("row", np.arange(rows.height))
@@ -107,9 +108,9 @@ class GeneralizationPlan:
             if level or starred_mask is not None
         )
         if not drops:
-            return frame, row_numbers
+            return NumberedRows(frame, row_numbers)
         kept_mask = pl.Series(~suppressed_mask)
-        return frame.filter(kept_mask), row_numbers.filter(kept_mask)
+        return NumberedRows(frame.filter(kept_mask), row_numbers.filter(kept_mask))
 
     def _flag_suppressed(self, codes: list[Codes]) -> Flags:
         """Join the suppressed classes back to rows."""
@@ -210,7 +211,7 @@ def _choose_hidden_columns(
     """As in memory, from counts."""
     if method.suppressed_rows == "drop" or not suppressed_mask.any():
         return None
-    weights, population = grouping.list_distinct()[1], judge.choose_population(table.outline)
+    weights, population = grouping.list_distinct().weights, judge.choose_population(table.outline)
     is_accepted = judge.accepts_counted(suppressed_mask, weights, grouping.sensitive, population)
     if method.suppressed_rows == "star" and is_accepted:
         return None
@@ -219,7 +220,7 @@ def _choose_hidden_columns(
 
 def _list_refused_classes(grouping: Grouping, levels: Levels, suppressed_mask: Flags) -> pl.DataFrame:
     """The groups of the suppressed combinations, each class once."""
-    codes = grouping.list_distinct()[0][:, suppressed_mask]
+    codes = grouping.list_distinct().codes[:, suppressed_mask]
     parts = zip(grouping.names, grouping.hierarchies, levels, codes, strict=True)
     return pl.DataFrame(
         {name: h.group_leaves(level).group_of_leaf[leaves] for name, h, level, leaves in parts}

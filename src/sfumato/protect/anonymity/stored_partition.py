@@ -40,6 +40,7 @@ from sfumato.protect.anonymity.parts.partition_lines import (
     find_first_rows,
     index_distinct_rows,
 )
+from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
@@ -124,13 +125,13 @@ class PartitionPlan:
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """What is published of some rows, in their order; `first` is the number of the first of them in the table."""
-        return self.publish_numbered(rows, first)[0]
+        return self.publish_numbered(rows, first).frame
 
     def publish_coded(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """The same of rows in which repeated texts may be numbers."""
         return self.publish(rows, first)
 
-    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> tuple[pl.DataFrame, pl.Series]:
+    def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> NumberedRows:
         """The published rows, and which of the given ones they are; repeated texts may be numbers."""
         rows = spell_coded_columns(rows)
         row_indices = self.census.select_rows(rows)
@@ -141,7 +142,9 @@ class PartitionPlan:
             positions = np.minimum(np.searchsorted(self.lone_rows, row_indices + first), len(self.lone_rows) - 1)
             lines = np.where(self.lone_rows[positions] == row_indices + first, self.lone_lines[positions], lines)
         frame = rows.drop(self.table.outline.identifying, strict=False)
-        return self.parts.recode(frame, self.table.quasi_identifying, lines), pl.Series("row", row_indices)
+        return NumberedRows(
+            self.parts.recode(frame, self.table.quasi_identifying, lines), pl.Series("row", row_indices)
+        )
 
 
 def explain_unstored(method: Partition) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.protect.baskets.basket_columns import BasketDraft
 from sfumato.protect.baskets.exact_hiding import ExactHidingPlan, find_best_plan
-from sfumato.protect.baskets.hiding_variables import CriticalBaskets
+from sfumato.protect.baskets.hiding_variables import CriticalBaskets, ItemRemoval
 from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk, find_itemsets_at_risk
 from sfumato.protect.baskets.joint_hiding import hide_jointly
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
@@ -89,4 +89,5 @@ def _plan_quickly(
     for number, items in enumerate(at_risk.columns):
         hit = at_risk.held_mask[number] & out[sorted(items)].any(axis=0)
         lost_count += int(at_risk.times[number]) if int(hit.sum()) > at_risk.spare[number] else 0
-    return ExactHidingPlan(tuple(zip(rows.tolist(), columns.tolist(), strict=True)), lost_count, 0, len(rows), 0)
+    removals = tuple(ItemRemoval(*pair) for pair in zip(rows.tolist(), columns.tolist(), strict=True))
+    return ExactHidingPlan(removals, lost_count, 0, len(rows), 0)

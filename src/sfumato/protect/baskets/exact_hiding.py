@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.protect.baskets.hiding_variables import CriticalBaskets, HidingVariables, build_variables, list_removals
+from sfumato.protect.baskets.hiding_variables import (
+    CriticalBaskets,
+    HidingVariables,
+    ItemRemoval,
+    build_variables,
+    list_removals,
+)
 from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk
 from sfumato.protect.baskets.secret_rules import HidingThresholds
 from sfumato.protect.integer_program import IntegerProgram, solve_program
@@ -29,7 +36,7 @@ FIRST_WHILE, SECOND_WHILE = 0.1, 0.6
 class ExactHidingPlan:
     """What to remove, and how good that is."""
 
-    removals: tuple[tuple[int, int], ...]
+    removals: tuple[ItemRemoval, ...]
     """(basket, column)."""
     lost_count: int
     lost_bound: int
@@ -51,6 +58,20 @@ class ExactHidingPlan:
         return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
 
 
+class _ReadyProgram(NamedTuple):
+    """A program that is small enough to be solved, and its decisions."""
+
+    variables: HidingVariables
+    program: IntegerProgram
+
+
+class _PlanCosts(NamedTuple):
+    """What plans are judged by: the itemsets that they lose, and their changes."""
+
+    losses: Floats
+    changes: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class _HidingTask:
     """The requirements of a plan, and the deadline."""
@@ -65,18 +86,18 @@ class _HidingTask:
         """Seconds."""
         return self.end - time.monotonic()
 
-    def build_program(self, most_lost: int) -> tuple[HidingVariables, IntegerProgram] | None:
+    def build_program(self, most_lost: int) -> _ReadyProgram | None:
         """The program of all plans that lose at most this many itemsets; None if it is too large."""
         variables = build_variables(self.critical, self.at_risk, self.victims, self.end, most_lost)
         if variables is None or variables.entries > MOST_ENTRIES:
             return None
-        return variables, _build_hiding_program(variables, self.critical, self.thresholds, self.at_risk)
+        return _ReadyProgram(variables, _build_hiding_program(variables, self.critical, self.thresholds, self.at_risk))
 
-    def build_costs(self, variables: HidingVariables) -> tuple[Floats, Floats]:
+    def build_costs(self, variables: HidingVariables) -> _PlanCosts:
         """The losses and the changes of plans."""
         rest = np.zeros(len(self.critical.rules))
         losses = np.concatenate([np.zeros(len(variables.cost)), self.at_risk.times, rest])
-        return losses, np.concatenate([variables.cost, np.zeros(len(self.at_risk)), rest])
+        return _PlanCosts(losses, np.concatenate([variables.cost, np.zeros(len(self.at_risk)), rest]))
 
 
 def find_best_plan(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -54,6 +54,13 @@ _IN_TURN: Mapping[str, Step] = {
     "isolated": lower_where_safe,
     "block": lower_right,
 }
+
+
+class SecretSets(NamedTuple):
+    """Everything to hide."""
+
+    rules: tuple[NamedRule, ...]
+    itemsets: tuple[Items, ...]
 
 
 class HideRules(Method):
@@ -176,16 +183,16 @@ class HideRules(Method):
         least = compute_least_count(self.min_support, rows)
         return HidingThresholds(least, parse_exact_confidence(self.min_confidence or 1.0))
 
-    def list_secrets(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
+    def list_secrets(self) -> SecretSets:
         """Everything to hide, including the file's."""
         if self.file is None:
-            return self.rules, self.itemsets
+            return SecretSets(self.rules, self.itemsets)
         rule_file = read_rule_file(self.file)
         if rule_file.rules and self.min_confidence is None:
             raise PolicyError(
                 f"{self.file}: {len(rule_file.rules)} lines are rules, which need a confidence: give min_confidence"
             )
-        return (*self.rules, *rule_file.rules), (*self.itemsets, *rule_file.itemsets)
+        return SecretSets((*self.rules, *rule_file.rules), (*self.itemsets, *rule_file.itemsets))
 
     def hide(self, draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds) -> dict[str, Any]:
         """Change the draft until none of the rules shows; return a summary of the work."""

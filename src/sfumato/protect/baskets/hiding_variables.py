@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -88,6 +88,13 @@ class CriticalBaskets:
         return most
 
 
+class VariableHits(NamedTuple):
+    """Rules or itemsets, and the variable that hits each."""
+
+    lines: Ints
+    variables: Ints
+
+
 @dataclass(eq=False)
 class HidingVariables:
     """Decisions, numbered in order of creation."""
@@ -102,8 +109,8 @@ class HidingVariables:
     """Equal critical baskets, as indices."""
     sharing: list[list[int]] = field(default_factory=list)
     """Variables of which a basket of the group can follow at most one; empty if it can follow all."""
-    hits: dict[Kind, list[tuple[Ints, Ints]]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
-    """(rules or itemsets, variables): each time the decision is made, a basket stops holding it."""
+    hits: dict[Kind, list[VariableHits]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
+    """What each decision hits: each time it is made, a basket stops holding it."""
     any_of: list[tuple[int, tuple[int, ...], bool]] = field(default_factory=list)
     """(helper, variables, upward): the helper is at most 1 if any of them is (not upward), or at least 1 (upward)."""
 
@@ -121,8 +128,8 @@ class HidingVariables:
     def list_hitting_variables(self, kind: Kind, lines: int) -> list[Ints]:
         """For each rule or itemset, the variables that hit it."""
         pairs = self.hits[kind]
-        line = np.concatenate([pair[0] for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
-        variable = np.concatenate([pair[1] for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
+        line = np.concatenate([pair.lines for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
+        variable = np.concatenate([pair.variables for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
         order = np.argsort(line, kind="stable")
         return np.split(variable[order], np.cumsum(np.bincount(line, minlength=lines))[:-1]) if lines else []
 
@@ -251,7 +258,7 @@ def _add_set_variables(variables: HidingVariables, sides: _HitSides, members: In
         variables.takes[number] = (len(variables.groups), choice)
         for kind, held_mask in sides.held_masks.items():
             lines = np.flatnonzero(held_mask[members[0]] & sides.flag_hit(kind, choice))
-            variables.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
+            variables.hits[kind].append(VariableHits(lines, np.full(len(lines), number, dtype=np.int64)))
     variables.groups.append(members)
     variables.sharing.append(numbers)
 
@@ -296,19 +303,26 @@ def _add_item_variables(variables: HidingVariables, sides: _HitSides, basket: in
                 if len(part_numbers) > 1:
                     variables.any_of.append((helper[key], part_numbers, kind != "whole"))
             hit.append(helper[key])
-        variables.hits[kind].append((lines, np.array(hit, dtype=np.int64)[distinct_indices.reshape(-1)]))
+        variables.hits[kind].append(VariableHits(lines, np.array(hit, dtype=np.int64)[distinct_indices.reshape(-1)]))
     variables.groups.append(np.array([basket], dtype=np.int64))
     variables.sharing.append([])
 
 
-def list_removals(variables: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[tuple[int, int], ...]:
+class ItemRemoval(NamedTuple):
+    """An item that is removed from a basket."""
+
+    row: int
+    column: int
+
+
+def list_removals(variables: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[ItemRemoval, ...]:
     """The (basket, column) pairs that decisions remove; of equal baskets the first ones."""
     used = [0] * len(variables.groups)
-    removals: list[tuple[int, int]] = []
+    removals: list[ItemRemoval] = []
     for number, (group, choice) in variables.takes.items():
         many = round(float(values[number]))
         places = variables.groups[group][used[group] : used[group] + many]
         if variables.sharing[group]:
             used[group] += many
-        removals += [(row, column) for row in critical.rows[places].tolist() for column in choice]
+        removals += [ItemRemoval(row, column) for row in critical.rows[places].tolist() for column in choice]
     return tuple(sorted(removals))

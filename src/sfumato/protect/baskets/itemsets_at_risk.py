@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def find_itemsets_at_risk(
     candidates = _list_touched_itemsets(itemsets, draft, rules, least + int(most.sum()))
     bits = BasketCounter.of(_select_critical_baskets(draft.data, rows), np.unique(itemsets.codes).astype(np.int64))
     served_rules = _ServedRules(rules, wholes, most)
-    alike: Counter[tuple[frozenset[int], bytes, int, int]] = Counter()
+    alike: Counter[_AlikeItemsets] = Counter()
     for columns, places, support in _report_candidates(candidates):
         basket_bits, limit = served_rules.of(columns)
         if (spare := support - least) >= limit:
@@ -77,22 +78,37 @@ def find_itemsets_at_risk(
         held_bits = bits.flag_holding(places) & basket_bits
         many = min(limit, int(np.bitwise_count(held_bits).sum()))
         if many > spare:
-            alike[columns, held_bits.tobytes(), spare, many] += 1
-    keys = list(alike)
-    held_rows = [_unpack_flag_words(key[1], len(rows)) for key in keys]
+            alike[_AlikeItemsets(columns, held_bits.tobytes(), spare, many)] += 1
+    kinds = list(alike)
+    held_rows = [_unpack_flag_words(kind.held_bytes, len(rows)) for kind in kinds]
     return ItemsetsAtRisk(
-        tuple(key[0] for key in keys),
-        np.array(held_rows, dtype=np.bool_).reshape(len(keys), len(rows)),
-        np.array([key[2] for key in keys], dtype=np.int64),
-        np.array([key[3] for key in keys], dtype=np.int64),
-        np.array([alike[key] for key in keys], dtype=np.int64),
+        tuple(kind.columns for kind in kinds),
+        np.array(held_rows, dtype=np.bool_).reshape(len(kinds), len(rows)),
+        np.array([kind.spare for kind in kinds], dtype=np.int64),
+        np.array([kind.most for kind in kinds], dtype=np.int64),
+        np.array([alike[kind] for kind in kinds], dtype=np.int64),
     )
 
 
-Candidate = tuple[frozenset[int], list[int], int]
+class _AlikeItemsets(NamedTuple):
+    """Itemsets that any choice treats the same."""
+
+    columns: frozenset[int]
+    held_bytes: bytes
+    """The critical baskets that hold them, as bits."""
+    spare: int
+    most: int
 
 
-def _report_candidates(candidates: list[Candidate]) -> Iterator[Candidate]:
+class _TouchedItemset(NamedTuple):
+    """An itemset with a removable item."""
+
+    columns: frozenset[int]
+    places: list[int]
+    support: int
+
+
+def _report_candidates(candidates: list[_TouchedItemset]) -> Iterator[_TouchedItemset]:
     for number, candidate in enumerate(candidates):
         if number % _TOLD_EVERY == 0:
             report_progress("finding itemsets at risk", number, len(candidates))
@@ -101,7 +117,7 @@ def _report_candidates(candidates: list[Candidate]) -> Iterator[Candidate]:
 
 def _list_touched_itemsets(
     itemsets: Itemsets, draft: BasketDraft, rules: Sequence[SecretRule], support_limit: int
-) -> list[Candidate]:
+) -> list[_TouchedItemset]:
     """The itemsets with a removable item, without a secret itemset, and with a support below some limit."""
     column = draft.column
     victims = np.zeros(len(itemsets.items), dtype=np.int64)
@@ -110,14 +126,22 @@ def _list_touched_itemsets(
     has_victim = cumulative_counts[itemsets.offsets[1:]] > cumulative_counts[itemsets.offsets[:-1]]
     touched_indices = np.flatnonzero(has_victim & (itemsets.supports < support_limit))
     secret = [frozenset(rule.right) for rule in rules if not rule.left]
-    candidates: list[Candidate] = []
+    candidates: list[_TouchedItemset] = []
     for number in touched_indices.tolist():
         places = itemsets.codes[itemsets.offsets[number] : itemsets.offsets[number + 1]].tolist()
         columns = frozenset(column[position] for position in places if victims[position])
         if not any(items <= columns for items in secret):
-            candidates.append((columns, places, int(itemsets.supports[number])))
+            candidates.append(_TouchedItemset(columns, places, int(itemsets.supports[number])))
     # Not in the order of the search, which depends on baskets without any of these items: sums are rounded in order.
-    return sorted(candidates, key=lambda candidate: candidate[1])
+    return sorted(candidates, key=lambda candidate: candidate.places)
+
+
+class _ServedBaskets(NamedTuple):
+    """Where removing any of some columns serves a rule, and how often a plan does."""
+
+    bits: Words
+    """The critical baskets."""
+    limit: int
 
 
 class _ServedRules:
@@ -127,12 +151,12 @@ class _ServedRules:
         self._rules = [frozenset(rule.whole) for rule in rules]
         self._wholes = wholes
         self._most = most
-        self._cache: dict[frozenset[int], tuple[Words, int]] = {}
+        self._cache: dict[frozenset[int], _ServedBaskets] = {}
 
-    def of(self, columns: frozenset[int]) -> tuple[Words, int]:
+    def of(self, columns: frozenset[int]) -> _ServedBaskets:
         if columns not in self._cache:
             hit = [u for u, whole in enumerate(self._rules) if whole & columns]
-            self._cache[columns] = (
+            self._cache[columns] = _ServedBaskets(
                 _pack_flag_words(np.asarray(self._wholes[hit].any(axis=0))),
                 int(self._most[hit].sum()),
             )

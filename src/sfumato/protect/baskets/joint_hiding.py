@@ -11,6 +11,7 @@ that shows again because another's left side became rarer is handled in the next
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,6 +91,25 @@ class _LossRisk:
         hit_mask |= new
 
 
+class _Removal(NamedTuple):
+    """An occurrence that was removed."""
+
+    harm: float
+    basket: int
+    """Its index among the critical ones."""
+    column: int
+
+
+class _RemovableItems(NamedTuple):
+    """Occurrences of items that may be removed."""
+
+    gains: Floats
+    harms: Floats
+    baskets: Ints
+    """Among the critical ones."""
+    columns: Ints
+
+
 class _RuleStanding:
     """The state of the rules while occurrences are removed from the critical baskets."""
 
@@ -103,8 +123,7 @@ class _RuleStanding:
         self.left_counts: list[int] = critical.left_counts.tolist()
         surplus = sum(map(thresholds.count_surplus, self.whole, self.left_counts))
         self.quota = max(1, surplus // _PASSES)
-        self.removals: list[tuple[float, int, int]] = []
-        """Harm, index among the critical baskets, and column of each removal."""
+        self.removals: list[_Removal] = []
         self.by_column = [
             [u for u, rule in enumerate(self.rules) if column in rule.whole] for column in range(len(draft.places))
         ]
@@ -135,16 +154,15 @@ class _RuleStanding:
             for u in self.by_column[column]
         )
 
-    def _list_candidates(self, shown_mask: Flags) -> tuple[Floats, Floats, Ints, Ints]:
+    def _list_candidates(self, shown_mask: Flags) -> _RemovableItems:
         """Every occurrence that would serve a rule: its gain, its harm, and its position."""
-        candidates: list[tuple[Floats, Floats, Ints, Ints]] = []
+        candidates: list[_RemovableItems] = []
         for column in sorted({c for u in np.flatnonzero(shown_mask) for c in self.rules[u].right}):
             gain, useful = self._weigh_removal(column, shown_mask)
             places = np.flatnonzero(useful).astype(np.int64)
             harm = self.risk.measure_harm(column, places)
-            candidates.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
-        gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*candidates, strict=True))
-        return gains, harms, all_places, columns
+            candidates.append(_RemovableItems(gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
+        return _RemovableItems(*(np.concatenate(part) for part in zip(*candidates, strict=True)))
 
     def _weigh_removal(self, column: int, shown_mask: Flags) -> tuple[Floats, Flags]:
         """For each basket, how much removing the item lowers the rules that show, and whether it serves one."""
@@ -164,7 +182,7 @@ class _RuleStanding:
 
     def _remove(self, basket: int, column: int, harm: float) -> None:
         self.draft.remove(self.rows[basket : basket + 1], column)
-        self.removals.append((harm, basket, column))
+        self.removals.append(_Removal(harm, basket, column))
         self.risk.take(basket, column)
         self._count(basket, column)
 
@@ -184,7 +202,7 @@ class _RuleStanding:
     def put_back(self) -> None:
         """Undo unnecessary removals, the most harmful first."""
         for done_count, (_, position, column) in enumerate(
-            sorted(self.removals, key=lambda removal: (-removal[0], removal[1], removal[2]))
+            sorted(self.removals, key=lambda removal: (-removal.harm, removal.basket, removal.column))
         ):
             if done_count % 256 == 0:
                 report_progress("undoing unnecessary changes", done_count, len(self.removals))

@@ -10,6 +10,7 @@ distinct values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,17 +49,24 @@ def find_value_classes(places: Ints, classes: Ints, values: int) -> Ints:
     return np.where(low == high, low, MIXED).astype(np.int64)
 
 
-def find_label_runs(labels: Ints) -> tuple[Ints, Ints]:
+class LabelRuns(NamedTuple):
+    """Runs of equal labels."""
+
+    starts: Ints
+    lengths: Ints
+
+
+def find_label_runs(labels: Ints) -> LabelRuns:
     """The offset and length of each run of equal labels."""
     starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1])).astype(np.int64)
-    return starts, np.diff(np.append(starts, len(labels)))
+    return LabelRuns(starts, np.diff(np.append(starts, len(labels))))
 
 
-def find_pure_runs(labels: Ints, min_width: int) -> tuple[Ints, Ints]:
+def find_pure_runs(labels: Ints, min_width: int) -> LabelRuns:
     """The longest pure pieces that are wide enough: the offset of each, and its number of values."""
     starts, lengths = find_label_runs(labels)
     wide = (labels[starts] != MIXED) & (lengths >= min_width)
-    return starts[wide], lengths[wide]
+    return LabelRuns(starts[wide], lengths[wide])
 
 
 def choose_bp(labels: Ints, pieces: int, chance: np.random.Generator) -> ValuePieces:

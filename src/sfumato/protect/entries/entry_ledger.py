@@ -278,7 +278,12 @@ class EntryLedger:
 
     def explain_entry(self, why: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
-        return BlankingReason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spell_rule(int(why[2])))
+        from sfumato.kernels.entries.grades import EXAMPLE, INVALIDATED, MARGINALIZED
+
+        example = int(why[EXAMPLE])
+        return BlankingReason(
+            int(why[INVALIDATED]), int(why[MARGINALIZED]), "" if example < 0 else self.spell_rule(example)
+        )
 
     def explain_entries(self, entries: Ints) -> tuple[BlankingReason, ...]:
         """Why each of some entries is blanked: the rules that would be open without it."""

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,6 @@ from sfumato.mine.entries.cells import BLANKED, PUBLIC
 from sfumato.protect.entries.entry_ledger import EntryLedger
 from sfumato.protect.solver import INFEASIBLE, OPTIMAL, SolverProgram, solve_milp
 
-Part = tuple[int, int, tuple[int, ...]]
-"""A rule, the side of it that a row is on, and the columns any of which removes the row."""
 Terms = dict[int, float]
 PUBLIC_FIT, PUBLIC_OTHER, HIDDEN_FIT, HIDDEN_OTHER = range(4)
 MOST_COLUMNS = 6
@@ -71,6 +70,26 @@ class _EntryModel:
         self.rows.append((terms, least))
 
 
+class _RulePart(NamedTuple):
+    """The part that a row takes in a rule."""
+
+    rule: int
+    side: int
+    """The side of the rule that the row is on."""
+    columns: tuple[int, ...]
+    """Those any of which removes the row."""
+
+
+class _RuleRow(NamedTuple):
+    """A row of a rule."""
+
+    row: int
+    side: int
+    """The side of the rule that it is on."""
+    columns: tuple[int, ...]
+    """Those any of which removes it."""
+
+
 class EntryProgram:
     """The program of the rules that were added so far."""
 
@@ -93,7 +112,7 @@ class EntryProgram:
         for parts, rows in self._group_rows().items():
             for rule, side, _ in parts:
                 sizes[rule, side] += len(rows)
-            columns = sorted({column for part in parts for column in part[2]})
+            columns = sorted({column for part in parts for column in part.columns})
             if len(columns) <= MOST_COLUMNS:
                 _add_row_ways(model, loss_terms, parts, rows, columns)
             else:
@@ -103,18 +122,18 @@ class EntryProgram:
         model.require_at_least({index: -float(cost) for index, cost in enumerate(model.cost) if cost}, -float(most))
         return _solve_entry_program(model, most, seconds, self.ledger.width)
 
-    def _group_rows(self) -> dict[tuple[Part, ...], list[int]]:
+    def _group_rows(self) -> dict[tuple[_RulePart, ...], list[int]]:
         """Rows by the part they take in rules."""
-        parts: dict[int, list[Part]] = {}
+        parts: dict[int, list[_RulePart]] = {}
         for rule in self.rules:
             for row, side, columns in self._iterate_rows(rule):
-                parts.setdefault(row, []).append((rule, side, columns))
-        groups: dict[tuple[Part, ...], list[int]] = {}
+                parts.setdefault(row, []).append(_RulePart(rule, side, columns))
+        groups: dict[tuple[_RulePart, ...], list[int]] = {}
         for row, takes in parts.items():
             groups.setdefault(tuple(takes), []).append(row)
         return groups
 
-    def _iterate_rows(self, rule: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    def _iterate_rows(self, rule: int) -> Iterator[_RuleRow]:
         """The rows of a rule before anything is blanked, the side each is on, and what removes it."""
         ledger, rules = self.ledger, self.ledger.rules
         antecedent, target = int(rules.antecedent[rule]), int(rules.target[rule])
@@ -127,9 +146,9 @@ class EntryProgram:
             if code < 0 or state == BLANKED:
                 continue
             if state == PUBLIC:
-                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*item_columns, target_column)
+                yield _RuleRow(row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*item_columns, target_column))
             else:
-                yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, item_columns
+                yield _RuleRow(row, HIDDEN_FIT if code == target else HIDDEN_OTHER, item_columns)
 
     def _close(self, model: _EntryModel, loss_terms: list[Terms], sizes: list[int]) -> None:
         """One of the four ways to close a rule must be taken."""
@@ -175,7 +194,7 @@ class EntryProgram:
 def _add_row_ways(
     model: _EntryModel,
     loss_terms: dict[tuple[int, int], Terms],
-    parts: tuple[Part, ...],
+    parts: tuple[_RulePart, ...],
     rows: list[int],
     columns: list[int],
 ) -> None:
@@ -184,14 +203,14 @@ def _add_row_ways(
     variables: Terms = {}
     for size in range(1, len(columns) + 1):
         for subset in combinations(columns, size):
-            takes = tuple(index for index, part in enumerate(parts) if not set(subset).isdisjoint(part[2]))
+            takes = tuple(index for index, part in enumerate(parts) if not set(subset).isdisjoint(part.columns))
             if takes in seen_effects:
                 continue
             seen_effects.add(takes)
             variable = model.add_variable(size, len(rows), 1, tuple(rows), subset)
             variables[variable] = -1.0
             for index in takes:
-                loss_terms[parts[index][:2]][variable] = 1.0
+                loss_terms[parts[index].rule, parts[index].side][variable] = 1.0
     if len(variables) > 1:
         model.require_at_least(variables, -float(len(rows)))
 
@@ -199,7 +218,7 @@ def _add_row_ways(
 def _add_entry_binaries(
     model: _EntryModel,
     loss_terms: dict[tuple[int, int], Terms],
-    parts: tuple[Part, ...],
+    parts: tuple[_RulePart, ...],
     rows: list[int],
     columns: list[int],
 ) -> None:

@@ -10,6 +10,7 @@ creates new ones. `run_grades_once` stops there nevertheless, for comparison wit
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,7 +93,15 @@ def mine_leftover_rules(mining: RuleMining, derived: DerivedEntries) -> RuleArra
     return rule_arrays
 
 
-def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tuple[Ints, Codes]:
+class HeaviestEntries(NamedTuple):
+    """Entries that were blanked, in order."""
+
+    entries: Ints
+    reasons: Codes
+    """Why, as the kernel says it: one line for each entry."""
+
+
+def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> HeaviestEntries:
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
     from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
 
@@ -120,7 +129,7 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tupl
         blanked_count = int(
             blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, blanked_count, most)
         )
-    return ledger.name_entries(log[:blanked_count]), why[:blanked_count].copy()
+    return HeaviestEntries(ledger.name_entries(log[:blanked_count]), why[:blanked_count].copy())
 
 
 def bound_entry_count(ledger: EntryLedger) -> int:

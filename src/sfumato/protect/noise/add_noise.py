@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -58,6 +58,13 @@ from sfumato.table import Table
 
 End = int | float | date
 FromData = Literal["from_data"]
+
+
+class GivenRange(NamedTuple):
+    """The range that the custodian gave for a column."""
+
+    low: End
+    high: End
 
 
 class AddNoise(Method):
@@ -267,10 +274,10 @@ class AddNoise(Method):
         if self.confidence < 1e-6:
             raise PolicyError("a confidence below one in a million is meaningless; choose a greater `confidence`")
 
-    def get_range(self, name: str) -> tuple[End, End] | None:
+    def get_range(self, name: str) -> GivenRange | None:
         """The range that the custodian gave for a column, if any."""
         given_range = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
-        return None if given_range is None or isinstance(given_range, str) else given_range
+        return None if given_range is None or isinstance(given_range, str) else GivenRange(*given_range)
 
     def _add_noise(self, columns: Sequence[NumberColumn], draws: RowDraws) -> list[DisturbedColumn]:
         """Each column on its own."""

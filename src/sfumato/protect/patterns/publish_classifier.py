@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -117,7 +117,7 @@ class PublishClassifier(Method):
         Where a split that may not be published would be better, the best such one is added to `withheld`.
         """
         report_progress("growing a tree", len(leaf.path), self.max_depth)
-        best: tuple[TreeLeaf, TreeLeaf] | None = None
+        best: LeafHalves | None = None
         refused_split: WithheldSplit | None = None
         least = refused_least = classes.measure_impurity(leaf.rows) - 1e-9
         for split in splits if len(leaf.path) < self.max_depth else ():
@@ -275,6 +275,14 @@ def list_withheld_splits(splits: list[WithheldSplit]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
+class LeafHalves(NamedTuple):
+    """The rows of a leaf, divided by a condition."""
+
+    left: TreeLeaf
+    """The rows that fulfil it."""
+    right: TreeLeaf
+
+
 @dataclass(frozen=True)
 class TreeLeaf:
     """The conditions on the way to a node, and the rows that are there."""
@@ -282,10 +290,10 @@ class TreeLeaf:
     path: tuple[str, ...]
     rows: Ints
 
-    def divide(self, split: TreeSplit) -> tuple[TreeLeaf, TreeLeaf]:
+    def divide(self, split: TreeSplit) -> LeafHalves:
         """The rows that fulfil a condition, and the others."""
         fits = split.fits[self.rows]
-        return (
+        return LeafHalves(
             TreeLeaf((*self.path, split.condition), self.rows[fits]),
             TreeLeaf((*self.path, f"not {split.condition}"), self.rows[~fits]),
         )

@@ -67,6 +67,13 @@ def improve_marks(draft: SequenceDraft, greedy: SequenceDraft, thresholds: Ints,
     return ExactMarks(len(marks), min(bound, len(marks)))
 
 
+class _PricedSet(NamedTuple):
+    """Patterns that are hidden together, and what that costs."""
+
+    patterns: PatternSet
+    cost: int
+
+
 class _Group(NamedTuple):
     """Sequences with the same options."""
 
@@ -76,11 +83,11 @@ class _Group(NamedTuple):
     members: list[tuple[tuple[HidingOption, ...], Ints]]
     """For each sequence its options, and where its items are."""
 
-    def list_sets(self, *, bounds: bool) -> list[tuple[PatternSet, int]]:
+    def list_sets(self, *, bounds: bool) -> list[_PricedSet]:
         """What each choice hides, and what it costs."""
         if bounds:
-            return [(bound.patterns, bound.least) for bound in self.bounds]
-        return [(option.patterns, option.cost) for option in self.options]
+            return [_PricedSet(bound.patterns, bound.least) for bound in self.bounds]
+        return [_PricedSet(option.patterns, option.cost) for option in self.options]
 
 
 def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList) -> list[_Group]:

@@ -35,6 +35,16 @@ class CodedPattern(NamedTuple):
         return cls(offsets, np.array([code for element in elements for code in element], dtype=np.int32))
 
 
+class MarkedItem(NamedTuple):
+    """An item that a mark replaces."""
+
+    row: int
+    """Its sequence."""
+    position: int
+    """The position of its element."""
+    item: Item
+
+
 class SequenceDraft:
     """Which items are still there, and in which sequences each pattern matches."""
 
@@ -161,11 +171,11 @@ class SequenceDraft:
         elements = np.searchsorted(self.data.element_offsets, places, side="right")
         return places[np.lexsort((self.elements.codes[places], elements))]
 
-    def list_marks(self, marked_mask: Flags) -> list[tuple[int, int, Item]]:
+    def list_marks(self, marked_mask: Flags) -> list[MarkedItem]:
         """Every marked item: its sequence, the position of its element, and the item."""
         places = np.flatnonzero(marked_mask)
         elements = np.searchsorted(self.data.element_offsets, places, side="right") - 1
         rows = self.owners[places]
         positions = elements - self.data.offsets[rows]
         items = [self.data.items[code] for code in self.data.codes[places].tolist()]
-        return list(zip(rows.tolist(), positions.tolist(), items, strict=True))
+        return [MarkedItem(*mark) for mark in zip(rows.tolist(), positions.tolist(), items, strict=True)]

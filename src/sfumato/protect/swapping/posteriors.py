@@ -9,6 +9,7 @@ comparisons are exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,15 @@ UNIT = 10**12
 _CHUNK = 1 << 18
 
 
-def number_values(column: pl.Series) -> tuple[Ints, int]:
+class NumberedColumn(NamedTuple):
+    """A column as numbers, a missing value being one of them."""
+
+    codes: Ints
+    width: int
+    """How many values there are."""
+
+
+def number_values(column: pl.Series) -> NumberedColumn:
     """Each cell's value as a number, and the number of values; missing is one of them."""
     if column.dtype == pl.String:
         # A separate vocabulary keeps the numbers small, and needs no sorting of texts.
@@ -29,10 +38,10 @@ def number_values(column: pl.Series) -> tuple[Ints, int]:
     else:
         codes = column.rank("dense").cast(pl.Int64)
     numbers = codes.fill_null(0).to_numpy().astype(np.int64)
-    return numbers, int(numbers.max(initial=0)) + 1
+    return NumberedColumn(numbers, int(numbers.max(initial=0)) + 1)
 
 
-def compute_posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int, rows: Ints) -> Ints:
+def compute_posteriors(columns: Sequence[NumberedColumn], codes: Ints, categories: int, rows: Ints) -> Ints:
     """P(y = k | x) of some rows, for every category, in units; no row may have a missing category."""
     known_mask = codes < categories
     totals = np.bincount(codes[known_mask], minlength=categories).astype(np.float64)

@@ -31,7 +31,7 @@ from sfumato.protect.method import Method
 from sfumato.protect.named_columns import ask_published
 from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
-from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_values
+from sfumato.protect.swapping.posteriors import UNIT, NumberedColumn, compute_posteriors, number_values
 from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
@@ -162,7 +162,7 @@ class SwapConfidential(Method):
         table: Table,
         name: str,
         pattern: Sequence[str],
-        pattern_columns: Sequence[tuple[Ints, int]],
+        pattern_columns: Sequence[NumberedColumn],
         chance: np.random.Generator,
     ) -> _SwappedColumn:
         """One confidential column: U and V, phase I, phase II."""
@@ -193,7 +193,7 @@ class SwapConfidential(Method):
         deadline = monotonic() + self.seconds
         if self.search == "paper":
             answer = run_phase_two(records, draw_phase_one_answer(records, chance), deadline).answer
-            bound = find_prices(records, int(np.abs(answer.shift(records)).sum()), deadline)[1].bound
+            bound = find_prices(records, int(np.abs(answer.shift(records)).sum()), deadline).decisions.bound
         else:  # nothing is searched, so a bound is not worth linear programs, which are large if values are many
             answer = (
                 draw_random_answer(records, chance)
@@ -329,7 +329,7 @@ def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
 
 
 def _compute_swap_losses(
-    swapped_columns: Sequence[_SwappedColumn], pattern_columns: Sequence[tuple[Ints, int]]
+    swapped_columns: Sequence[_SwappedColumn], pattern_columns: Sequence[NumberedColumn]
 ) -> dict[str, Number]:
     cells = sum(len(swapped_column.old) for swapped_column in swapped_columns)
     values = sum(

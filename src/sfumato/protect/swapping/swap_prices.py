@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -163,7 +163,14 @@ def bound_without_prices(records: SwapRecords, shift: int) -> int:
     return decide_at_prices(records, free, shift).bound
 
 
-def find_prices(records: SwapRecords, shift: int, deadline: float) -> tuple[SwapPrices, PricedDecisions]:
+class PricedSwaps(NamedTuple):
+    """Prices, and what records choose at them."""
+
+    prices: SwapPrices
+    decisions: PricedDecisions
+
+
+def find_prices(records: SwapRecords, shift: int, deadline: float) -> PricedSwaps:
     """The prices with the highest bound found until a time of the clock, and what records choose at them.
 
     First in a small sample, then in larger ones: each starts with nearly correct prices. Any prices give a bound.
@@ -182,14 +189,12 @@ def find_prices(records: SwapRecords, shift: int, deadline: float) -> tuple[Swap
         allowed_shift = max(
             find_least_shift(part.available, part.changes, part.forced_counts), 2 * round(shift * share / 2)
         )
-        prices = _improve_prices(part, allowed_shift, prices, deadline)[0]
+        prices = _improve_prices(part, allowed_shift, prices, deadline).prices
         sample_size *= _GROWTH
     return _improve_prices(records, shift, prices, deadline)
 
 
-def _improve_prices(
-    records: SwapRecords, shift: int, prices: SwapPrices, deadline: float
-) -> tuple[SwapPrices, PricedDecisions]:
+def _improve_prices(records: SwapRecords, shift: int, prices: SwapPrices, deadline: float) -> PricedSwaps:
     """Improve prices until the core's linear program matches the bound, or the time is over."""
     decisions = decide_at_prices(records, prices, shift)
     core_size = _SAMPLE
@@ -212,7 +217,7 @@ def _improve_prices(
             if core_size >= min(len(records.own_categories), _MOST):
                 break
             core_size *= 2
-    return prices, decisions
+    return PricedSwaps(prices, decisions)
 
 
 def _choose_width_for_core(second: Ints, core_size: int) -> int:
@@ -289,7 +294,15 @@ def _build_sum_matrix(core: UndecidedCore, categories: int) -> Any:
     return coo_array((entries, (rows, columns)), shape=(last + 1, int(helps[-1]) + 1)).tocsr()
 
 
-def list_sum_entries(core: UndecidedCore, categories: int) -> tuple[Ints, Ints, Floats]:
+class SumEntries(NamedTuple):
+    """The entries of the sums over a core's options."""
+
+    rows: Ints
+    columns: Ints
+    signs: Floats
+
+
+def list_sum_entries(core: UndecidedCore, categories: int) -> SumEntries:
     """The entries of the sums over a core's options: the shift of each category, the changes, each kind's copies."""
     places = np.arange(len(core.takes))
     moving, counts_change = core.takes != core.gives, core.counting_changes
@@ -301,4 +314,6 @@ def list_sum_entries(core: UndecidedCore, categories: int) -> tuple[Ints, Ints, 
         np.ones(int(counts_change.sum())),
         np.ones(len(places)),
     ]
-    return np.concatenate([*rows, categories + 1 + core.of_kind]), np.concatenate(columns), np.concatenate(signs)
+    return SumEntries(
+        np.concatenate([*rows, categories + 1 + core.of_kind]), np.concatenate(columns), np.concatenate(signs)
+    )

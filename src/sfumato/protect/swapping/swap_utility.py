@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.arrays import Ints
+from sfumato.protect.swapping.posteriors import NumberedColumn
 
 
-def measure_joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, categories: int) -> float:
+def measure_joint_distance(columns: Sequence[NumberedColumn], old: Ints, new: Ints, categories: int) -> float:
     """The mean over columns x of the total variation between the joint distributions of (x, y), before and after."""
     changed_rows = np.flatnonzero(old != new)
     old_categories, new_categories = old[changed_rows], new[changed_rows]

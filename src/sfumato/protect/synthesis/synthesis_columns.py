@@ -8,7 +8,7 @@ order, so dates, large numbers and small ones are treated the same. A smoothed n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -190,22 +190,29 @@ def _count_decimals(numbers: npt.NDArray[Any]) -> int | None:
     return None
 
 
-def group_rare_categories(column: SynthesisColumn, fewest: int) -> tuple[Ints, int]:
+class CategoryGroups(NamedTuple):
+    """The categories that a tree distinguishes."""
+
+    groups: Ints
+    group_count: int
+
+
+def group_rare_categories(column: SynthesisColumn, fewest: int) -> CategoryGroups:
     """The categories of a column that a tree distinguishes as a predictor: those of fewer than `fewest` people are one
     group, since a separate code could identify a single person; missing is a group too."""
     rare = column.counts < fewest
     group = np.where(rare, 0, np.cumsum(~rare)).astype(np.int64)
-    return np.append(group, int(group.max(initial=0)) + 1), int(group.max(initial=0)) + 2
+    return CategoryGroups(np.append(group, int(group.max(initial=0)) + 1), int(group.max(initial=0)) + 2)
 
 
-def number_target_classes(column: SynthesisColumn, people: Ints) -> tuple[Ints, int]:
+def number_target_classes(column: SynthesisColumn, people: Ints) -> CategoryGroups:
     """The categories that a tree distinguishes when it predicts them."""
     if len(column.values) <= MOST_CLASSES:
-        return column.codes[people], len(column.values)
+        return CategoryGroups(column.codes[people], len(column.values))
     common = np.sort(np.argsort(-column.counts, kind="stable")[: MOST_CLASSES - 1])
     group = np.full(len(column.values), MOST_CLASSES - 1, dtype=np.int64)
     group[common] = np.arange(len(common))
-    return group[column.codes[people]], MOST_CLASSES
+    return CategoryGroups(group[column.codes[people]], MOST_CLASSES)
 
 
 def order_by_classes(groups: Ints, count: int, classes: Ints, width: int) -> Floats:

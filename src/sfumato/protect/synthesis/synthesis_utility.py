@@ -5,6 +5,7 @@ independently."""
 from __future__ import annotations
 
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,7 +28,15 @@ def measure_pair_loss(original: pl.DataFrame, published_frame: pl.DataFrame) -> 
     return sum(_measure_pair_distance(first, other) for first, other in pairs) / len(pairs)
 
 
-def _group_cells_before_and_after(original: pl.Series, published_cells: pl.Series) -> tuple[Ints, Ints, int]:
+class _GroupedCells(NamedTuple):
+    """The group of every cell of a column, before and after."""
+
+    before: Ints
+    after: Ints
+    group_count: int
+
+
+def _group_cells_before_and_after(original: pl.Series, published_cells: pl.Series) -> _GroupedCells:
     """The group of every cell before and after, and how many there are; missing is one."""
     all_cells = pl.concat([original, published_cells])
     if original.dtype.is_numeric() or original.dtype == pl.Date:
@@ -41,14 +50,15 @@ def _group_cells_before_and_after(original: pl.Series, published_cells: pl.Serie
     else:
         groups = all_cells.rank("dense").fill_null(0).to_numpy()
     groups = groups.astype(np.int64)
-    return groups[: len(original)], groups[len(original) :], int(groups.max(initial=0)) + 1
+    return _GroupedCells(groups[: len(original)], groups[len(original) :], int(groups.max(initial=0)) + 1)
 
 
-def _measure_pair_distance(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
-    keys = (first_groups[0] * other[2] + other[0], first_groups[1] * other[2] + other[1])
-    first, second, count = *keys, first_groups[2] * other[2]
+def _measure_pair_distance(first_groups: _GroupedCells, other: _GroupedCells) -> float:
+    width = other.group_count
+    first, second = first_groups.before * width + other.before, first_groups.after * width + other.after
+    count = first_groups.group_count * width
     if count > _MOST_CELLS:
-        dense = np.unique(np.concatenate(keys), return_inverse=True)[1].reshape(-1)
+        dense = np.unique(np.concatenate([first, second]), return_inverse=True)[1].reshape(-1)
         first, second, count = dense[: len(first)], dense[len(first) :], int(dense.max(initial=0)) + 1
     shares = np.bincount(first, minlength=count) / len(first) - np.bincount(second, minlength=count) / len(second)
     return float(np.abs(shares).sum()) / 2

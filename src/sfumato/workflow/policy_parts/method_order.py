@@ -67,7 +67,7 @@ def _explain_hiding_clash(first: Method, second: Method) -> str | None:
 
     if not (isinstance(first, HideRules) and isinstance(second, HideItems)):
         return "it could bring back what was hidden; hide rules first, then items"
-    lefts = {str(item) for antecedent, _ in first.list_secrets()[0] for item in antecedent}
+    lefts = {str(item) for antecedent, _ in first.list_secrets().rules for item in antecedent}
     if count := len({str(item) for item in second.items} & lefts):
         return (
             f"{count} items that it removes are on the left of secret rules, whose confidence could rise again; hide "

@@ -156,7 +156,7 @@ def _publish(plan: StoredPlan) -> Iterator[pl.DataFrame]:
 
 def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
     def number_batch(batch: pl.DataFrame, first: int) -> pl.DataFrame:
-        return (plan.publish_numbered(batch, first)[1] + first).cast(pl.Int64).alias(ROW).to_frame()
+        return (plan.publish_numbered(batch, first).row_numbers + first).cast(pl.Int64).alias(ROW).to_frame()
 
     yield from plan.table.rows.map_batches(number_batch)
 

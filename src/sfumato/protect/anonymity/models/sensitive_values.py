@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -200,7 +201,14 @@ def build_class_values(of_class: Places, values: Places, counts: Ints) -> ClassV
     return pairs
 
 
-def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Codes]:
+class OrderedValues(NamedTuple):
+    """The values of a column in order, and the number of each cell."""
+
+    values: tuple[str | None, ...]
+    codes: Codes
+
+
+def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> OrderedValues:
     """The values of a column in order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
     texts = spell_cells(column)
     known_values = (
@@ -212,10 +220,18 @@ def number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tup
         names = sorted(names, key=lambda name: leaf_index.get(name, len(leaf_index)))
     values: tuple[str | None, ...] = (*names, None) if texts.null_count() else tuple(names)
     codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(len(names)).to_numpy(writable=True)
-    return values, codes
+    return OrderedValues(values, codes)
 
 
-def iterate_count_blocks(pairs: ClassValues, classes: int, width: int) -> Iterator[tuple[slice, Ints]]:
+class CountBlock(NamedTuple):
+    """The counts of some classes as a full matrix."""
+
+    classes: slice
+    counts: Ints
+    """Classes × values."""
+
+
+def iterate_count_blocks(pairs: ClassValues, classes: int, width: int) -> Iterator[CountBlock]:
     """The counts as a full matrix, some classes at a time."""
     step = max(1, _DENSE // max(width, 1))
     for begin in range(0, classes, step):
@@ -224,7 +240,7 @@ def iterate_count_blocks(pairs: ClassValues, classes: int, width: int) -> Iterat
         high = int(pairs.starts[end]) if end < classes else len(pairs.classes)
         dense = np.zeros((end - begin, width), dtype=np.int64)
         dense[pairs.classes[low:high] - begin, pairs.values[low:high]] = pairs.counts[low:high]
-        yield slice(begin, end), dense
+        yield CountBlock(slice(begin, end), dense)
 
 
 def measure_equal_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> Floats:

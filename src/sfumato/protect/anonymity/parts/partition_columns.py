@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,15 @@ class PartLabels:
     losses: Ints
     is_changed: bool
     """Whether some cell is published as something other than itself."""
+
+
+class PlaceGroups(NamedTuple):
+    """The groups of places, level after level."""
+
+    codes: Codes
+    """The group of each place."""
+    losses: Ints
+    """How many leaves its label loses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +118,17 @@ class PartitionColumn:
         return leaf_places[codes]
 
     @cached_property
-    def groups(self) -> tuple[Codes, Ints]:
+    def groups(self) -> PlaceGroups:
         """For each level the group of each place, and how many leaves the group's label loses."""
         if self.hierarchy is None:
-            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+            return PlaceGroups(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
         place_groups = [level.group_of_leaf[self.order] for level in self.hierarchy.levels[1:]]
         group_losses = [
             np.array([self._label_loses(label) for label in level.labels], dtype=np.int64)[groups]
             for level, groups in zip(self.hierarchy.levels[1:], place_groups, strict=True)
         ]
         empty_groups, empty_losses = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        return np.concatenate([empty_groups, *place_groups]), np.concatenate([empty_losses, *group_losses])
+        return PlaceGroups(np.concatenate([empty_groups, *place_groups]), np.concatenate([empty_losses, *group_losses]))
 
     def _label_loses(self, label: str) -> int:
         return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
@@ -282,7 +291,7 @@ class PartitionColumns:
         """The description for the kernels."""
         from sfumato.kernels.anonymity.partition import PartColumns
 
-        starts = np.cumsum([0, *(len(column.groups[0]) for column in self.columns)])
+        starts = np.cumsum([0, *(len(column.groups.codes) for column in self.columns)])
         lines = [
             (
                 _NUMBER_OF_KIND["range" if column.spans else column.kind],
@@ -293,9 +302,8 @@ class PartitionColumns:
             )
             for column, start in zip(self.columns, starts[:-1], strict=True)
         ]
-        place_groups, group_losses = (
-            np.concatenate([column.groups[side] for column in self.columns]) for side in (0, 1)
-        )
+        place_groups = np.concatenate([column.groups.codes for column in self.columns])
+        group_losses = np.concatenate([column.groups.losses for column in self.columns])
         return PartColumns(
             np.array(lines, dtype=np.int64), place_groups.astype(np.int32), group_losses.astype(np.int64)
         )

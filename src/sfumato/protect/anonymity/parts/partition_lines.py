@@ -178,7 +178,14 @@ class DistinctCells:
         return _find_ranks(self.keys, key, source).astype(np.int32)
 
 
-def index_distinct_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctCells, Codes]:
+class IndexedRows(NamedTuple):
+    """The distinct rows among some, and which of them each row is."""
+
+    distinct_cells: DistinctCells
+    of_row: Codes
+
+
+def index_distinct_rows(cells: Codes, widths: Sequence[int]) -> IndexedRows:
     """The distinct rows among some, in the order of their codes, and which of them each row is."""
     prefixes: dict[int, Ints] = {}
     key, radix = np.zeros(len(cells), dtype=np.int64), 1
@@ -188,7 +195,7 @@ def index_distinct_rows(cells: Codes, widths: Sequence[int]) -> tuple[DistinctCe
             key, radix = ranks.ravel().astype(np.int64), len(prefixes[column])
         key, radix = key * width + cells[:, column], radix * width
     keys, of_row = np.unique(key, return_inverse=True)
-    return DistinctCells(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32)
+    return IndexedRows(DistinctCells(tuple(widths), prefixes, keys), of_row.ravel().astype(np.int32))
 
 
 def _find_ranks(keys: Ints, sought_keys: Ints, source: str) -> Ints:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -55,6 +55,13 @@ class BestCuts:
     examined_count: int
     """How many nodes of the tree were evaluated, some of them more than once."""
     seconds: float
+
+
+class _CutSet(NamedTuple):
+    """A set of cuts, and what it costs."""
+
+    head: Flags
+    cost: int
 
 
 class CutSearch:
@@ -107,7 +114,7 @@ class CutSearch:
             if stack.state[tree.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
             elif 2 * (self._spent_visits - start_visits) < tree_visits:  # a better set found now prunes the tree sooner
-                head, cost = min((head, cost), self._shake_cuts(head), key=lambda pair: pair[1])
+                head, cost = min(_CutSet(head, cost), self._shake_cuts(head), key=lambda cuts: cuts.cost)
             stack.best_head[:], stack.state[tree.BEST] = head, cost
             report_progress("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
         proven = outcome == tree.DONE
@@ -125,20 +132,20 @@ class CutSearch:
     def _is_late(self) -> bool:
         return self._goal.seconds is not None and time.monotonic() - self._begin > self._goal.seconds
 
-    def _find_good_start(self) -> tuple[Flags, int]:
+    def _find_good_start(self) -> _CutSet:
         """A good set: grown from no cut, pruned from all cuts, then repeatedly from the best one, perturbed."""
         best = self._polish_cuts(np.zeros(self._values, dtype=np.bool_))
         every = np.zeros(self._values, dtype=np.bool_)
         every[self._every_cut] = True
         if self._compute_set_cost(every) is not None:
-            best = min(best, self._polish_cuts(every), key=lambda pair: pair[1])
+            best = min(best, self._polish_cuts(every), key=lambda cuts: cuts.cost)
         for _ in range(_SHAKES):
             if self._spent_visits > _SEEDING or self._is_late():
                 break
-            best = min(best, self._shake_cuts(best[0]), key=lambda pair: pair[1])
+            best = min(best, self._shake_cuts(best.head), key=lambda cuts: cuts.cost)
         return best
 
-    def _shake_cuts(self, head: Flags) -> tuple[Flags, int]:
+    def _shake_cuts(self, head: Flags) -> _CutSet:
         """Flip some cuts of a set and polish it again; only remove cuts if small classes are not allowed."""
         flipped_cuts = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
         start = head.copy()
@@ -153,7 +160,7 @@ class CutSearch:
         cost, small = compute_cut_cost(self._table, self._work, self._all_rows, head)
         return int(cost) if self._goal.suppress or not small else None
 
-    def _polish_cuts(self, head: Flags) -> tuple[Flags, int]:
+    def _polish_cuts(self, head: Flags) -> _CutSet:
         """Add, remove and shift single cuts while the set gets cheaper."""
         limit = self._spent_visits + _SEEDING
         while True:
@@ -161,14 +168,14 @@ class CutSearch:
             has_changed = False
             for cut in self._every_cut[head[self._every_cut]].tolist():
                 if self._spent_visits > limit or self._is_late():
-                    return head, cost
+                    return _CutSet(head, cost)
                 for trial in self._list_moves(head, cut):
                     other = self._compute_set_cost(trial)
                     if other is not None and other < cost:
                         head, cost, has_changed = trial, other, True
                         break
             if not has_changed:
-                return head, cost
+                return _CutSet(head, cost)
 
     def _list_moves(self, head: Flags, cut: int) -> list[Flags]:
         """The set without a cut, and with the cut one value earlier or later."""
@@ -191,27 +198,31 @@ class CutSearch:
         cost = weigh_head(self._table, self._work, self._trial)
         return int(cost), self._work.effect[:, : self._values]
 
-    def _grow_set(self, head: Flags) -> tuple[Flags, int]:
+    def _grow_set(self, head: Flags) -> _CutSet:
         """Add the cut that helps most, as long as one helps."""
+        from sfumato.kernels.anonymity.k_optimize_cells import COST, SMALL
+
         head = head.copy()
         while True:
             cost, effect = self._weigh_set(head)
-            change = np.where(head | (effect[3] > 0) & (not self._goal.suppress), 0, effect[0])
+            change = np.where(head | (effect[SMALL] > 0) & (not self._goal.suppress), 0, effect[COST])
             cut = int(change.argmin())
             if change[cut] >= 0 or self._is_late():
-                return head, cost
+                return _CutSet(head, cost)
             head[cut] = True
 
     def _add_free_cuts(self, head: Flags) -> Flags:
         """Add the cuts that change neither cost nor suppression, lowest first: labels as narrow as possible."""
+        from sfumato.kernels.anonymity.k_optimize_cells import COST, GOOD, SMALL
+
         head = head.copy()
         while True:
             _, effect = self._weigh_set(head)
-            free = ~head & (effect[0] == 0) & (effect[3] == 0)
+            free = ~head & (effect[COST] == 0) & (effect[SMALL] == 0)
             free[self._start[:-1]] = False
             # A cut that splits no class never will, whatever else is cut; of those that do, one at a time.
-            parting = np.flatnonzero(free & (effect[2] > 0))
-            head |= free & (effect[2] == 0)
+            parting = np.flatnonzero(free & (effect[GOOD] > 0))
+            head |= free & (effect[GOOD] == 0)
             if not len(parting):
                 return head
             head[parting[0]] = True

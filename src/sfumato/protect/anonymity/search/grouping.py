@@ -29,6 +29,7 @@ from sfumato.protect.anonymity.search.node_classes import (
     Levels,
     NodeClasses,
     NodeVerdict,
+    WeightedRows,
     judge_classes,
 )
 from sfumato.protect.anonymity.search.overlapping_classes import overlap_classes
@@ -115,9 +116,9 @@ class Grouping:
         self._bundled_codes = [bundle_codes(codes, self._widths, columns) for columns in self._bundles]
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
-    def list_distinct(self) -> tuple[Codes, Ints]:
+    def list_distinct(self) -> WeightedRows:
         """The distinct rows of the table (one row of codes per column), and how often each occurs."""
-        return self._codes[:, : self._ours], self._weights[: self._ours]
+        return WeightedRows(self._codes[:, : self._ours], self._weights[: self._ours])
 
     @property
     def distinct_rows(self) -> int:

@@ -74,11 +74,26 @@ class BestNode:
     """What this search and another one looked at, if they are compared."""
 
 
-_Rank = tuple[Fraction, Fraction, int, int, Levels]
+class _NodeRank(NamedTuple):
+    """What nodes are compared by, the most important first."""
+
+    cost: Fraction
+    loss: Fraction
+    suppressed_count: int
+    height: int
+    levels: Levels
 
 
-def _rank_node(value: Fraction, grouping: Grouping, verdict: NodeVerdict) -> _Rank:
-    return (value, compute_loss(grouping, verdict), verdict.suppressed_count, sum(verdict.levels), verdict.levels)
+class _RankedNode(NamedTuple):
+    """A node that is accepted, with its rank."""
+
+    rank: _NodeRank
+    verdict: NodeVerdict
+
+
+def _rank_node(value: Fraction, grouping: Grouping, verdict: NodeVerdict) -> _NodeRank:
+    loss = compute_loss(grouping, verdict)
+    return _NodeRank(value, loss, verdict.suppressed_count, sum(verdict.levels), verdict.levels)
 
 
 def find_optimal_node(
@@ -105,7 +120,7 @@ def find_optimal_node(
         allowed_mask[slice_coarser_nodes(floor)] = True
         live &= allowed_mask
     most_telling, roll_up = _NodeChooser(grouping.shape, bins=4096), choose_roll_up(grouping)
-    best: tuple[_Rank, NodeVerdict] | None = None
+    best: _RankedNode | None = None
     least = inf
     checked_count = 0
     # The ends first: the finest node may be accepted, and if the coarsest is not, none is.
@@ -138,15 +153,16 @@ def find_optimal_node(
             costs.learn(verdict)
             if costs.approximate(verdict) <= least * (1 + _ABOUT):
                 rank = _rank_node(costs.compute_exactly(verdict), grouping, verdict)
-                best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
-                least = float(best[0][0])
+                ranked_node = _RankedNode(rank, verdict)
+                best = min(best, ranked_node, key=lambda node: node.rank) if best else ranked_node
+                least = float(best.rank.cost)
             if verdict.suppressed_count == 0:
                 live[slice_coarser_nodes(levels)] = False
         if best:
             live &= costs.bound <= least * (1 + _SLACK)
         if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
-    return BestNode(best[1] if best else None, checked_count, nodes)
+    return BestNode(best.verdict if best else None, checked_count, nodes)
 
 
 def _judge_node(grouping: Grouping, levels: Levels, judge: ClassJudge, most_suppressed: int) -> JudgedNode:
@@ -177,7 +193,14 @@ class _NodeChooser:
         return int(kernels.choose_telling_node(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram))
 
 
-def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
+class MinimalNodes(NamedTuple):
+    """The accepted nodes without an accepted finer one."""
+
+    nodes: tuple[Levels, ...]
+    checked_count: int
+
+
+def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: int) -> MinimalNodes:
     """Every accepted node without an accepted finer one (LeFevre et al., Incognito, 2005), and how many were checked.
 
     An accepted node settles the coarser ones and a refused node settles the finer ones, if the models are steady or
@@ -213,7 +236,7 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
                 condemn_nodes(open_, grouping, judge, choose_witness(node_grouping, judged_node))
         if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
-    return _select_minimal_nodes(will_do), checked_count
+    return MinimalNodes(_select_minimal_nodes(will_do), checked_count)
 
 
 def _select_minimal_nodes(will_do: Flags) -> tuple[Levels, ...]:
@@ -247,10 +270,10 @@ def find_heuristic_node(
     # Only the search order, the same in each run: not the randomness of the release.
     chance = np.random.default_rng(0)
     top = tuple(size - 1 for size in grouping.shape)
-    node_ranks: dict[Levels, _Rank | None] = {}
-    accepted_verdicts: dict[_Rank, NodeVerdict] = {}
+    node_ranks: dict[Levels, _NodeRank | None] = {}
+    accepted_verdicts: dict[_NodeRank, NodeVerdict] = {}
 
-    def look(levels: Levels) -> _Rank | None:
+    def look(levels: Levels) -> _NodeRank | None:
         if levels not in node_ranks:
             judged_node = grouping.judge(levels, judge)
             node_ranks[levels] = None
@@ -271,14 +294,14 @@ def find_heuristic_node(
         report_progress("walking the lattice", len(node_ranks))
         if time.monotonic() >= deadline or len(node_ranks) >= prod(grouping.shape):
             break
-        best = min(accepted_verdicts)[4]
+        best = min(accepted_verdicts).levels
         lift = chance.integers(0, np.array(grouping.shape) - np.array(best))
         start = tuple(int(level) for level in np.array(best) + lift * (chance.random(len(top)) < 0.5))
     best_node = accepted_verdicts[min(accepted_verdicts)] if accepted_verdicts else None
     return BestNode(best_node, len(node_ranks), prod(grouping.shape), proven=len(node_ranks) >= prod(grouping.shape))
 
 
-def _descend_greedily(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: float) -> None:
+def _descend_greedily(levels: Levels, look: Callable[[Levels], _NodeRank | None], deadline: float) -> None:
     """Lower one column after another, always the one that gives the cheapest node, until none gets cheaper."""
     current_rank = look(levels)
     while time.monotonic() < deadline:

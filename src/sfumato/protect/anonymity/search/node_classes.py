@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.protect.anonymity.models.sensitive_values import ClassValues, SensitiveColumn
 
 Levels = tuple[int, ...]
+
+
+class WeightedRows(NamedTuple):
+    """The distinct rows of a table, and how often each occurs."""
+
+    codes: Codes
+    """Columns × rows."""
+    weights: Ints
 
 
 @dataclass(frozen=True)

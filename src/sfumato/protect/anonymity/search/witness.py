@@ -31,7 +31,7 @@ def condemn_nodes(live: Flags, grouping: Grouping, judge: ClassJudge, row: int) 
         return
     alive = np.flatnonzero(live)
     meeting = grouping.find_meeting_nodes(row)
-    first = np.bincount(meeting, weights=grouping.list_distinct()[1], minlength=nodes + 1)[:nodes]
+    first = np.bincount(meeting, weights=grouping.list_distinct().weights, minlength=nodes + 1)[:nodes]
     sizes = _sum_finer_nodes(first, grouping.shape)[alive]
     pairs_by_column = {
         name: _count_values_at_nodes(column, meeting, grouping.shape, alive)
