@@ -281,9 +281,9 @@ def test_labels_of_legends_are_ink(kind: str) -> None:
     edges, values = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5])
     dense = {"originals": (edges, values), "release": (edges, values), "estimate": (edges, values)}
     if kind == "strangers":
-        from sfumato.report.sections.synthesis_section import _build_comparison_figure
+        from sfumato.report.sections.synthesis_section import _build_comparison_figure, _ComparedValue
 
-        svg = _build_comparison_figure("t", "c", (("equal", 0, 0),), wording.format_count).svg
+        svg = _build_comparison_figure("t", "c", (_ComparedValue("equal", 0, 0),), wording.format_count).svg
         assert svg.count(">0</text>") == 2
         assert not re.search(r"translate\(12\d[.\d]*,[^)]*\)[^>]*>0</text>", svg)  # beside bars of no length
     else:

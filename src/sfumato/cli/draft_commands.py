@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -90,23 +90,30 @@ def parse_shape(word: str | None) -> DataShape | None:
     raise PolicyError(f'"{word}" is not a shape{suggestion}')
 
 
-def _ask_about_data(
-    source: DraftSource, purpose: str, columns: tuple[str, ...] | None, k: int | None
-) -> tuple[DraftSource, tuple[str, ...] | None, int | None]:
+class _DraftAnswers(NamedTuple):
+    """What only the custodian knows."""
+
+    source: DraftSource
+    columns: tuple[str, ...] | None
+    """The sensitive ones; None if nobody was asked."""
+    k: int | None
+
+
+def _ask_about_data(source: DraftSource, purpose: str, columns: tuple[str, ...] | None, k: int | None) -> _DraftAnswers:
     """Ask what only the custodian knows; options that were given are not asked again."""
     from sfumato.data.roles.role import Role
     from sfumato.workflow.drafts.draft_methods import choose_k, parse_purpose
     from sfumato.workflow.drafts.policy_draft import decide_roles
 
     if source.shape != "table":
-        return source, columns, k
+        return _DraftAnswers(source, columns, k)
     source = source.mark_missing(ask_missing_marks(source))
     if columns is None:
         proposals = decide_roles(source, parse_purpose(purpose))
         columns = ask_sensitive([p.column for p in proposals if p.role is Role.SENSITIVE], source.frame.columns)
     if k is None and purpose in ("publish", "share"):
         k = ask_k(choose_k(source.frame.height, source.path))
-    return source, columns, k
+    return _DraftAnswers(source, columns, k)
 
 
 def _describe_draft(draft: PolicyDraft) -> dict[str, Any]:

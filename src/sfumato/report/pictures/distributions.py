@@ -7,7 +7,7 @@ The page that leaves shows the published values alone; the custodian sees the or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -76,9 +76,24 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     }
 
 
-def _list_notes(
-    bins: NumberBins, published_cells: NumberCells, untold: Sequence[tuple[str, int | None, int]]
-) -> list[str]:
+class _LabelCounts(NamedTuple):
+    """How many cells have a label, before and after."""
+
+    label: str
+    original_count: int
+    published_count: int
+
+
+class _UntoldCounts(NamedTuple):
+    """How many cells tell nothing, before and after."""
+
+    label: str
+    original_count: int | None
+    """None for whoever must not know the originals."""
+    published_count: int
+
+
+def _list_notes(bins: NumberBins, published_cells: NumberCells, untold: Sequence[_UntoldCounts]) -> list[str]:
     """What a histogram does not show by itself."""
     words = dict(zip(wording.UNTOLD, ("missing", "suppressed"), strict=True))
     not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]
@@ -89,12 +104,12 @@ def _list_notes(
     ]
 
 
-def _count_untold(columns: Sequence[pl.Series]) -> list[tuple[str, int | None, int]]:
+def _count_untold(columns: Sequence[pl.Series]) -> list[_UntoldCounts]:
     """How many cells are missing or suppressed, where there are any."""
     missing = [column.null_count() for column in columns]
     star_counts = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
     return [
-        (label, counts[0] if len(counts) > 1 else None, counts[-1])
+        _UntoldCounts(label, counts[0] if len(counts) > 1 else None, counts[-1])
         for label, counts in zip(wording.UNTOLD, (missing, star_counts), strict=True)
         if any(counts)
     ]
@@ -121,20 +136,22 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
     }
 
 
-def _shorten_counts(counts: pl.DataFrame) -> list[tuple[str, int, int]]:
+def _shorten_counts(counts: pl.DataFrame) -> list[_LabelCounts]:
     """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
     ranked_counts = counts.sort(["published", "original", "value"], descending=[True, True, False])
     rest = counts.height - _TOP if counts.height > _VALUES else 0
     shown_counts = ranked_counts.head(_TOP) if rest else ranked_counts
     rows: Sequence[tuple[Any, ...]] = shown_counts.select("value", "original", "published").rows()
-    labelled_counts = [(str(label), was, published_count) for label, was, published_count in rows]
+    labelled_counts = [_LabelCounts(str(label), was, published_count) for label, was, published_count in rows]
     if wording.have_natural_order([label for label, _, _ in labelled_counts]):
-        labelled_counts.sort(key=lambda row: wording.make_sort_key(row[0]))
+        labelled_counts.sort(key=lambda row: wording.make_sort_key(row.label))
     else:
-        labelled_counts.sort(key=lambda row: wording.UNTOLD.index(row[0]) + 1 if row[0] in wording.UNTOLD else 0)
+        labelled_counts.sort(key=lambda row: wording.UNTOLD.index(row.label) + 1 if row.label in wording.UNTOLD else 0)
     if rest:
         tail = ranked_counts.tail(-_TOP)
         labelled_counts.append(
-            (f"{wording.format_count(rest)} others", int(tail["original"].sum()), int(tail["published"].sum()))
+            _LabelCounts(
+                f"{wording.format_count(rest)} others", int(tail["original"].sum()), int(tail["published"].sum())
+            )
         )
     return labelled_counts

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sfumato.report.pictures.entry_pictures import build_legend, build_title
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
@@ -48,6 +49,13 @@ class RuleWords:
 ENTRIES = RuleWords()
 
 
+class _SpotCentre(NamedTuple):
+    """Where a spot is drawn."""
+
+    confidence: float
+    support: float
+
+
 @dataclass(frozen=True)
 class _PanelFrame:
     """What both panels of the rules share."""
@@ -64,7 +72,7 @@ class _PanelFrame:
         bottom = min([min_support, *(max(spot.support, 1) for spot in spots)])
         return cls((max(0.0, low - 0.04), 1.02), (bottom / 1.4, top * 1.4), confidence, min_support)
 
-    def snap_spot(self, confidence: float, support: int) -> tuple[float, float]:
+    def snap_spot(self, confidence: float, support: int) -> _SpotCentre:
         """The centre of the square that contains a rule; no square crosses a threshold."""
         width = ((1 - self.least_confidence) or 0.1) / _ACROSS
         height = math.log(self.support[1] / self.support[0]) / _UP
@@ -73,7 +81,7 @@ class _PanelFrame:
             column_index = min(column_index, _ACROSS - 1)
         row_index = math.floor(math.log(support / self.least_support) / height + 1e-9)
         x = self.least_confidence + (column_index + 0.5) * width
-        return round(x, 5), round(self.least_support * math.exp((row_index + 0.5) * height), 3)
+        return _SpotCentre(round(x, 5), round(self.least_support * math.exp((row_index + 0.5) * height), 3))
 
 
 def draw_rules_before_and_after(

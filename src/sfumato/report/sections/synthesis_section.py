@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sfumato.details import SynthesisDetails
-from sfumato.measure.synthesis.synthesis_checks import HoldoutComparison, against_holdout
+from sfumato.measure.synthesis.synthesis_checks import against_holdout
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -21,7 +22,7 @@ _HUES = [PALETTE["accent"][0], PALETTE["before"][0]]
 def build_synthesis_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """Compare the synthetic rows with the training people and with as many people who were set aside."""
     comparison = against_holdout(published_table, original, release.details.require_family(SynthesisDetails).holdout)
-    gaps = comparison.closest
+    gaps, training, holdout = comparison.closest, comparison.training, comparison.holdout
     intro = (
         f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "
         f"{wording.count_noun(gaps.rows, 'synthetic row')}, {wording.format_percent(gaps.nearer)} are nearer to a "
@@ -31,27 +32,34 @@ def build_synthesis_section(release: Release, original: Table, published_table: 
     copy_figure = _build_comparison_figure(
         "Rows that equal a person's row",
         "Synthetic rows that equal a person's row in every column, for as many people on either side.",
-        (("equal a person", comparison.training.rows, comparison.holdout.rows), _compare_unique_copies(comparison)),
+        (
+            _ComparedValue("equal a person", training.rows, holdout.rows),
+            _ComparedValue("equal a unique person", training.unique_rows, holdout.unique_rows),
+        ),
         wording.format_count,
     )
     far = _build_comparison_figure(
         "How far rows are from the closest person",
         "From 0 (equal) to 1 (different in every column); the same on both sides is best.",
         (
-            ("closest 5 %", gaps.training_5th, gaps.holdout_5th),
-            ("median", gaps.training_median, gaps.holdout_median),
+            _ComparedValue("closest 5 %", gaps.training_5th, gaps.holdout_5th),
+            _ComparedValue("median", gaps.training_median, gaps.holdout_median),
         ),
         lambda value: f"{value:.3f}",
     )
     return ReportSection("strangers", "Are rows nearer to training people?", intro, (copy_figure, far))
 
 
-def _compare_unique_copies(comparison: HoldoutComparison) -> tuple[str, float, float]:
-    return ("equal a unique person", comparison.training.unique_rows, comparison.holdout.unique_rows)
+class _ComparedValue(NamedTuple):
+    """A number for the training people, and for those set aside."""
+
+    label: str
+    training: float
+    holdout: float
 
 
 def _build_comparison_figure(
-    title: str, caption: str, rows: Sequence[tuple[str, float, float]], format_value: Callable[[float], str]
+    title: str, caption: str, rows: Sequence[_ComparedValue], format_value: Callable[[float], str]
 ) -> ReportFigure:
     values = [
         {"what": label, "side": side, "value": value, "said": format_value(value)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.lazy import find_tagged_class
 from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
@@ -24,7 +24,14 @@ _ENDLESS = ("gaussian", "correlated")
 """Noise without bounds, whose columns an attack by bounds leaves out."""
 
 
-def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str, str]:
+class AttackStory(NamedTuple):
+    """An attack in words."""
+
+    title: str
+    story: str
+
+
+def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> AttackStory:
     """The title of an attack, with its target, and its story; `attack` holds its parameters and what is known of it."""
     tag = str(attack["attack"])
     target, knowledge = find_target_columns(attack, body), find_known_columns(attack, body)
@@ -44,11 +51,11 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str
         else ""
     )
     if plain_names and not names["target"]:
-        return title, plain_story
+        return AttackStory(title, plain_story)
     story = _find_story(tag)
     if not story or not all(names[part] for _, part, _, _ in Formatter().parse(story) if part):
-        return title, _find_docstring_story(tag)
-    return title, f"{story.format(**names)} {plain_story}".rstrip()
+        return AttackStory(title, _find_docstring_story(tag))
+    return AttackStory(title, f"{story.format(**names)} {plain_story}".rstrip())
 
 
 def find_target_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:

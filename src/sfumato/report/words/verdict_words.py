@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.change import ChangeKind
 from sfumato.report.words import wording
@@ -77,26 +77,41 @@ def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
     return f"The limit {title} is {wording.format_limit(limit)}, and the release has {measured_text}."
 
 
-def list_unique_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+class UniqueRowTexts(NamedTuple):
+    """How many rows are unique by some columns."""
+
+    columns: str
+    original: str
+    """Empty for whoever must not know the originals."""
+    published_text: str
+
+
+def list_unique_rows(verdict: Mapping[str, Any]) -> list[UniqueRowTexts]:
     """For one, two and three columns: unique rows of the release and, for the custodian, of the originals."""
     published_texts = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
     original = [_describe_unique_rows(rows) for rows in verdict.get("unique_before", ())]
     counts = ("one column", "two columns", "three columns")
-    return list(
-        zip_longest(counts[: len(published_texts)], original[: len(published_texts)], published_texts, fillvalue="")
-    )
+    parts = (counts[: len(published_texts)], original[: len(published_texts)], published_texts)
+    return [UniqueRowTexts(*texts) for texts in zip_longest(*parts, fillvalue="")]
 
 
 def _describe_unique_rows(rows: Mapping[str, Any]) -> str:
     return f"{wording.format_percent(rows['share'])}, by {wording.list_names(rows['columns'])}"
 
 
-def list_officer_answers(body: Mapping[str, Any]) -> list[tuple[str, str]]:
+class OfficerAnswer(NamedTuple):
+    """A question of a data protection officer, and its answer."""
+
+    title: str
+    answer: str
+
+
+def list_officer_answers(body: Mapping[str, Any]) -> list[OfficerAnswer]:
     """What a data protection officer asks, with the answers that the policy and the release give."""
-    answers = [(title, str(body[name])) for name, title in _ABOUT.items() if body.get(name)]
+    answers = [OfficerAnswer(title, str(body[name])) for name, title in _ABOUT.items() if body.get(name)]
     if body["data"]["shape"] == "table":
-        answers.append(("Columns that no method changes", _describe_exact_columns(body)))
-    return [(title, wording.clean_label(answer)) for title, answer in answers]
+        answers.append(OfficerAnswer("Columns that no method changes", _describe_exact_columns(body)))
+    return [OfficerAnswer(title, wording.clean_label(answer)) for title, answer in answers]
 
 
 _ABOUT = {"purpose": "Purpose", "recipient": "Recipient", "decided_by": "Who decided"}
