@@ -167,3 +167,10 @@ class Attack(Description, ABC):
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
         """Attack a release. `truth` is the originals (or an external table), used only to count correct guesses."""
+
+
+class AttackResult(NamedTuple):
+    """An attack, and what came of it."""
+
+    attack: Attack
+    outcome: Outcome

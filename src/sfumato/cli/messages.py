@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from sfumato.attack import Attack, Outcome
+    from sfumato.attack.attack import AttackResult
     from sfumato.workflow.audit import Audit
     from sfumato.workflow.compare import Comparison
     from sfumato.workflow.pipeline import Run
@@ -214,7 +214,7 @@ _SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
 """Losses that mean a promise could not be made."""
 
 
-def print_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
+def print_attacks(attacks: Sequence[AttackResult]) -> None:
     """Print the outcome of each attack."""
     from sfumato.workflow.attack_words import describe_attack
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.attack import Attack, Outcome
+from sfumato.attack import Attack
+from sfumato.attack.attack import AttackResult
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.details import SynthesisDetails, read_details
 from sfumato.errors import DataError, PolicyError
@@ -26,7 +27,7 @@ _TOLD = ("sensitive", "private", "derived", "holdout", "training")
 """The method's decisions that attacks use, besides its frames."""
 
 
-def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple[Attack, Outcome], ...]:
+def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[AttackResult, ...]:
     """Run the attacks of a policy on a release folder, against the data that the policy names."""
     from sfumato.workflow.verification import read_unchanged_certificate  # a run, which attacks too, needs none of it
 
@@ -59,17 +60,26 @@ def _attach_hierarchies(published_data: Any, original: Any) -> Any:
     return replace(published_data, hierarchies=MappingProxyType(kept_hierarchies))
 
 
-def run_attacks(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
+def run_attacks(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[AttackResult, ...]:
     """Run attacks on a release against its people, with the people set aside as control."""
     judged_release, truth, strangers = _split_attack_inputs(release, original)
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        outcomes.append((attack, attack.run(judged_release, truth, strangers)))
+        outcomes.append(AttackResult(attack, attack.run(judged_release, truth, strangers)))
     return tuple(outcomes)
 
 
-def _split_attack_inputs(release: Release, original: Any) -> tuple[Release, Any, Any]:
+class _AttackInputs(NamedTuple):
+    """What attacks are run on."""
+
+    release: Release
+    truth: Any
+    strangers: Any
+    """The control, if people were set aside."""
+
+
+def _split_attack_inputs(release: Release, original: Any) -> _AttackInputs:
     """The release as attacks see it, the originals, and the control.
 
     Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
@@ -77,14 +87,16 @@ def _split_attack_inputs(release: Release, original: Any) -> tuple[Release, Any,
     """
     synthesis = release.details.get_family(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or synthesis.training is None or not len(synthesis.holdout):
-        return release, original, None
+        return _AttackInputs(release, original, None)
     aside, training_rows = (np.asarray(rows, dtype=np.int64) for rows in (synthesis.holdout, synthesis.training))
     size = min(len(aside), len(training_rows))
     chance = np.random.default_rng(0)
     training_sample, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (training_rows, aside))
     rows = np.resize(np.arange(size), len(release.data))
     judged_release = replace(release, details=replace(release.details, rows=rows))
-    return judged_release, *(original.with_frame(original.frame[side]) for side in (training_sample, strangers))
+    return _AttackInputs(
+        judged_release, *(original.with_frame(original.frame[side]) for side in (training_sample, strangers))
+    )
 
 
 def _read_kept_details(folder: Path) -> dict[str, Any]:

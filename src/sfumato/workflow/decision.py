@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sfumato.attack import Attack, Outcome
+from sfumato.attack.attack import AttackResult
 from sfumato.progress import report_progress
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
 from sfumato.workflow.folders.private_record import keep_only_refusal
@@ -26,7 +26,7 @@ class Decision(NamedTuple):
 def decide(
     policy: Policy,
     record: dict[str, Any],
-    attacks: tuple[tuple[Attack, Outcome], ...],
+    attacks: tuple[AttackResult, ...],
     published_data: Any,
     original: Any,
 ) -> Decision:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.attack import Attack, Outcome
+from sfumato.attack.attack import AttackResult
 from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.release import Finding, Number, Release
@@ -37,7 +37,7 @@ class Run:
     """All findings, for the custodian only: counts of attacks, losses, measured claims."""
     findings: tuple[Finding, ...]
     """Every claim, as measured on the written file."""
-    attacks: tuple[tuple[Attack, Outcome], ...]
+    attacks: tuple[AttackResult, ...]
     """The attacks that ran, with their outcomes."""
     verdict: Verdict
     """The verdict on the whole release."""

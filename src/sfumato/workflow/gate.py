@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attack import Linking
+from sfumato.attack.attack import AttackResult
 from sfumato.workflow.policy import Policy
 
 
@@ -29,9 +30,7 @@ class Refusal:
         return f"{self.gate} is {self.limit:g}, and {reason}"
 
 
-def compare_limits(
-    policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]
-) -> list[dict[str, Any]]:
+def compare_limits(policy: Policy, body: Mapping[str, Any], attacks: tuple[AttackResult, ...]) -> list[dict[str, Any]]:
     """Each limit of the gate with the measured value; for a risk, the upper end of its interval.
 
     What could not be measured has no value, and the gate stays shut.

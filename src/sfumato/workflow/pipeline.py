@@ -15,7 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attack import Attack, Linking
+from sfumato.attack.attack import AttackResult
 from sfumato.data.cells.cell_types import retype_columns
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.reading.table_reader import has_stored_text, has_stored_types
@@ -301,7 +302,7 @@ def build_record(
     release: Release,
     published_data: Any,
     findings: tuple[Finding, ...],
-    attacks: tuple[tuple[Attack, Outcome], ...],
+    attacks: tuple[AttackResult, ...],
     staging: StagingFolder,
     randomness: Randomness,
 ) -> dict[str, Any]:

@@ -35,8 +35,8 @@ from sfumato.workflow.attack_words import (
     find_strongest_attack,
 )
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
+from sfumato.workflow.published_columns import AnyTable, gather_kinds, get_outline, split_columns
 
-AnyTable = Table | StoredTable
 UNIQUE_LIMIT = 0.1
 """The share of unique rows from which exact columns are refused or warned of."""
 
@@ -142,7 +142,7 @@ def _keep_exact_columns(
     accepted_columns: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published_table: AnyTable
 ) -> dict[str, str]:
     """What was accepted and does leave: not a column that a method removed, or changed so that it names nobody."""
-    kinds = _gather_kinds(changes)
+    kinds = gather_kinds(changes)
     published_columns = get_outline(published_table).frame.columns
     return {
         name: why
@@ -164,20 +164,6 @@ def _look_at_columns(
     }
 
 
-def split_columns(
-    changes: Iterable[Mapping[str, Any]], published_table: AnyTable
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The published columns by which a person could be looked up, and the others."""
-    kinds, columns = _gather_kinds(changes), get_outline(published_table).frame.columns
-    other_columns = tuple(name for name in columns if any(kind.meaning.known_to_nobody for kind in kinds.get(name, ())))
-    return tuple(name for name in columns if name not in other_columns), other_columns
-
-
-def get_outline(table: AnyTable) -> Table:
-    """A table whose columns and roles can be looked at."""
-    return table if isinstance(table, Table) else table.outline
-
-
 def find_unique(table: AnyTable, columns: Sequence[str], most: int = MOST_COLUMNS) -> tuple[UniqueRows, ...]:
     """Unique rows by few columns, counted where the rows are."""
     if isinstance(table, Table):
@@ -189,13 +175,6 @@ def _propose_roles(table: AnyTable, columns: Sequence[str]) -> tuple[RoleProposa
     if isinstance(table, Table):
         return propose_roles(table.frame.select(columns))
     return propose_stored_roles(table.rows, columns)
-
-
-def _gather_kinds(changes: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[ChangeKind]]:
-    kinds: dict[str, frozenset[ChangeKind]] = {}
-    for change in changes:
-        kinds[change["column"]] = kinds.get(change["column"], frozenset()) | {ChangeKind(change["kind"])}
-    return kinds
 
 
 def _may_name_people(kinds: Iterable[ChangeKind]) -> bool:
@@ -212,7 +191,7 @@ def list_objections(
     changes: Iterable[Mapping[str, Any]], published_table: AnyTable, accepted_columns: Iterable[str] = ()
 ) -> tuple[Objection, ...]:
     """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
-    kinds, fine, columns = _gather_kinds(changes), set(accepted_columns), get_outline(published_table).frame.columns
+    kinds, fine, columns = gather_kinds(changes), set(accepted_columns), get_outline(published_table).frame.columns
     telling = [n for n in columns if n not in fine and _may_name_people(kinds.get(n, ()))]
     objections = [
         Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
@@ -247,7 +226,7 @@ def list_warnings(
 
     Anyone can list them again from the certificate, its `body`, and the released file.
     """
-    kinds = _gather_kinds(body["changes"])
+    kinds = gather_kinds(body["changes"])
     sentences = [
         f'"{name}" leaves {"as it is" if _is_kept(kinds.get(name, ())) else "changed"}, accepted: {reason}'
         for name, reason in accepted_columns.items()

@@ -38,17 +38,15 @@ from sfumato.workflow.certificate import NAME, Certificate, find_release_folder,
 from sfumato.workflow.folders.leftovers import is_unfinished
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedAttack
+from sfumato.workflow.published_columns import AnyTable, get_outline, split_columns
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.shapes.verified_data import choose_verifying_engine, open_verified_baskets, refuse_packed
 from sfumato.workflow.signing.commitment import does_source_match
 from sfumato.workflow.signing.signature import check_signature
 from sfumato.workflow.verdict import (
-    AnyTable,
     find_unique,
-    get_outline,
     list_objections,
     list_warnings,
-    split_columns,
 )
 
 MOST_PROBLEMS = 20

@@ -115,12 +115,21 @@ def _find_name(names: list[str], wanted_names: tuple[str, ...]) -> str | None:
     return next((name for word in wanted_names for name in names if name.strip().lower() == word), None)
 
 
-def _widen_bounds(x: Floats, y: Floats, coordinates: Coordinates) -> tuple[float, float, float, float]:
+class _GridBounds(NamedTuple):
+    """A rectangle around all points."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+def _widen_bounds(x: Floats, y: Floats, coordinates: Coordinates) -> _GridBounds:
     """Bounds around all points, rounded outwards, so that they do not tell the extremes."""
     (left, right), (bottom, top) = _widen(x), _widen(y)
     if coordinates == "degrees":
         left, right, bottom, top = max(left, -180.0), min(right, 180.0), max(bottom, -90.0), min(top, 90.0)
-    return left, bottom, right, top
+    return _GridBounds(left, bottom, right, top)
 
 
 def _widen(values: Floats) -> tuple[float, float]:

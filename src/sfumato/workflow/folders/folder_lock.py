@@ -14,6 +14,7 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from sfumato.errors import DataError
 from sfumato.interrupts import hold_signals
@@ -106,7 +107,14 @@ class FolderLock:
         return (mine.st_dev, mine.st_ino) == (path_status.st_dev, path_status.st_ino)
 
 
-def find_mount(folder: Path) -> tuple[int, str]:
+class MountedFolder(NamedTuple):
+    """The file system that a folder is on."""
+
+    device: int
+    mount: str
+
+
+def find_mount(folder: Path) -> MountedFolder:
     """The mounted file system of a folder: renaming works only within one, bind mounts of one disk included."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
     try:
@@ -114,6 +122,6 @@ def find_mount(folder: Path) -> tuple[int, str]:
         with suppress(OSError):
             mount_text = Path(f"/proc/self/fdinfo/{handle}").read_text()
             mount = next((line for line in mount_text.splitlines() if line.startswith("mnt_id")), "")
-        return device, mount
+        return MountedFolder(device, mount)
     finally:
         os.close(handle)

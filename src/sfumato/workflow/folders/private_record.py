@@ -17,8 +17,8 @@ from sfumato.release import Release
 from sfumato.table import Table
 from sfumato.workflow.folder import StagingFolder
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.published_columns import get_outline
 from sfumato.workflow.signing.commitment import OPENING, Commitment
-from sfumato.workflow.verdict import get_outline
 
 
 def keep_private(

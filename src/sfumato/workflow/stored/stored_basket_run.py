@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from sfumato.attack import Attack, Outcome, Remining
+from sfumato.attack import Remining
+from sfumato.attack.attack import AttackResult
 from sfumato.attack.baskets.stored_remining import run_stored_remining
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.choice import EngineChoice
@@ -87,10 +88,10 @@ def _run_in_scratch(
     return Run(target.path, release, certificate, record, findings, attacks, *decision, publication_notes, {})
 
 
-def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[tuple[Attack, Outcome], ...]:
+def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[AttackResult, ...]:
     """The attacks of the policy, which was refused if it has others."""
     remining_attacks = [attack for attack in policy.attacks() if isinstance(attack, Remining)]
-    return tuple((attack, run_stored_remining(attack, release, original)) for attack in remining_attacks)
+    return tuple(AttackResult(attack, run_stored_remining(attack, release, original)) for attack in remining_attacks)
 
 
 def describe_basket_source(policy: Policy) -> BasketSource:

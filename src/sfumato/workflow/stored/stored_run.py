@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack import Attack, Linking, Outcome, RuleInference
+from sfumato.attack import Linking, RuleInference
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
 from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
+from sfumato.attack.attack import AttackResult
 from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
 from sfumato.change_kinds import CellDifference
 from sfumato.data.cells.cell_types import TypesOfCells
@@ -188,7 +189,7 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
     return tuple(findings)
 
 
-def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[tuple[Attack, Outcome], ...]:
+def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[AttackResult, ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     attacks = policy.attacks()
     linkable = bool(comparison.published_table.quasi_identifying)
@@ -204,7 +205,7 @@ def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan)
             outcome = attack_covering_classes(attack, originals, comparison.published_table, taken_rows, plan.changes)
         else:
             outcome = run_stored_attack(attack, comparison.published_table, comparison.blanked_cells)
-        outcomes.append((attack, outcome))
+        outcomes.append(AttackResult(attack, outcome))
     return tuple(outcomes)
 
 
