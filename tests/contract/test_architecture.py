@@ -63,6 +63,7 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
     assert ast.get_docstring(tree), "let a docstring below the SPDX line say what the module does"
     check_arguments(tree)
     check_names(tree)
+    check_named_results(tree)
     if path.parent != SOURCE / "kernels":
         check_compiler(tree)
         check_results(text)
@@ -117,6 +118,40 @@ def check_names(tree: ast.Module) -> None:
             f'line {given.line}: "{given.name}" does not say what it is: name it by a noun, such as claims, row_index '
             "or kept_rows; what must be called so because users or files do, is listed in tests/contract/plain_names.py"
         )
+
+
+UNNAMED = {
+    "GroupLoss.rank": "sorts",
+    "Patterns.to_lists": "plain lists of items and counts, for whoever has no frames",
+    "find_tagged": "module and class of every tag",
+    "pair_distance": "keys are pairs of columns",
+}
+"""Public functions whose results are unnamed tuples, and why."""
+
+
+def check_named_results(tree: ast.Module) -> None:
+    """Stop if a public function or method returns several results without names; those inside functions may."""
+    classes = [(f"{node.name}.", node.body) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for owner, body in [("", tree.body), *classes]:
+        for node in body:
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.returns is None:
+                continue
+            if node.name.startswith("_") or owner + node.name in UNNAMED:
+                continue
+            assert not has_unnamed_tuple(node.returns), (
+                f'line {node.lineno}: "{owner}{node.name}" returns {ast.unparse(node.returns)}: nobody can tell the '
+                "parts from each other; return a NamedTuple whose fields say what they hold, which unpacks the same"
+            )
+
+
+def has_unnamed_tuple(annotation: ast.expr) -> bool:
+    """Whether an annotation holds a tuple of several parts; any number of the same, tuple[X, ...], is fine."""
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "tuple":
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if len(parts) > 1 and ast.unparse(parts[-1]) != "...":
+                return True
+    return False
 
 
 def check_compiler(tree: ast.Module) -> None:
@@ -196,6 +231,15 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "seed = speed = kept_rows = 1",
     ):
         check_names(ast.parse(code))
+    for code in (
+        "def count() -> tuple[int, str]: pass",
+        "def count() -> Iterator[tuple[int, int, int]] | None: pass",
+        "class A:\n    def count(self) -> tuple[int, int]: pass",
+    ):
+        with pytest.raises(AssertionError, match="return a NamedTuple"):
+            check_named_results(ast.parse(code))
+    check_named_results(ast.parse("def count() -> tuple[int, ...]:\n    def part() -> tuple[int, int]: pass"))
+    check_named_results(ast.parse("class A:\n    def _part(self) -> tuple[int, int]: pass"))
     with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
         check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
     with pytest.raises(AssertionError, match="under @record"):
