@@ -135,7 +135,10 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         values = sorted(table.frame[name].unique().to_list())
         width = values[-1] - values[0]
         gaps, pure = width + 1 - len(values), measure_pure_share(table, name, method.target, method.min_width)
-        worst = min(2 * 0.02 * width / gaps, 1.0) if gaps else 1.0
+        bound = min(2 * 0.02 * width / gaps, 1.0) if gaps else 1.0
+        step = width / (len(values) - 1)
+        even = sum(abs(values[0] + step * rank - value) <= 0.02 * width for rank, value in enumerate(values))
+        worst = max(bound, even / len(values))
         rows.append(f"{name} | {len(values)} | {gaps} | {percent(pure)} | {percent(worst)}")
         note = next(line for line in lines if line.startswith(f"{name}: "))
         is_unsafe = note.startswith(f"{name}: not safe")

@@ -15,7 +15,7 @@ import polars as pl
 import sfumato as sf
 from sfumato.report.words.wording import format_count
 from tests.contract.examples import Example
-from tests.contract.report_pages import check_both, percent, read_lines, select, select_figures
+from tests.contract.report_pages import check_both, count, percent, read_lines, select, select_figures
 from tests.contract.runs import run_example
 
 DISTANCES = (
@@ -149,6 +149,18 @@ def check_holdout(inside: Iterable[str], holdout: list[int], before: pl.DataFram
         elif found := re.match(r"(\d+) people were set aside: .* Of (\d+) synthetic rows, ([\d.]+) % are nearer", line):
             assert [int(found[1]), int(found[2])] == [len(aside), len(rows)]
             assert 0 <= float(found[3]) <= 100
+            unique = Counter(people)
+            copies = sum(row in learnt for row in rows)
+            alone = sum(row in learnt and unique[row] == 1 for row in rows)
+            assert line.endswith(
+                f"{count(copies, 'synthetic row equals', 'synthetic rows equal')} the row of a training person in "
+                f"every column, {alone} a unique one's."
+                if copies
+                else "No synthetic row equals the row of a training person in every column."
+            )
             told.append(line)
-    assert len(told) == 3
+        elif line.startswith("Synthetic rows that equal a person's row in every column, for "):
+            assert f" for {min(len(aside), len(people) - len(aside))} people on either side." in line
+            told.append(line)
+    assert len(told) == 4
     return told

@@ -153,6 +153,10 @@ class Attack(Description, ABC):
     none has, public intervals), that hold randomized answers, or that were swapped.
     """
 
+    needs_equal_sides: ClassVar[bool] = True
+    """Whether the people whom it attacks must be as many as those set aside for comparison: what fits exactly one of
+    many people fits more of few. Otherwise it tries all of them, and scales the control itself."""
+
     @classmethod
     def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
         """Check what is attacked before `run` of any attack."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sfumato.measure.anonymity.presence import k_map as k_map
     from sfumato.measure.anonymity.privacy import class_size_counts as class_size_counts
     from sfumato.measure.anonymity.privacy import k_anonymity as k_anonymity
+    from sfumato.measure.anonymity.privacy import left_out_share as left_out_share
     from sfumato.measure.anonymity.privacy import suppressed_share as suppressed_share
     from sfumato.measure.anonymity.privacy import uniqueness as uniqueness
     from sfumato.measure.anonymity.risk import Risk as Risk

@@ -233,8 +233,15 @@ def find_smallest_crowd(sizes: pl.DataFrame) -> int:
 
 
 def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The linking attack with the largest risk."""
-    linking = [attack for attack in body["attacks"] if attack.get("attack") == "linking"]
+    """Linking of everybody by all quasi-identifying columns: the same on the originals can be put beside it."""
+    quasi_identifying = {name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"}
+    linking = [
+        attack
+        for attack in body["attacks"]
+        if attack.get("attack") == "linking"
+        and attack.get("external") is None
+        and set(attack.get("knowledge") or quasi_identifying) == quasi_identifying
+    ]
     return max(linking, key=lambda attack: float(attack.get("risk", attack.get("risk_at_most")) or 0), default=None)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.attack import Attack
+from sfumato.attack import Attack, Linking
 from sfumato.attack.attack import AttackResult
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.details import SynthesisDetails, read_details
@@ -62,11 +62,11 @@ def _attach_hierarchies(published_data: Any, original: Any) -> Any:
 
 def run_attacks(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[AttackResult, ...]:
     """Run attacks on a release against its people, with the people set aside as control."""
-    judged_release, truth, strangers = _split_attack_inputs(release, original)
+    inputs = {sides: _split_attack_inputs(release, original, in_equal_sides=sides) for sides in (True, False)}
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        outcomes.append(AttackResult(attack, attack.run(judged_release, truth, strangers)))
+        outcomes.append(AttackResult(attack, attack.run(*inputs[attack.needs_equal_sides])))
     return tuple(outcomes)
 
 
@@ -79,23 +79,32 @@ class _AttackInputs(NamedTuple):
     """The control, if people were set aside."""
 
 
-def _split_attack_inputs(release: Release, original: Any) -> _AttackInputs:
-    """The release as attacks see it, the originals, and the control.
+def add_plain_linking(attacks: tuple[Attack, ...], quasi_identifying: Sequence[str]) -> tuple[Attack, ...]:
+    """The attacks, and linking of everybody by all quasi-identifying columns, which the gate needs, if it is missing.
 
-    Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
-    many people fits more of few.
+    A policy may list another linking, of fewer columns or of people elsewhere, which finds fewer.
+    """
+    is_there = any(isinstance(attack, Linking) and attack.looks_up_everybody(quasi_identifying) for attack in attacks)
+    return attacks if is_there else (Linking(), *attacks)
+
+
+def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: bool) -> _AttackInputs:
+    """The release as attacks see it, the originals, and the control: people who were set aside, if any were.
+
+    In equal sides, as many of those who were learnt from stand against them.
     """
     synthesis = release.details.get_family(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or synthesis.training is None or not len(synthesis.holdout):
         return _AttackInputs(release, original, None)
     aside, training_rows = (np.asarray(rows, dtype=np.int64) for rows in (synthesis.holdout, synthesis.training))
-    size = min(len(aside), len(training_rows))
-    chance = np.random.default_rng(0)
-    training_sample, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (training_rows, aside))
-    rows = np.resize(np.arange(size), len(release.data))
+    if in_equal_sides:
+        size, chance = min(len(aside), len(training_rows)), np.random.default_rng(0)
+        training_rows, aside = (np.sort(chance.choice(side, size, replace=False)) for side in (training_rows, aside))
+    # No synthetic row is anybody's: some attacks need one for each.
+    rows = np.resize(np.arange(len(training_rows)), len(release.data)) if in_equal_sides else None
     judged_release = replace(release, details=replace(release.details, rows=rows))
     return _AttackInputs(
-        judged_release, *(original.with_frame(original.frame[side]) for side in (training_sample, strangers))
+        judged_release, *(original.with_frame(original.frame[side]) for side in (training_rows, aside))
     )
 
 

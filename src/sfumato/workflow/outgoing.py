@@ -36,6 +36,8 @@ FEWEST = 200
 """With fewer people, nothing measured against the originals leaves: a step must be at least ten people."""
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
 """Figures that anyone can compute from the written file."""
+PUBLISHED_LOSS = "published_loss"
+"""The loss of the published rows, if others were left out: what leaves must not tell how many."""
 IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "total_variation", "zero_r_accuracy"})
 """Figures that compare with the originals, and leave in steps if the method forms classes; accuracies likewise."""
 
@@ -293,7 +295,8 @@ def _select_outgoing_losses(record: Mapping[str, Any], people: int) -> dict[str,
 def _select_outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[str, int | float]:
     """Class sizes, which anyone can count; for methods that form classes, other figures in steps."""
     public_figures: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
-    for name, value in utility.items():
+    figures = {**utility, "loss": utility[PUBLISHED_LOSS]} if PUBLISHED_LOSS in utility else utility
+    for name, value in figures.items():
         if is_rounded_outside(name):
             rounded_value = round_to_step(float(value), people)
             public_figures |= {} if rounded_value is None else {name: rounded_value}

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.attack import Attack, Linking
+from sfumato.attack import Attack
 from sfumato.attack.attack import AttackResult
 from sfumato.data.cells.cell_types import retype_columns
 from sfumato.data.reading.arrow_memory import return_free_memory
@@ -36,7 +36,7 @@ from sfumato.report.run_account import RunAccount
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.text_codes import note_texts, remember_texts
-from sfumato.workflow.attack_run import run_attacks
+from sfumato.workflow.attack_run import add_plain_linking, run_attacks
 from sfumato.workflow.attack_words import describe_attack
 from sfumato.workflow.certificate import (
     NAME,
@@ -277,8 +277,7 @@ def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     linkable = (
         isinstance(published_data, Table) and bool(published_data.quasi_identifying) and not has_codes and not nobodys
     )
-    is_linking_missing = linkable and not any(isinstance(attack, Linking) for attack in attacks)
-    return (Linking(), *attacks) if is_linking_missing else attacks
+    return add_plain_linking(attacks, published_data.quasi_identifying) if linkable else attacks
 
 
 def _note_reading(policy: Policy, original: Any, given_data: Any) -> tuple[str, ...]:

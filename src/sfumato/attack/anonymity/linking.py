@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from sfumato.attack.anonymity.candidates import trace_people
@@ -22,8 +23,8 @@ class Linking(Attack):
     The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows
     starred all over are taken only when nothing else fits, since then the person must be among them. Where cells are
     noisy, randomized, averaged or moved, the likeliest rows by all that is published are taken, in a large release for
-    some people who are drawn. The risk is the share of people whose own row was guessed. Sweeney 2002; the prosecutor
-    of El Emam and Dankar 2008.
+    some people who are drawn. The risk is the share of people whose own row is guessed on average, so that it depends
+    on no draw. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
     """
 
     story: ClassVar[str] = (
@@ -39,14 +40,17 @@ class Linking(Attack):
     external: str | None = None
     """A file of people to look up, with the known columns; everybody in the release if not given."""
 
+    def looks_up_everybody(self, quasi_identifying: Sequence[str]) -> bool:
+        """Whether it is the plain attack: on everybody in the release, by all quasi-identifying columns."""
+        return self.external is None and (self.knowledge is None or set(self.knowledge) == set(quasi_identifying))
+
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Look up every person; count how often the guessed row was theirs."""
+        """Look up every person; count how often the guessed row is theirs, on average over all guesses."""
         published_table: Table = release.data
         names = self.knowledge or published_table.quasi_identifying
         report_progress("linking")
-        chance = (randomness or Randomness.seeded(0)).generator()
         row_owners = trace_people(release, truth)
         if self.external is None:  # the prosecutor's targets are in the release: one person a published row
             tried_people = draw_tried(release, row_owners, names)
@@ -54,15 +58,15 @@ class Linking(Attack):
             links, look_up = choose_links(
                 release, targets, names, lambda links: links.count_expected_hits(tried_people.rows)
             )
-            hits = links.guess(chance) == tried_people.rows
+            hits = links.count_expected_hits(tried_people.rows)
         else:  # nobody says which rows are right, nor who is in the release
             targets = Table.read_beside(self.external, truth)
             links, look_up, odds = look_up_external(release, row_owners, targets, names)
-            hits = chance.random(len(odds)) < odds
+            hits = float(odds.sum())
         candidate_counts = links.counts[links.counts > 0]
         return Outcome(
             attempts=len(targets),
-            successes=int(hits.sum()),
+            successes=round(hits),
             baseline=round(len(targets) / len(published_table)) if len(published_table) else 0,
             control=None if control is None else int((look_up(control).counts == 1).sum()),
             facts={

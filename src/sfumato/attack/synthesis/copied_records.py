@@ -51,6 +51,7 @@ class CopiedRecords(Attack):
     story: ClassVar[str] = (
         "Somebody finds a synthetic row with a neighbour's {known}, and believes that it is the neighbour's."
     )
+    needs_equal_sides: ClassVar[bool] = False  # a copy of anybody is one
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
 
     attack: Literal["copied_records"] = "copied_records"
@@ -90,7 +91,7 @@ class CopiedRecords(Attack):
             attempts=len(people),
             successes=counts.right,
             baseline=int(blind.sum()),
-            control=None if theirs is None else theirs.right,
+            control=None if theirs is None or strangers is None else _scale(theirs.right, len(strangers), len(people)),
             facts={
                 "known": list(known_columns),
                 "columns": list(secrets),
@@ -157,3 +158,8 @@ class _CopyCounts:
 
     believed_count: int
     right: int
+
+
+def _scale(right: int, strangers: int, people: int) -> int:
+    """How many of so many people the same share of strangers would be."""
+    return round(right * people / strangers) if strangers else 0

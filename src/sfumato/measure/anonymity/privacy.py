@@ -53,13 +53,24 @@ checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
 
 @checks_claim("suppressed_share", "at_most", "exactly", arguments=("starred_rows",))
 def _check_suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return suppressed_share(evidence.published) if arguments.get("starred_rows") == "suppressed" else 0.0
+    """Rows of stars are suppressed rows, unless every row is one: then each column's level is a star."""
+    share = suppressed_share(evidence.published)
+    return 0.0 if share == 1 and arguments.get("starred_rows") != "suppressed" else share
 
 
 def count_shown_in_suppressed(table: Table, columns: Sequence[str]) -> int:
     """How many cells of some columns are not empty in rows with `*` in every quasi-identifying column."""
     starred_frame = table.frame.filter(flag_starred_rows(table.frame, table.quasi_identifying))
     return sum(len(starred_frame) - starred_frame[name].null_count() for name in columns)
+
+
+def left_out_share(published_table: Table, original: Table) -> float:
+    """Of the rows that could be published, the share that is not in the release."""
+    usable = original.frame
+    if original.missing is Missing.DROP:
+        usable = usable.drop_nulls(list(original.quasi_identifying))
+    # A single division is rounded once, so a share within the limit is never measured above it.
+    return (usable.height - len(published_table)) / usable.height if usable.height else 0.0
 
 
 checks_claim("shown_in_suppressed", "exactly", arguments=("columns",))(
@@ -69,12 +80,7 @@ checks_claim("shown_in_suppressed", "exactly", arguments=("columns",))(
 
 @checks_claim("left_out_share", "at_most", properties=("suppressed_share",), needs_original=True)
 def _check_left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    original: Table = evidence.original
-    usable = original.frame
-    if original.missing is Missing.DROP:
-        usable = usable.drop_nulls(list(original.quasi_identifying))
-    # A single division is rounded once, so a share within the limit is never measured above it.
-    return (usable.height - len(evidence.published)) / usable.height
+    return left_out_share(evidence.published, evidence.original)
 
 
 @checks_claim("named_columns", "exactly", properties=("identifying_columns",), arguments=("names",))

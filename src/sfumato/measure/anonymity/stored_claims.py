@@ -142,9 +142,9 @@ def _check_k(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 
 def _check_suppressed_share(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    if arguments.get("starred_rows") != "suppressed":
-        return 0.0
-    return count_starred_rows(evidence) / len(evidence.published_table) if len(evidence.published_table) else 0.0
+    rows = len(evidence.published_table)
+    share = count_starred_rows(evidence) / rows if rows else 0.0
+    return 0.0 if share == 1 and arguments.get("starred_rows") != "suppressed" else share
 
 
 def count_starred_rows(evidence: StoredEvidence) -> int:

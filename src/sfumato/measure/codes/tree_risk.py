@@ -133,8 +133,16 @@ class ColumnShelter:
     """The expected share of values that sorting cracks, if those of pure pieces are safe from it (Section 5.4)."""
     worst_sorting: float
     """The same if every value lay well inside the range of its rank: |R_ρ| / |R_g| (Figure 11)."""
+    even_sorting: float
+    """The share of values that are cracked if codes in order are spread evenly from the smallest value to the largest:
+    of few values, the two ends alone are a large share."""
     safe: bool
     advice: str
+
+    @property
+    def revealed_share(self) -> float:
+        """The largest share of values that sorting is known to crack."""
+        return max(self.worst_sorting, self.even_sorting)
 
     @property
     def discontinuities(self) -> int:
@@ -183,7 +191,9 @@ def _assess_column_shelter(
     width = round((values[-1] - values[0]) / unit) + 1
     share, gaps = float(pure.mean()), width - len(values)
     worst = (1 - share) * (min(1.0, 2 * radius * (width - 1) / gaps) if gaps else 1.0)
-    safe = worst <= limit
+    spread_values = np.linspace(values[0], values[-1], len(values))
+    even = float(((np.abs(spread_values - values) <= radius * (values[-1] - values[0])) & ~pure).mean())
+    safe = max(worst, even) <= limit
     return ColumnShelter(
         column=name,
         range_width=width,
@@ -193,8 +203,9 @@ def _assess_column_shelter(
         pure_share=share,
         expected_sorting=float((ranges.compute_crack_chance(column, radius) * ~pure).mean()),
         worst_sorting=worst,
+        even_sorting=even,
         safe=safe,
-        advice=_advise_encoding(safe, share, gaps / width, worst),
+        advice=_advise_encoding(safe, share, gaps / width, max(worst, even)),
     )
 
 
@@ -209,10 +220,16 @@ def _find_pure_pieces(classes: Ints, mixed_mask: Flags, min_width: int) -> tuple
 
 def _advise_encoding(safe: bool, pure: float, gaps: float, worst: float) -> str:
     """The recipe of Section 5.4, in words."""
-    reason = f"{pure:.0%} of its values are in pure pieces, {gaps:.0%} of its domain does not occur"
+    reason = f"{_spell_share(pure)} of its values are in pure pieces, {_spell_share(gaps)} of its domain does not occur"
     if safe:
         return f"safe against sorting: {reason}"
     return (
-        f"not safe: {reason}, so sorting alone may crack {worst:.0%} of its values; encode it only if it is not secret "
-        "by itself, or coarsen it"
+        f"not safe: {reason}, so sorting alone may crack {_spell_share(worst)} of its values; encode it only if it is "
+        "not secret by itself, or coarsen it"
     )
+
+
+def _spell_share(share: float) -> str:
+    """A share without decimals; only none is 0 % and only all is 100 %."""
+    percent = round(100 * share)
+    return "under 1%" if not percent and share > 0 else "over 99%" if percent == 100 and share < 1 else f"{percent}%"

@@ -80,6 +80,8 @@ class HoldoutComparison:
     closest: ClosestRecords
     training: ExactCopies
     holdout: ExactCopies
+    all_training: ExactCopies
+    """Copies of all training people, not of as many as were held out."""
 
     def as_json(self) -> dict[str, float]:
         """The figures for a script or a certificate."""
@@ -121,6 +123,7 @@ def against_holdout(
         closest_records(published_table, training_table, far, sample=sample, seed=seed),
         exact_copies(published_table, training_table, original),
         exact_copies(published_table, far, original),
+        exact_copies(published_table, original.with_frame(original.frame[training_rows]), original),
     )
 
 

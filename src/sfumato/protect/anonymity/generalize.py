@@ -27,8 +27,10 @@ from sfumato.progress import report_progress
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
     compute_local_losses,
+    flag_starred_by_levels,
     recode_locally,
     recode_suppressed_rows,
+    unite_starred_rows,
 )
 from sfumato.protect.anonymity.models.any_model import AnyModel
 from sfumato.protect.anonymity.models.class_models import KAnonymity
@@ -158,13 +160,15 @@ class Generalize(Method):
         classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
             losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
+        starred_count = int(flag_starred_by_levels(grouping, recoded_rows).sum()) if local else 0
+        losses |= {"starred_rows": starred_count} if local else {}
         details = collect_details(table, best, grouping, rows, numbers[suppressed_mask])
         details = replace(details, population=judge.find_population())
         return Release(
             data=published_table,
             method=self,
-            claims=self.list_claims(table, grouping, bool(suppressed_mask.any()), hidden_columns),
-            losses=losses | {"dropped_rows": len(data) - len(table)},
+            claims=self.list_claims(table, grouping, bool(suppressed_mask.any()), hidden_columns, starred_count),
+            losses={**losses, "dropped_rows": len(data) - len(table)},
             details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
             changes=state_blanked(
                 self.state_levels(table, grouping, recoded_rows, published_table), hidden_columns or ()
@@ -247,10 +251,10 @@ class Generalize(Method):
         )
         if self.recoding == "global":
             return global_rows
-        local_rows = recode_locally(grouping, judge)
+        local_rows = unite_starred_rows(grouping, recode_locally(grouping, judge))
         if int((local_rows.node_of_row < 0).sum()) > most:
             # Rows that are final early can leave a rest that matches nobody: then only the suppressed rows are recoded.
-            local_rows = recode_suppressed_rows(grouping, judge, global_rows)
+            local_rows = unite_starred_rows(grouping, recode_suppressed_rows(grouping, judge, global_rows))
         return min(local_rows, global_rows, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
     def _build_published(
@@ -277,9 +281,18 @@ class Generalize(Method):
         return table.with_frame(rebuild_columns(map(publish, frame.get_columns())))
 
     def list_claims(
-        self, table: Table, grouping: Grouping, has_suppressed_rows: bool, hidden_columns: tuple[str, ...] | None
+        self,
+        table: Table,
+        grouping: Grouping,
+        has_suppressed_rows: bool,
+        hidden_columns: tuple[str, ...] | None,
+        starred_count: int = 0,
     ) -> tuple[Claim, ...]:
-        """What is promised about a release with these columns hidden in suppressed rows, if any are suppressed."""
+        """What is promised about a release with these columns hidden in suppressed rows, if any are suppressed.
+
+        Of rows that are "*" by their own levels, nobody can tell that they were not suppressed: then nothing is said
+        about the share.
+        """
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level produced it.
         stars = "suppressed" if has_suppressed_rows and not left_out else "class"
@@ -291,7 +304,7 @@ class Generalize(Method):
         )
         return (
             *guard_blanks(models, table, ModelJudge(self.models).least_crowd),
-            claim_suppression_within(self.suppression_limit, stars, left_out),
+            *(() if starred_count else (claim_suppression_within(self.suppression_limit, stars, left_out),)),
             *claim_nothing_shown(hidden_columns or ()),
             claim_nobody_named(table),
             claim_nothing_untrue(),

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.errors import PolicyError
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.class_models import KAnonymity
@@ -123,6 +124,23 @@ def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, global_rows: R
     new_nodes = _walk_nodes(grouping, judge, nodes, row_mask)[grouping.distinct_of_row]
     node_of_row = np.where(new_nodes >= 0, new_nodes + 1, global_rows.node_of_row).astype(np.int32)
     return RecodedRows(np.concatenate([global_rows.nodes, nodes]), node_of_row)
+
+
+def unite_starred_rows(grouping: Grouping, recoded_rows: RecodedRows) -> RecodedRows:
+    """If rows are suppressed, rows that are "*" by their levels look the same: they are suppressed rows, too."""
+    starred_mask = flag_starred_by_levels(grouping, recoded_rows)
+    if not starred_mask.any() or not (recoded_rows.node_of_row < 0).any():
+        return recoded_rows
+    return RecodedRows(recoded_rows.nodes, np.where(starred_mask, -1, recoded_rows.node_of_row).astype(np.int32))
+
+
+def flag_starred_by_levels(grouping: Grouping, recoded_rows: RecodedRows) -> Flags:
+    """Which rows are published, each of their cells as "*"."""
+    mask = recoded_rows.node_of_row >= 0
+    for number, hierarchy in enumerate(grouping.hierarchies):
+        starred_labels = hierarchy.publish(grouping.codes[number], recoded_rows.list_levels(number)) == SUPPRESSED
+        mask &= starred_labels.fill_null(value=False).to_numpy()
+    return mask
 
 
 def compute_local_losses(grouping: Grouping, recoded_rows: RecodedRows) -> dict[str, Number]:

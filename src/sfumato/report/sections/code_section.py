@@ -38,7 +38,7 @@ def _build_shelter_figure(shelters: tuple[ColumnShelter, ...]) -> ReportFigure:
             wording.format_count(shelter.distinct),
             wording.format_count(shelter.discontinuities),
             wording.format_percent(shelter.pure_share),
-            wording.format_percent(shelter.worst_sorting),
+            wording.format_percent(shelter.revealed_share),
         )
         for shelter in shelters
     )
@@ -58,8 +58,8 @@ def _draw_shelter_bars(shelters: tuple[ColumnShelter, ...]) -> str:
     values = [
         {
             "column": name,
-            "share": shelter.worst_sorting,
-            "said": wording.format_percent(shelter.worst_sorting),
+            "share": shelter.revealed_share,
+            "said": wording.format_percent(shelter.revealed_share),
             "safe": shelter.safe,
         }
         for name, shelter in zip(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sfumato.details import SynthesisDetails
-from sfumato.measure.synthesis.synthesis_checks import against_holdout
+from sfumato.measure.synthesis.synthesis_checks import ExactCopies, against_holdout
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -27,11 +27,12 @@ def build_synthesis_section(release: Release, original: Table, published_table: 
         f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "
         f"{wording.count_noun(gaps.rows, 'synthetic row')}, {wording.format_percent(gaps.nearer)} are nearer to a "
         "training person than to a person set aside; 50 % is ideal. Much more means that the rows reveal training "
-        "people."
+        f"people. {_describe_copies(comparison.all_training)}"
     )
     copy_figure = _build_comparison_figure(
         "Rows that equal a person's row",
-        "Synthetic rows that equal a person's row in every column, for as many people on either side.",
+        "Synthetic rows that equal a person's row in every column, for "
+        f"{wording.format_count(comparison.people)} people on either side.",
         (
             _ComparedValue("equal a person", training.rows, holdout.rows),
             _ComparedValue("equal a unique person", training.unique_rows, holdout.unique_rows),
@@ -48,6 +49,15 @@ def build_synthesis_section(release: Release, original: Table, published_table: 
         lambda value: f"{value:.3f}",
     )
     return ReportSection("strangers", "Are rows nearer to training people?", intro, (copy_figure, far))
+
+
+def _describe_copies(copies: ExactCopies) -> str:
+    """How many synthetic rows equal somebody's, of all training people."""
+    if not copies.rows:
+        return "No synthetic row equals the row of a training person in every column."
+    rows = wording.count_noun(copies.rows, "synthetic row equals", "synthetic rows equal")
+    unique_rows = wording.format_count(copies.unique_rows)
+    return f"{rows} the row of a training person in every column, {unique_rows} a unique one's."
 
 
 class _ComparedValue(NamedTuple):

@@ -22,6 +22,8 @@ LOSSES = {
         "Published rows for each different combination of quasi-identifying values.",
     ),
     "suppressed_rows": ("Suppressed rows", "Rows whose quasi-identifying values were all removed."),
+    "published_loss": ("Loss of the published rows", "The same, without rows that are not in the release."),
+    "starred_rows": ("Rows of stars", 'Rows that are "*" in every quasi-identifying column by their own levels.'),
     "derived_entries": (
         "Entries blanked to protect",
         "Entries that were not private, blanked so that rules predict no private entry.",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack import Linking, RuleInference
+from sfumato.attack import RuleInference
 from sfumato.attack.anonymity.stored_attacks import run_stored_attack
 from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
 from sfumato.attack.attack import AttackResult
@@ -47,6 +47,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections.chosen_sections import build_outgoing_sections
+from sfumato.workflow.attack_run import add_plain_linking
 from sfumato.workflow.certificate import NAME, Certificate
 from sfumato.workflow.decision import decide, publish_decided
 from sfumato.workflow.finished_run import Run
@@ -191,10 +192,8 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
 
 def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[AttackResult, ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
-    attacks = policy.attacks()
-    linkable = bool(comparison.published_table.quasi_identifying)
-    if linkable and not any(isinstance(attack, Linking) for attack in attacks):
-        attacks = (Linking(), *attacks)
+    known_columns = comparison.published_table.quasi_identifying
+    attacks = add_plain_linking(policy.attacks(), known_columns) if known_columns else policy.attacks()
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))

@@ -31,6 +31,7 @@ from sfumato.release import Release
 from sfumato.rules import Rules
 from sfumato.sequences import Sequences
 from sfumato.table import Table
+from sfumato.workflow.outgoing import PUBLISHED_LOSS
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.suppression import get_starred_rows
 
@@ -58,6 +59,8 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
     losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
     if losses:
         figures["loss"] = max(losses)
+        left_out_share = 0.0 if "chance" in profiles else measure.left_out_share(published_data, original)
+        figures |= count_left_out_rows(figures["loss"], left_out_share)
     comparable_columns = _list_comparable_columns(published_data, original, release)
     query_columns = [
         name for name in (*published_data.quasi_identifying, *published_data.sensitive) if name in comparable_columns
@@ -80,6 +83,13 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
         figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
     figures |= _measure_swapped_joints(policy, published_data, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
+
+
+def count_left_out_rows(loss: float, left_out_share: float) -> dict[str, float]:
+    """The loss if rows that are not in the release have lost everything, and that of the published rows beside it."""
+    if not left_out_share:
+        return {"loss": loss}
+    return {"loss": loss + (1 - loss) * left_out_share, PUBLISHED_LOSS: loss}
 
 
 def _measure_detail_loss(policy: Policy, published_table: Table, original: Table, release: Release) -> float | None:

@@ -27,7 +27,8 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
     if get_starred_rows(release) != "suppressed":
         drops = "dropped_rows" in release.losses and release.data.missing is Missing.DROP
         drop_note = " Rows with a missing quasi-identifying value are not in the release." if drops else ""
-        return {"rows": row_count, "seen": True, "safe": True, "why": f"No row was suppressed.{drop_note}"}
+        why = _describe_starred_class(int(release.losses.get("starred_rows", 0))) + drop_note
+        return {"rows": row_count, "seen": True, "safe": True, "why": why}
     rows = "1 suppressed row shows" if row_count == 1 else f"{row_count} suppressed rows show"
     has_hidden_values = any(claim.property == "shown_in_suppressed" for claim in release.claims)
     has_separate_count = any(_is_counted_apart(claim) for claim in release.claims)
@@ -41,6 +42,16 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
             f"together: a person who fits no other class is one of {row_count}."
         )
     return {"rows": row_count, "seen": True, "safe": True, "why": why}
+
+
+def _describe_starred_class(row_count: int) -> str:
+    if not row_count:
+        return "No row was suppressed."
+    rows = "1 row is" if row_count == 1 else f"{row_count} rows are"
+    return (
+        f'{rows} "*" in every quasi-identifying column, since nothing finer fits them: they are a class like any other '
+        "and satisfy every model."
+    )
 
 
 def _is_counted_apart(claim: Claim) -> bool:
