@@ -36,7 +36,7 @@ class Links:
     """For every person looked up, the published rows that fit."""
 
     parts: tuple[MatchedRows, ...]
-    """The rows of each way of generalizing."""
+    """For each way of generalizing: published rows in order, and which of them are each person's."""
     counts: Ints
     """How many rows fit each person."""
 
