@@ -19,9 +19,6 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.cells.coded_cells import CodedCells, encode_cells
 from sfumato.data.reading.arrow_memory import allocate_numbers, copy_buffer
 
-DICTIONARY = pa.dictionary(pa.int32(), pa.large_string())
-"""How a coded column is written."""
-
 
 def read_coded_columns(batch: pa.RecordBatch) -> pl.DataFrame:
     """Those columns that are dictionaries of distinct texts, as coded columns."""

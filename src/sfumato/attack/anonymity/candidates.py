@@ -25,7 +25,6 @@ from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 Kind = TypeVar("Kind", bound=np.generic)
-_DIGITS = 12
 
 
 def trace_people(release: Release, truth: Table) -> Table:

@@ -8,7 +8,7 @@ Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, *l-diversity* (2006).
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -29,7 +29,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Kind = TypeVar("Kind", bound=np.generic)
 _DIGITS = 12
 
 

@@ -9,7 +9,6 @@ intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -100,9 +99,12 @@ class Linkability(Attack):
         """Either search for the nearest rows of both halves, with every way in which numbers may be recoded."""
         recodings = list_recodings(release, people, (*self.known[0], *self.known[1]))
         return [
-            _Way(tuple(prepare(release, people, names, recoding) for names in self.known), recoding)
+            _Way(tuple(halves), recoding)
             for recoding in recodings
-            for prepare in (_search_by_distance, search_by_likelihood)
+            for halves in (
+                [RowSearch.search_by_distance(release.data, names) for names in self.known],
+                [search_by_likelihood(release, people, names, recoding) for names in self.known],
+            )
         ]
 
     def _count_joined(self, way: _Way, people: Table, chance: np.random.Generator) -> int:
@@ -116,10 +118,6 @@ class _Way(NamedTuple):
 
     halves: tuple[RowSearch, ...]
     recoding: Recoding
-
-
-def _search_by_distance(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> RowSearch:
-    return RowSearch.search_by_distance(release.data, names)
 
 
 def _count_shared_rows(left: Ints, right: Ints) -> int:

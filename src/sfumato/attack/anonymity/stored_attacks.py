@@ -48,11 +48,6 @@ def run_stored_attack(attack: Attack, published_table: StoredTable, blanked_valu
     return _compare_classes(attack, published_table, names[0], blanked_values.get(names[0]))
 
 
-def link_stored_originals(original: StoredTable) -> Outcome:
-    """What linking would find if the originals were published."""
-    return _link(original)
-
-
 def _link(table: StoredTable) -> Outcome:
     """Of each class, one person is found on average."""
     names = table.quasi_identifying

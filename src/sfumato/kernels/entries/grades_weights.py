@@ -172,8 +172,8 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     return entry
 
 
-@compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
-def _blank_entry(ledger, books, weights, row, column, limits, how):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, EntryWeighing)")
+def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-untyped-def]
     """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
@@ -247,7 +247,7 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count,
             stale[log[index] // BLOCK] = 1
             count_closed_rules(ledger, books, log[index] // width, log[index] % width, why[index])
         for index in range(begin, blanked_count):
-            _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, limits, how)
+            _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, how)
         for index in range(many[0]):
             rule = np.int64(changed_rules[index])
             changed_mask[rule] = 0

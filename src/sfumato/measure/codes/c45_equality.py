@@ -21,9 +21,6 @@ from sfumato.mine.codes.c45_growth import prune_c45
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells
 from sfumato.table import Table
 
-TREES = ("full", "pruned")
-"""The C4.5 trees that are grown on both tables."""
-
 
 def count_c45_differences(
     published_table: Table, original: Table, target: str, numbers: Sequence[str], words: Sequence[str]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from sfumato.public.thresholds import Support, compute_least_count
 if TYPE_CHECKING:
     import polars as pl
 
-AnyBaskets = TypeVar("AnyBaskets")
 _WHAT = "the search for itemsets"
 _CURE = "raise min_support"
 

@@ -40,7 +40,6 @@ class PinnedCertificate:
 
     der: bytes
     pem: str
-    expires: datetime
 
 
 def make_identity(name: str, folder: Path, days: int = DAYS, start: datetime | None = None) -> Identity:
@@ -96,7 +95,7 @@ def read_site_certificate(site: str, path: Path) -> PinnedCertificate:
             f"{expires:%Y-%m-%d}, not today; make a new one there with `sfumato party init` and give it to every site"
         )
     text = certificate.public_bytes(serialization.Encoding.PEM).decode("ascii")
-    return PinnedCertificate(certificate.public_bytes(serialization.Encoding.DER), text, expires)
+    return PinnedCertificate(certificate.public_bytes(serialization.Encoding.DER), text)
 
 
 def make_context(

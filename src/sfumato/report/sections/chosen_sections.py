@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
@@ -65,91 +65,85 @@ def make_sections(
     methods: Sequence[Method], release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> tuple[ReportSection, ...]:
     """The sections of the methods of a release, each once, in the order of the methods."""
+    run = _RunData(release, original, published_data, utility)
     sections = [*_build_model_sections(published_data, [method.describe() for method in methods])]
     for name in dict.fromkeys(method.section for method in methods if method.section):
-        section = _SECTIONS[name](release, original, published_data, utility)
+        section = _SECTIONS[name](run)
         sections += [] if section is None else [section]
     return tuple(sections)
 
 
-def _make_entries(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+class _RunData(NamedTuple):
+    """What the section of a method may be made from."""
+
+    release: Release
+    original: Any
+    published_data: Any
+    utility: Mapping[str, float]
+
+
+def _make_entries(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.entry_section import build_entry_section
 
-    return build_entry_section(release, original, published_data)
+    return build_entry_section(run.release, run.original, run.published_data)
 
 
-def _make_hiding(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_hiding(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.hiding_section import build_hiding_section
 
     # Patterns mined from such baskets have their own section.
     return (
-        build_hiding_section(release, original, published_data, utility)
-        if isinstance(published_data, Baskets)
+        build_hiding_section(run.release, run.original, run.published_data, run.utility)
+        if isinstance(run.published_data, Baskets)
         else None
     )
 
 
-def _make_noise(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_noise(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.noise_section import build_filtered_section
 
-    if all(law["kind"] == INTERVALS for law in release.public.values()):
+    if all(law["kind"] == INTERVALS for law in run.release.public.values()):
         return None  # nothing was drawn, so nothing is estimated
-    return build_filtered_section(release, original, published_data)
+    return build_filtered_section(run.release, run.original, run.published_data)
 
 
-def _make_synthesis(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_synthesis(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.synthesis_section import build_synthesis_section
 
-    synthesis = release.details.get_family(SynthesisDetails)
+    synthesis = run.release.details.get_family(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
         return None  # nobody was set aside
-    return build_synthesis_section(release, original, published_data)
+    return build_synthesis_section(run.release, run.original, run.published_data)
 
 
-def _make_codes(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_codes(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.code_section import build_code_section
 
-    return build_code_section(release, original)
+    return build_code_section(run.release, run.original)
 
 
-def _make_patterns(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_patterns(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.hiding_section import build_pattern_section
     from sfumato.report.sections.rule_repair_section import build_rule_repair_section
 
-    if isinstance(published_data, Rules):
-        return build_rule_repair_section(release)
-    return build_pattern_section(release, original, published_data)
+    if isinstance(run.published_data, Rules):
+        return build_rule_repair_section(run.release)
+    return build_pattern_section(run.release, run.original, run.published_data)
 
 
-def _make_classifier(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_classifier(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.rule_repair_section import build_withheld_splits_section
 
-    return build_withheld_splits_section(release, original)
+    return build_withheld_splits_section(run.release, run.original)
 
 
-def _make_sequences(
-    release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
-) -> ReportSection | None:
+def _make_sequences(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.sequence_section import build_sequence_section
 
-    return build_sequence_section(release, original, published_data, utility)
+    return build_sequence_section(run.release, run.original, run.published_data, run.utility)
 
 
-_SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], ReportSection | None]] = {
+_SECTIONS: Mapping[str, Callable[[_RunData], ReportSection | None]] = {
     "entries": _make_entries,
     "hiding": _make_hiding,
     "noise": _make_noise,

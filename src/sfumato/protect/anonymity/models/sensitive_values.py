@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Floats, Ints, Places
@@ -42,11 +41,6 @@ class ClassValues:
     def distinct(self) -> Ints:
         """How many values each class has."""
         return np.diff(self.starts, append=len(self.values))
-
-    def combine_by_class(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
-        """Combine amounts of pairs to one number per class."""
-        class_amounts: npt.NDArray[np.generic] = how.reduceat(amounts, self.starts)
-        return class_amounts
 
 
 @dataclass(frozen=True)
