@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sfumato.data.cells.cell_types import TypesOfCells, type_cells
 from sfumato.data.reading.text_table import TextFormat
 from sfumato.engine.duckdb_rows import DuckdbRows
-from sfumato.engine.parquet_writer import write_batches, write_partitioned
+from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.staging import open_stored_rows
 from sfumato.errors import DataError
 from sfumato.table import Table
@@ -100,11 +100,8 @@ def test_other_kinds_are_refused_by_name(tmp_path: Path) -> None:
         open_stored_rows(tmp_path / "a.arrow", TextFormat(), tmp_path)
 
 
-def test_rows_are_written_in_parts(tmp_path: Path) -> None:
+def test_rows_are_written_in_batches(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": range(25), "b": [None, "x", "y", "z", ""] * 5})
     batches = list(frame.iter_slices(7))
-    parts = write_partitioned(iter(batches), tmp_path / "parts", 10)
-    assert [pl.read_parquet(part).height for part in parts] == [10, 10, 5]
-    assert pl.concat(DuckdbRows(parts, tmp_path, "parts").iterate_batches()).equals(frame)
     assert write_batches(iter(batches), tmp_path / "whole.parquet") == 25
     assert pl.read_parquet(tmp_path / "whole.parquet").equals(frame)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.folders.leftovers import finish_interrupted
+from sfumato.workflow.folders.leftovers import sweep_workspaces
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
@@ -44,7 +44,8 @@ def whole_or_absent(out: Path) -> bool:
     release = out / "release"
     if not release.exists():
         return False
-    finish_interrupted(out)  # as the next run does
+    for parent in (out.parent, out):
+        sweep_workspaces(parent)  # as the next run does
     checked = verify(out)
     assert checked.holds, checked.problems
     assert {path.name for path in release.iterdir()} == {"certificate.json", "data.csv", "report.html"}

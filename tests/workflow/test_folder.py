@@ -21,7 +21,7 @@ from sfumato.errors import DataError
 from sfumato.workflow import folder
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.folders import folder_lock, leftovers, publication
-from sfumato.workflow.folders.leftovers import finish_interrupted
+from sfumato.workflow.folders.leftovers import sweep_workspaces
 from sfumato.workflow.folders.manifest import Manifest, hash_file
 from sfumato.workflow.signing.signature import load_signing_key
 
@@ -498,7 +498,7 @@ def die(place: ReservedTarget) -> None:
     place._stack.close()
 
 
-@pytest.mark.parametrize("by", ["run", "verify"])
+@pytest.mark.parametrize("by", ["run", "sweep"])
 def test_stopped_before_every_move(tmp_path: Path, route: str, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At no step is one run's release beside another's record, and the next start finishes or undoes."""
     out = tmp_path / "out"
@@ -512,8 +512,9 @@ def test_stopped_before_every_move(tmp_path: Path, route: str, by: str, monkeypa
         both = (out / "release" / "data.csv").exists() and (out / "private" / "record.json").exists()
         assert not both or belongs_together(out)
         assert both or route != "exchanged", "one step has no moment without a release"
-        if by == "verify":
-            finish_interrupted(out if step % 2 else out / "release")
+        if by == "sweep":
+            for parent in (tmp_path, out):
+                sweep_workspaces(parent)
         else:
             make(out, f"after {step}")
             assert not strays(tmp_path)
@@ -638,7 +639,8 @@ def test_a_hidden_folder_that_is_not_our_own_moves_nothing(tmp_path: Path, insid
     journal |= {} if seal is None else {"seal": seal}
     _hostile(out if inside else tmp_path, "" if inside else "out", victim, journal)
     before = sorted(path for path in tmp_path.rglob("*"))
-    finish_interrupted(out)
+    for parent in (tmp_path, out):
+        sweep_workspaces(parent)
     sf.verify(out)
     assert sorted(path for path in tmp_path.rglob("*")) == before
     if not inside:

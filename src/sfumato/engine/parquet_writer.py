@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write rows to Parquet some at a time, to one file or to parts of bounded length."""
+"""Write rows to Parquet some at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
@@ -21,61 +21,29 @@ _GROUP_ROWS = 1 << 20
 
 def write_batches(batches: Iterable[pl.DataFrame], path: Path, total: int | None = None, step: str = "writing") -> int:
     """Write one file; returns its number of rows. Frames are rebuilt, so that nothing below a null is written."""
-    return sum(_write_parts(batches, lambda _: path, None, total, step))
-
-
-def write_partitioned(
-    batches: Iterable[pl.DataFrame], folder: Path, rows_a_file: int, total: int | None = None
-) -> list[Path]:
-    """Write `part-00000.parquet` and so on, each of at most so many rows."""
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def name_part(number: int) -> Path:
-        return folder / f"part-{number:05d}.parquet"
-
-    counts = _write_parts(batches, name_part, rows_a_file, total, "writing")
-    return [name_part(number) for number in range(len(counts))]
-
-
-def _write_parts(
-    batches: Iterable[pl.DataFrame],
-    name_part: Callable[[int], Path],
-    rows_a_file: int | None,
-    total: int | None,
-    step: str,
-) -> list[int]:
-    """The number of rows of each file that was written."""
-    counts: list[int] = []
+    count = 0
     writer: pq.ParquetWriter | None = None
     outline: pl.DataFrame | None = None
     try:
         for batch in batches:
-            rest = outline = batch
-            while rest.height:
-                room = rest.height if rows_a_file is None or not counts else rows_a_file - counts[-1]
-                if writer is None or not room:
-                    if writer is not None:
-                        writer.close()
-                    writer = _open_writer(name_part(len(counts)), rest)
-                    counts.append(0)
-                    room = rest.height if rows_a_file is None else rows_a_file
-                writer.write_table(_to_arrow(rest.head(room), writer.schema), row_group_size=_GROUP_ROWS)
-                counts[-1] += min(room, rest.height)
-                rest = rest.slice(room)
-            report_progress(step, sum(counts), total)
+            outline = batch
+            if batch.height:
+                writer = writer or _open_writer(path, batch)
+                writer.write_table(_to_arrow(batch, writer.schema), row_group_size=_GROUP_ROWS)
+                count += batch.height
+            report_progress(step, count, total)
         if writer is None and outline is not None:
-            writer = _open_writer(name_part(0), outline)
-            counts.append(0)
+            writer = _open_writer(path, outline)
     except OSError:
-        if name_part(0).parent.name.startswith(PREFIX):
-            raise explain_full_scratch(name_part(0).parent) from None
+        if path.parent.name.startswith(PREFIX):
+            raise explain_full_scratch(path.parent) from None
         raise DataError(
-            f"{name_part(0).name}: the data file could not be written; is the disk full? Nothing was published"
+            f"{path.name}: the data file could not be written; is the disk full? Nothing was published"
         ) from None
     finally:
         if writer is not None:
             writer.close()
-    return counts
+    return count
 
 
 def _open_writer(path: Path, rows: pl.DataFrame) -> pq.ParquetWriter:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.measure.sequences.pattern_places import ItemPlaces, count_matching
+from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.sequences import Sequences
 from tests.brute_sequences import Row, count_matching_plainly, has_match
 
@@ -41,19 +41,19 @@ def test_counts_are_those_of_every_position(largest: int, longest: int) -> None:
 
 
 def test_a_match_stays_in_its_sequence() -> None:
-    rows = Sequences.of([["a"], ["b"], [], ["a", "b"]])
-    assert count_matching(rows, [["a"], ["b"]]) == 1
-    assert count_matching(rows, [["b"], ["a"]]) == 0
+    places = ItemPlaces(Sequences.of([["a"], ["b"], [], ["a", "b"]]))
+    assert places.count_matching([["a"], ["b"]]) == 1
+    assert places.count_matching([["b"], ["a"]]) == 0
 
 
 def test_items_are_compared_as_text_and_unknown_ones_are_nowhere() -> None:
-    rows = Sequences.of([[1, 2], [2, 1]])
-    assert count_matching(rows, [["1"], ["2"]]) == 1
-    assert count_matching(rows, [["1"], ["3"]]) == 0
-    assert count_matching(rows, []) == 2
+    places = ItemPlaces(Sequences.of([[1, 2], [2, 1]]))
+    assert places.count_matching([["1"], ["2"]]) == 1
+    assert places.count_matching([["1"], ["3"]]) == 0
+    assert places.count_matching([]) == 2
 
 
 def test_an_earlier_start_may_be_too_long_where_a_later_one_is_not() -> None:
-    row = [*"abxxab", "c"]
-    assert count_matching(Sequences.of([row]), [["a"], ["b"], ["c"]], None, 3) == 1
-    assert count_matching(Sequences.of([row]), [["a"], ["b"], ["c"]], None, 2) == 0
+    places = ItemPlaces(Sequences.of([[*"abxxab", "c"]]))
+    assert places.count_matching([["a"], ["b"], ["c"]], None, 3) == 1
+    assert places.count_matching([["a"], ["b"], ["c"]], None, 2) == 0

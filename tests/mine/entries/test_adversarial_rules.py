@@ -19,7 +19,6 @@ from sfumato import progress
 from sfumato.arrays import Bytes
 from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_kinds import ItemsetKind, classify_itemset, project_rows
 from sfumato.mine.entries import adversarial_search
 from sfumato.mine.entries.adversarial_rules import (
     AdversarialRule,
@@ -163,57 +162,6 @@ def test_example_2_blanking_invalidates_rules() -> None:
 def test_example_3_blanking_marginalizes_a_rule() -> None:
     assert after("M")[("Assistant", "SL-3")] == (2, 2, 1, 1)
     assert ("Assistant", "SL-3") not in after("M", (7, 0))
-
-
-def test_example_4_the_projected_databases() -> None:
-    cells = employee_cells("F")
-    shown = [
-        [tuple(row.values()) for row in project_rows(cells, antecedent)]
-        for antecedent in (
-            {"Education": "Coll."},
-            {"Title": "Accountant"},
-            {"MStatus": "Unmarr.", "Salary": "SL-5"},
-            {"Title": "Manager", "Gender": "F"},
-        )
-    ]
-    assert shown == [
-        [("Assistant", "F", "Unmarr.", "SL-3"), ("Assistant", "M", "Married", "SL-3")],
-        [("#", "Unmarr.", "MBA", "SL-5"), ("#", "Married", "Univ.", "SL-4")],
-        [("Accountant", "#", "MBA"), ("Manager", "F", "Univ.")],
-        [
-            ("Married", "Univ.", "SL-5"),
-            ("Married", "Ph.D.", "SL-5"),
-            ("Unmarr.", "Univ.", "SL-5"),
-            ("#", "MBA", "SL-7"),
-        ],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("ian", "antecedent", "kind"),
-    [
-        ("F", {"Education": "Coll."}, ItemsetKind.PRIVACY_FREE),  # Example 5
-        ("F", {"Education": "Coll.", "Title": "Assistant"}, ItemsetKind.PRIVACY_FREE),
-        ("F", {"Education": "Coll.", "Title": "Assistant", "Gender": "M"}, ItemsetKind.PRIVACY_FREE),
-        ("F", {"Title": "Accountant"}, ItemsetKind.NON_DISCRIMINATIVE),  # Example 6
-        ("M", {"Title": "Accountant"}, ItemsetKind.NON_DISCRIMINATIVE),
-        ("M", {"MStatus": "Unmarr.", "Salary": "SL-5"}, ItemsetKind.CONTRAST),  # Example 7, erratum 1
-        ("F", {"MStatus": "Unmarr.", "Salary": "SL-5"}, ItemsetKind.DISCRIMINATIVE),
-        ("F", {"Title": "Manager", "Gender": "F"}, ItemsetKind.DISCRIMINATIVE),  # Example 8
-        ("F", {"Title": "Assistant"}, ItemsetKind.DISCRIMINATIVE),
-        ("M", {"Salary": "SL-5"}, ItemsetKind.UNDETERMINED),
-    ],
-)
-def test_examples_5_to_8_kinds_of_itemsets(ian: str, antecedent: dict[str, str], kind: ItemsetKind) -> None:
-    assert (
-        classify_itemset(employee_cells(ian), antecedent, DELTA, GAMMA if kind != ItemsetKind.DISCRIMINATIVE else 1)
-        is kind
-    )
-
-
-def test_a_kind_is_asked_of_a_column_that_is_there() -> None:
-    with pytest.raises(PolicyError, match="Shoe"):
-        classify_itemset(employee_cells("F"), {"Shoe": "x"}, DELTA)
 
 
 def test_golden_7_blanking_creates_rules() -> None:

@@ -30,13 +30,14 @@ from sfumato.protect.anonymity.models.class_models import (
     TCloseness,
 )
 from sfumato.protect.anonymity.models.model import PrivacyModel
-from sfumato.protect.anonymity.models.model_judge import judge_groups
+from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.population_models import KMap
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.anonymity.parts import k_member
 from sfumato.protect.anonymity.parts.best_cuts import GroupJudge, SizeJudge
 from sfumato.protect.anonymity.parts.k_member import _choose_hosts, choose_block_size
+from sfumato.protect.anonymity.search.node_classes import NodeClasses
 from sfumato.release import Release
 from sfumato.table import Table
 from tests.tables import hierarchies
@@ -290,14 +291,14 @@ def test_strict_cuts_keep_equal_people_together_and_leave_no_cut(table: Table) -
 
 @given(mixed_tables(), st.sampled_from(MODELS), st.lists(st.integers(0, 3), min_size=20, max_size=20))
 @settings(max_examples=60, deadline=None)
-def test_groups_are_judged_as_judged_groups_does(
-    table: Table, models: tuple[PrivacyModel, ...], chosen: list[int]
-) -> None:
+def test_groups_are_judged_as_classes_are(table: Table, models: tuple[PrivacyModel, ...], chosen: list[int]) -> None:
     of_row = np.unique(chosen[: len(table)], return_inverse=True)[1].astype(np.int32)
     weights = np.ones(len(table), dtype=np.int64)
     sensitive = {name: SensitiveColumn.of(table, name) for model in models for name in model.columns()}
     judge = GroupJudge(models, weights, sensitive)
-    assert (judge.flag_refused(of_row) == judge_groups(table, models, of_row)).all()
+    sizes = np.bincount(of_row).astype(np.int64)
+    expected = ModelJudge(models).refuses(NodeClasses(of_row, sizes, sizes, sensitive))
+    assert (judge.flag_refused(of_row) == expected).all()
     assert judge.flag_refused(of_row)[np.bincount(of_row) < judge.least].all()
 
 

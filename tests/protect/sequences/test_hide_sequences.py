@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.measure.sequences.pattern_places import count_matching
+from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.protect.sequences import exact_marks, hide_sequences, new_patterns, replacements, row_options
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 from tests.brute_sequences import mine
@@ -70,7 +70,8 @@ def test_counts_equal_brute_force() -> None:
         draft = SequenceDraft(data, [tuple(map(tuple, pattern)) for pattern in patterns], gap, window)
         expected = [[count_matches(row, pattern, gap, window) for row in rows] for pattern in patterns]
         assert draft.totals.tolist() == expected
-        found = [count_matching(data, pattern, gap, window) for pattern in patterns]
+        places = ItemPlaces(data)
+        found = [places.count_matching(pattern, gap, window) for pattern in patterns]
         assert found == [sum(count > 0 for count in counts) for counts in expected]
 
 
@@ -189,7 +190,7 @@ def test_the_claim_says_which_matches_count(limits: dict[str, int], closeness: s
     """The secret a, b is in the published "acdb" if gaps may be longer."""
     data = sf.Sequences.of([list("acdb"), list("ab")])
     release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, **limits).protect(data)
-    assert bool(count_matching(release.data, ABC[:2])) == bool(limits)
+    assert bool(ItemPlaces(release.data).count_matching(ABC[:2])) == bool(limits)
     end = "; other matches do not count." if limits else "."
     assert release.claims[0].meaning == (
         f"No pattern that was to be hidden is contained{closeness} in more published sequences than its threshold{end}"

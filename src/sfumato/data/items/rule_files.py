@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,19 +70,3 @@ def read_rule_file(path: str | Path) -> RuleFile:
     if not rules and not itemsets:
         raise DataError(f"{path}: the file lists no rule and no itemset; write one per line, as a,b {ARROW} c")
     return RuleFile(tuple(rules), tuple(itemsets))
-
-
-def write_rule_file(path: str | Path, rules: Sequence[Rule] = (), itemsets: Sequence[Itemset] = ()) -> None:
-    """Write rules and itemsets so that they read back."""
-    from sfumato.data.items.basket_files import write_text
-
-    lines = [f"{_spell_itemset(left)} {ARROW} {_spell_itemset(right)}" for left, right in rules]
-    write_text(Path(path), [*lines, *map(_spell_itemset, itemsets)])
-
-
-def _spell_itemset(items: Itemset) -> str:
-    names = [str(item) for item in items]
-    unwritable = sum(not name.strip() or "\n" in name or "\r" in name or ARROW in name for name in names)
-    if unwritable:
-        raise DataError(f"{unwritable} items contain line ends or {ARROW}, or no letter: a rule file cannot list them")
-    return ",".join('"' + name.replace('"', '""') + '"' if set(name) & set(',"#%@') else name for name in names)

@@ -79,15 +79,6 @@ def visible_private_entries(published_table: Table, private_entries: pl.DataFram
     return visible
 
 
-def count_untrue_hidden_values(private_entries: pl.DataFrame, original: Table) -> int:
-    """How many of the listed private values differ from the original table."""
-    secrets = list_private_values(original, len(original), private_entries)
-    untrue = 0
-    for (name,), part in secrets.group_by("column"):
-        untrue += int(spell_cells(original.frame[str(name)]).gather(part["row"]).ne_missing(part["value"]).sum())
-    return untrue
-
-
 @checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden")
 def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     targets = code_entries(evidence.published, require_hidden_entries(evidence.details))

@@ -75,10 +75,3 @@ class ItemPlaces:
                 places if self._is_flat else np.searchsorted(bounds, places, side="right") - 1
             )
         return self._elements_by_item[name]
-
-
-def count_matching(
-    sequences: Sequences, pattern: Elements, max_gap: int | None = None, window: int | None = None
-) -> int:
-    """How many sequences contain a pattern of itemsets; items are compared as text."""
-    return ItemPlaces(sequences).count_matching(pattern, max_gap, window)

@@ -35,15 +35,6 @@ def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows
     return cells_with_rows.select(status.alias("status"), pl.col("row").min().over(keys).cast(pl.Int64).alias("group"))
 
 
-def measure_perturbed_share(
-    original: Table, published_table: Table, column: str, pattern: Sequence[str], rows: Rows = None
-) -> float | None:
-    """The share of uniquely identifiable records whose confidential value was changed; None if there are none."""
-    unique = _flag_unique_records(original, column, pattern, rows)
-    changed_mask = _flag_changed_cells(original, published_table, column, rows) & unique
-    return int(changed_mask.sum()) / int(unique.sum()) if unique.any() else None
-
-
 def count_uniques_off_share(
     original: Table, published_table: Table, column: str, pattern: Sequence[str], share: float, rows: Rows = None
 ) -> int:

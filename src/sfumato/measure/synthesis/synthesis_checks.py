@@ -40,8 +40,6 @@ class ExactCopies:
     """Of these, those that equal a unique original: such a row belongs to one person only."""
     people: int
     """How many people have a row that was published."""
-    unique_people: int
-    """Of these, those who are unique."""
 
 
 def exact_copies(published_table: Table, original: Table, crowd_table: Table | None = None) -> ExactCopies:
@@ -67,7 +65,6 @@ def exact_copies(published_table: Table, original: Table, crowd_table: Table | N
         int(copies["rows"].sum()),
         int(unique_copies["rows"].sum()),
         int(copies["people"].sum()),
-        int(unique_copies["people"].sum()),
     )
 
 

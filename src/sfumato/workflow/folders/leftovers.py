@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,32 +31,22 @@ def is_unfinished(folder: Path) -> bool:
     Nothing is changed: a check from outside must not move anything.
     """
     with suppress(OSError, RuntimeError):
-        return any(True for _ in _list_unfinished(folder))
+        folder = folder.resolve()
+        return any(
+            os.path.lexists(path / "journal.json")
+            for out in ((folder, folder.parent) if folder.name == "release" else (folder,))
+            for parent in (out.parent, out)
+            for path in parent.glob(f"{PARTIAL}*")
+            if _belongs_to_target(path, digest_target(out, parent))
+        )
     return False
 
 
-def finish_interrupted(folder: Path) -> None:
-    """Finish an own interrupted publication, if any; nothing is changed while a run is active."""
-    with suppress(OSError, RuntimeError):
-        for parent, digest in list(_list_unfinished(folder)):
-            sweep_workspaces(parent, target_digest=digest)
-
-
-def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
-    """The hidden folders with a journal, and the digest of their target."""
-    folder = folder.resolve()
-    for out in (folder, folder.parent) if folder.name == "release" else (folder,):
-        for parent in (out.parent, out):
-            mine = [path for path in parent.glob(f"{PARTIAL}*") if _belongs_to_target(path, digest_target(out, parent))]
-            if any(os.path.lexists(path / "journal.json") for path in mine):
-                yield parent, digest_target(out, parent)
-
-
-def sweep_workspaces(parent: Path, held_lock: FolderLock | None = None, target_digest: str | None = None) -> None:
+def sweep_workspaces(parent: Path, held_lock: FolderLock | None = None) -> None:
     """Finish or remove what killed runs left in a folder; an active run holds its lock."""
     for path in sorted(parent.glob(f"{PARTIAL}*")):
         digest = path.name.removeprefix(PARTIAL).split("-")[0]
-        if not _belongs_to_target(path, digest) or target_digest not in (None, digest):
+        if not _belongs_to_target(path, digest):
             continue
         lock = FolderLock(parent / f"{LOCK}{digest}")
         is_own = held_lock is not None and held_lock.path == lock.path
@@ -75,9 +64,7 @@ def sweep_workspaces(parent: Path, held_lock: FolderLock | None = None, target_d
                 ) from None
         finally:
             lock.release()
-    for path in (
-        () if target_digest else sorted(parent.glob(f"{LOCK}*"))
-    ):  # a run was killed before it had a hidden folder
+    for path in sorted(parent.glob(f"{LOCK}*")):  # a run was killed before it had a hidden folder
         lock = FolderLock(path)
         with suppress(OSError):
             if (held_lock is None or held_lock.path != path) and path.lstat().st_uid == os.geteuid():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Codes, Flags, Floats, Ints
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
@@ -118,14 +118,3 @@ def _leave_out_missing(table: Table, population: Table | None) -> Table | None:
         return population
     names = [name for name in table.quasi_identifying if name in population.frame.columns]
     return population.with_frame(population.frame.drop_nulls(names))
-
-
-def judge_groups(table: Table, models: Sequence[PrivacyModel], of_row: Codes) -> Flags:
-    """Which groups of rows may not be published, for methods that form groups in their own way.
-
-    `of_row` numbers the group of every row from 0, without gaps. Populations are not supported.
-    """
-    judge = ModelJudge(tuple(models))
-    sizes = np.bincount(of_row).astype(np.int64)
-    sensitive = {name: SensitiveColumn.of(table, name) for name in judge.columns()}
-    return judge.refuses(NodeClasses(of_row, sizes, sizes, sensitive))

@@ -63,7 +63,7 @@ class SizeJudge:
 
 
 class GroupJudge:
-    """Judges groups of lines by models, as `judge_groups` does rows, with the sensitive columns counted once."""
+    """Judges groups of lines by models, as `ModelJudge` does classes, with the sensitive columns counted once."""
 
     def __init__(self, models: Sequence[PrivacyModel], weights: Ints, sensitive: Mapping[str, SensitiveColumn]) -> None:
         """Take the people and the sensitive values of each line."""
