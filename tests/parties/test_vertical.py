@@ -210,7 +210,7 @@ def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
         if network.index == 0:
             return await mine_vertical_site(network, own, question)
         await agree_on_parameters(network, {"task": "vertical", **question.as_parameters()})
-        await agree_on_item_kind(network, "text")
+        await agree_on_item_kind(network, own)
         await align_by_number(network, len(own))
         await network.receive(network.sites[0], "products/key")
         await refuse_common_names(network, [b"other"])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +15,13 @@ from sfumato.data.cells.coded_cells import count_code_pairs, count_pairs
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
-from sfumato.engine.coded_columns import flag_text, is_coded, split_column
+from sfumato.engine.coded_columns import flag_text, is_coded, spell_coded_columns, split_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.changes import ColumnDifference, count_filled, count_suppressed
 from sfumato.measure.truth import cover_cells, find_differing_cells
+from sfumato.table import Table
 
 _MANY_PAIRS = 1 << 16
 
@@ -51,6 +52,17 @@ class StoredComparison:
         roles = {name: role for name, role in self.published_table.roles.items() if name in names}
         rows = self.published_table.rows.open_files([path], scratch, self.published_table.source)
         return StoredTable(rows, roles, self.published_table.hierarchies, self.published_table.missing)
+
+    def count_aligned(self, count: Callable[[Table, Table], int], columns: Sequence[str] | None = None) -> int:
+        """What is counted in published rows beside their originals, some rows at a time, in all columns or in some."""
+        original, published_table = self.original.outline, self.published_table.outline
+
+        def count_batch(batch: AlignedBatch) -> int:
+            original_frame, published_frame = map(spell_coded_columns, batch)
+            return count(original.with_frame(original_frame), published_table.with_frame(published_frame))
+
+        step, published_rows = "comparing with the originals", self.published_table.rows
+        return sum(self.original.rows.compare_batches(published_rows, self.taken_rows, count_batch, step, columns))
 
 
 def compare_stored(

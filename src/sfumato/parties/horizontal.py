@@ -151,7 +151,7 @@ async def mine_site(network: Network, baskets: Baskets, question: JointQuestion)
             "total and has the other's; find a third site"
         )
     await agree_on_parameters(network, {"task": "horizontal", **question.as_parameters()})
-    is_text = await agree_on_item_kind(network, _name_item_kind(baskets))
+    is_text = await agree_on_item_kind(network, baskets)
     mining = _SiteMining(network, LocalCounts(baskets, is_text), question)
     supports = await mining.find_itemsets(is_text)
     rules = await mining.find_rules(supports)
@@ -160,12 +160,6 @@ async def mine_site(network: Network, baskets: Baskets, question: JointQuestion)
     adversary = describe_threshold_adversary(question.protocol, len(network.sites))
     statement = network.state(question.protocol, adversary, FROM_RESULT)
     return SiteResult(itemset_frame, rule_frame, statement, network.transcript)
-
-
-def _name_item_kind(baskets: Baskets) -> str:
-    if not baskets.items:
-        return "none"
-    return "text" if isinstance(baskets.items[0], str) else "integers"
 
 
 def read_integer(name: bytes) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -118,13 +118,10 @@ async def add_site_columns(network: Network, table: Table, question: SumQuestion
         "floor": str(question.floor),
     }
     await agree_on_parameters(network, parameters)
-    is_open = await are_supported(network, own_sums[1], question.floor, "cells")
-    network.learn(
-        f"cells: of each of {len(question.columns)} columns and each site, whether the other sites together have "
-        f"{question.floor} cells"
+    supported_sums = await open_supported(
+        network, own_sums, own_sums[1], question.floor, SumWords("cells", "columns", "totals")
     )
-    totals = await add_integers(network, own_sums[:, is_open], "totals") if is_open.any() else own_sums[:, :0]
-    frame = _build_sum_frame(question, is_open, totals)
+    frame = _build_sum_frame(question, supported_sums)
     await confirm_result(network, str(frame.rows()))
     statement = network.state("sums", describe_threshold_adversary("shamir", len(network.sites)), FROM_RESULT)
     return SiteSums(frame, statement, network.transcript)
@@ -144,7 +141,39 @@ def refuse_two_sites(network: Network) -> None:
         raise PartyError("with two sites, the total less one's own part is the other's; find a third site")
 
 
-async def are_supported(network: Network, counts: Ints, floor: int, step: str) -> Flags:
+class SumWords(NamedTuple):
+    """What is counted, in what, and the step in which totals are opened."""
+
+    unit: str
+    subject: str
+    step: str
+
+
+class SupportedSums(NamedTuple):
+    """Which sums have enough support, and the totals of these."""
+
+    is_open: Flags
+    totals: Ints
+
+
+async def open_supported(
+    network: Network, own_numbers: Ints, own_counts: Ints, floor: int, words: SumWords
+) -> SupportedSums:
+    """The totals of numbers over all sites, where at least `floor` are counted without any one site.
+
+    The last axis of `own_numbers` is that of `own_counts`.
+    """
+    is_open = await _are_supported(network, own_counts, floor, words.unit)
+    network.learn(
+        f"{words.unit}: of each of {len(own_counts):,} {words.subject} and each site, whether the other sites together "
+        f"have {floor} {words.unit}"
+    )
+    open_numbers = own_numbers[..., is_open]
+    totals = await add_integers(network, open_numbers, words.step) if is_open.any() else open_numbers
+    return SupportedSums(is_open, totals)
+
+
+async def _are_supported(network: Network, counts: Ints, floor: int, step: str) -> Flags:
     """Whether at least `floor` are left of the sites' counts together, whichever site's part is taken away."""
     own_counts = np.tile(counts, (len(network.sites), 1))
     own_counts[network.index] = 0
@@ -182,12 +211,12 @@ def _add_column(table: Table, column: str, decimals: int) -> tuple[int, int]:
     return total, len(cells)
 
 
-def _build_sum_frame(question: SumQuestion, is_open: Flags, totals: Ints) -> pl.DataFrame:
+def _build_sum_frame(question: SumQuestion, sums: SupportedSums) -> pl.DataFrame:
     import polars as pl
 
-    open_totals, unit = iter(totals.T.tolist()), 10**question.decimals
+    open_totals, unit = iter(sums.totals.T.tolist()), 10**question.decimals
     rows: list[tuple[str, float | None, int | None, float | None]] = []
-    for column, keep in zip(question.columns, is_open.tolist(), strict=True):
+    for column, keep in zip(question.columns, sums.is_open.tolist(), strict=True):
         if keep:
             total, count = next(open_totals)
             rows.append((column, total / unit, count, total / unit / count))

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Flags, Ints
+from sfumato.arrays import Ints
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.parties.joint_sums import are_supported, check_columns, refuse_two_sites
+from sfumato.parties.joint_sums import SumWords, SupportedSums, check_columns, open_supported, refuse_two_sites
 from sfumato.parties.protocols.agreement import agree_on_parameters, confirm_result
 from sfumato.parties.protocols.scalar_product import FLOOR, check_floor
-from sfumato.parties.protocols.sums import add_integers
 from sfumato.parties.protocols.threshold import describe_threshold_adversary
 from sfumato.parties.result import SiteAnswer
 from sfumato.parties.statement import Statement, Transcript
@@ -136,13 +135,10 @@ async def count_site_combinations(network: Network, table: Table, question: Tabl
     refuse_two_sites(network)
     own_counts = await compute(_count_own, table, question)
     await agree_on_parameters(network, {"task": "contingency", **question.as_parameters()})
-    is_open = await are_supported(network, own_counts, question.floor, "people")
-    network.learn(
-        f"people: of each of {own_counts.size:,} combinations and each site, whether the other sites together have "
-        f"{question.floor} people"
+    supported_sums = await open_supported(
+        network, own_counts, own_counts, question.floor, SumWords("people", "combinations", "counts")
     )
-    totals = await add_integers(network, own_counts[is_open], "counts") if is_open.any() else own_counts[:0]
-    frame = _build_count_frame(question, is_open, totals)
+    frame = _build_count_frame(question, supported_sums)
     await confirm_result(network, str(frame.rows()))
     statement = network.state("contingency", describe_threshold_adversary("shamir", len(network.sites)), FROM_RESULT)
     return SiteCounts(frame, statement, network.transcript)
@@ -167,11 +163,11 @@ def _count_own(table: Table, question: TableQuestion) -> Ints:
     return np.array([counts[combination] for combination in question.list_combinations()], dtype=np.int64)
 
 
-def _build_count_frame(question: TableQuestion, is_open: Flags, totals: Ints) -> pl.DataFrame:
+def _build_count_frame(question: TableQuestion, sums: SupportedSums) -> pl.DataFrame:
     import polars as pl
 
-    open_counts = iter(totals.tolist())
-    counts = [next(open_counts) if keep else None for keep in is_open.tolist()]
+    open_counts = iter(sums.totals.tolist())
+    counts = [next(open_counts) if keep else None for keep in sums.is_open.tolist()]
     rows = [(*names, count) for names, count in zip(question.list_combinations(), counts, strict=True)]
     schema = {**dict.fromkeys(question.columns, pl.String), COUNT: pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")

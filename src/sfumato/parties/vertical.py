@@ -156,7 +156,7 @@ async def mine_vertical_site(network: Network, data: Baskets | Table, question: 
     protocol = question.choose_protocol(len(network.sites))
     await agree_on_parameters(network, {"task": "vertical", **question.as_parameters()})
     baskets = await compute(list_cells, data, question.key)
-    is_text = await agree_on_item_kind(network, _name_item_kind(baskets))
+    is_text = await agree_on_item_kind(network, baskets)
     if question.key is None:
         order = await align_by_number(network, len(baskets))
     else:
@@ -184,12 +184,6 @@ def describe_vertical_adversary(protocol: VerticalProtocol, sites: int) -> str:
         f"Semi-honest sites (they follow the protocol and keep what they see), of which up to {count_colluders(sites)} "
         f"of {sites} collude."
     )
-
-
-def _name_item_kind(baskets: Baskets) -> str:
-    if not baskets.items:
-        return "none"
-    return "text" if isinstance(baskets.items[0], str) else "integers"
 
 
 def _require_floor(question: VerticalQuestion, rows: int) -> int:

@@ -9,15 +9,17 @@ value of another is known. Papers count distinct codes; the facts do so too.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from sfumato.arrays import Floats
-from sfumato.attack.attack import Outcome
+from sfumato.attack.attack import Attack, Outcome
 from sfumato.mine.codes.coded_columns import CodedColumn, list_coded_columns
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -110,52 +112,69 @@ def split_trials(trials: int, column: CodedColumn) -> Iterator[int]:
         yield min(step, trials - done_count)
 
 
-def attack_code_columns(
-    release: Release,
-    truth: Table,
-    control: Table | None,
-    column: str | None,
-    radius: float,
-    trials: int,
-    cracking: Cracking,
-    facts: Mapping[str, Any],
-) -> Outcome:
-    """Attack every column; count the people whose value is read, in the column where most are."""
-    columns = list_coded_columns(release.data, truth, release.details, column)
-    attacked_columns = []
-    for done_count, coded_column in enumerate(columns):
-        report_progress("guessing codes", done_count, len(columns))
-        attacked_columns.append(_try_code_column(coded_column, coded_column, radius, trials, cracking))
-    worst = max(attacked_columns, key=lambda column_trials: column_trials.risk)
-    return Outcome(
-        attempts=worst.column.people,
-        successes=worst.count_read(worst.best),
-        baseline=worst.count_read(_BLIND),
-        control=None if control is None else _count_read_strangers(worst, control, radius, trials, cracking),
-        facts={
-            **facts,
-            "radius": radius,
-            "trials": trials,
-            "column": worst.column.name,
-            "columns": {column_trials.column.name: column_trials.as_json() for column_trials in attacked_columns},
-        },
-    )
+class CrackPlan(NamedTuple):
+    """How an attack on codes guesses, how often, and further facts for the report."""
+
+    cracking: Cracking
+    trials: int
+    facts: Mapping[str, Any]
 
 
-def _try_code_column(
-    column: CodedColumn, judge: CodedColumn, radius: float, trials: int, cracking: Cracking
-) -> CrackTrials:
-    """The attack's ways of guessing, and what anyone would try first: codes are values, or everybody has one value."""
-    same = np.full(len(column.codes), column.find_common_value(radius))
-    simple = {"as published": column.codes, _BLIND: same}
-    ways = {way: Cracks.of(judge, guesses, radius) for way, guesses in simple.items()}
-    return CrackTrials(column, {**cracking(column, judge, trials), **ways})
+class CodeAttack(Attack):
+    """An adversary who guesses what each code stands for; see the subclasses."""
+
+    column: str | None = None
+    """The column to crack; by default every column of numbers."""
+    radius: float = Field(default=0.02, gt=0.0, le=1.0)
+    """How close a guess must be, as a share of the dynamic range."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Guess every code in every trial; count the people whose value is read, in the column where most are."""
+        plan = self.plan_cracking(release, (randomness or Randomness.seeded(0)).generator())
+        columns = list_coded_columns(release.data, truth, release.details, self.column)
+        attacked_columns = []
+        for done_count, coded_column in enumerate(columns):
+            report_progress("guessing codes", done_count, len(columns))
+            attacked_columns.append(self._try_column(coded_column, coded_column, plan))
+        worst = max(attacked_columns, key=lambda column_trials: column_trials.risk)
+        return Outcome(
+            attempts=worst.column.people,
+            successes=worst.count_read(worst.best),
+            baseline=worst.count_read(_BLIND),
+            control=None if control is None else self._count_read_strangers(worst, control, plan),
+            facts={
+                **plan.facts,
+                "radius": self.radius,
+                "trials": plan.trials,
+                "column": worst.column.name,
+                "columns": {column_trials.column.name: column_trials.as_json() for column_trials in attacked_columns},
+            },
+        )
+
+    @abstractmethod
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
+        """How a column is cracked."""
+
+    def _try_column(self, column: CodedColumn, judge: CodedColumn, plan: CrackPlan) -> CrackTrials:
+        """The attack's ways of guessing, and what anyone would try first: codes are values, or everybody has one."""
+        same = np.full(len(column.codes), column.find_common_value(self.radius))
+        simple = {"as published": column.codes, _BLIND: same}
+        ways = {way: Cracks.of(judge, guesses, self.radius) for way, guesses in simple.items()}
+        return CrackTrials(column, {**plan.cracking(column, judge, plan.trials), **ways})
+
+    def _count_read_strangers(self, worst: CrackTrials, control: Table, plan: CrackPlan) -> int:
+        """The same guesses, compared with the values of people who are not in the data."""
+        column = worst.column
+        values = control.frame[column.name].drop_nulls().to_numpy().astype(np.float64)
+        strange = np.resize(Randomness.seeded(0).generator().permutation(values), len(column.codes))
+        judge = replace(column, low=strange, high=strange, several=None)
+        return self._try_column(column, judge, plan).count_read(worst.best)
 
 
-def _count_read_strangers(worst: CrackTrials, control: Table, radius: float, trials: int, cracking: Cracking) -> int:
-    """The same guesses, compared with the values of people who are not in the data."""
-    column = worst.column
-    values = control.frame[column.name].drop_nulls().to_numpy().astype(np.float64)
-    strange = np.resize(Randomness.seeded(0).generator().permutation(values), len(column.codes))
-    judge = replace(column, low=strange, high=strange, several=None)
-    return _try_code_column(column, judge, radius, trials, cracking).count_read(worst.best)
+class DrawnCodeAttack(CodeAttack):
+    """An adversary whose knowledge is drawn anew in each of many trials; see the subclasses."""
+
+    trials: int = Field(default=500, ge=1, strict=True)
+    """How many times the adversary's knowledge is drawn."""

@@ -14,20 +14,30 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Floats
-from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns, split_trials
+from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack, split_trials
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
-from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.table import Table
 
 Knowledge = Literal["ignorant", "knowledgeable", "expert", "insider"]
 POINTS: dict[Knowledge, int] = {"ignorant": 0, "knowledgeable": 2, "expert": 4, "insider": 8}
 """How many good knowledge points each kind of adversary has (Sections 6.1 and 6.4)."""
 
 
-class CurveFitting(Attack):
+class CurveAttack(DrawnCodeAttack):
+    """An adversary who draws curves through a few known points; see the subclasses."""
+
+    knowledge: Knowledge = "expert"
+    """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
+    bad: int = Field(default=0, ge=0, strict=True)
+    """How many additional points of the adversary are far off."""
+
+    def draw_points(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> KnowledgePoints:
+        """The adversary's points, at random codes, for each trial."""
+        return KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
+
+
+class CurveFitting(CurveAttack):
     """A miner knows that the oldest patient is about 90 and the median about 40, and draws a line through the codes.
 
     The adversary has a few knowledge points: codes with values that are right within the radius (good) or more than
@@ -42,38 +52,24 @@ class CurveFitting(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "fit", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_fitting"] = "curve_fitting"
-    column: str | None = None
-    """The column to crack; by default every column of numbers."""
     fit: Fit = "polyline"
     """The curve: a regression line, a polyline through all points, or a cubic spline through them."""
-    knowledge: Knowledge = "expert"
-    """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
-    bad: int = Field(default=0, ge=0, strict=True)
-    """How many additional points of the adversary are far off."""
-    radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How close a guess must be, as a share of the dynamic range."""
-    trials: int = Field(default=500, ge=1, strict=True)
-    """How many times points are drawn."""
 
-    def run(
-        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
-        """Draw points, fit, guess every code; count whose values are read in the median trial."""
-        chance = (randomness or Randomness.seeded(0)).generator()
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
+        """Draw points, fit a curve, and read every code off it."""
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            guesses = (self._guess_by_curve(column, n, chance) for n in split_trials(trials, column))
+            guesses = (
+                fit_curve(self.draw_points(column, n, chance), column.codes, self.fit)
+                for n in split_trials(trials, column)
+            )
             return {self.fit: Cracks.join([Cracks.of(judge, guess, self.radius) for guess in guesses])}
 
         facts = {"fit": self.fit, "good_points": POINTS[self.knowledge], "bad_points": self.bad}
-        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, crack_column, facts)
-
-    def _guess_by_curve(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
-        points = KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
-        return fit_curve(points, column.codes, self.fit)
+        return CrackPlan(crack_column, self.trials, facts)
 
 
-class CurveCombination(Attack):
+class CurveCombination(CurveAttack):
     """A miner draws three curves through the known points, and believes a value if two of them agree.
 
     Regression line, polyline and spline through the same knowledge points. A value counts as read if at least two of
@@ -90,22 +86,9 @@ class CurveCombination(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_combination"] = "curve_combination"
-    column: str | None = None
-    """The column to crack; by default every column of numbers."""
-    knowledge: Knowledge = "expert"
-    """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
-    bad: int = Field(default=0, ge=0, strict=True)
-    """How many additional points of the adversary are far off."""
-    radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How close a guess must be, as a share of the dynamic range."""
-    trials: int = Field(default=500, ge=1, strict=True)
-    """How many times points are drawn."""
 
-    def run(
-        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
         """Draw points, fit three curves, and count the codes that several of them crack."""
-        chance = (randomness or Randomness.seeded(0)).generator()
         venns: dict[str, dict[str, float]] = {}
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
@@ -117,12 +100,12 @@ class CurveCombination(Attack):
             return {way: Cracks.join([part.ways[way] for part in parts]) for way in parts[0].ways}
 
         facts = {"good_points": POINTS[self.knowledge], "bad_points": self.bad, "venn": venns}
-        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, crack_column, facts)
+        return CrackPlan(crack_column, self.trials, facts)
 
     def _try_curves(
         self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator
     ) -> _CurveTrials:
-        points = KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
+        points = self.draw_points(column, trials, chance)
         crack_sets = np.zeros((trials, len(column.codes)), dtype=np.int64)
         guesses = {fit: fit_curve(points, column.codes, fit) for fit in FITS}
         for number, guess in enumerate(guesses.values()):

@@ -14,18 +14,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns, split_trials
+from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack, split_trials
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import KnowledgePoints
 from sfumato.mine.codes.distribution_families import Family, guess_by_family
 from sfumato.progress import report_progress
-from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.table import Table
 
 
-class FamilyMatching(Attack):
+class FamilyMatching(DrawnCodeAttack):
     """A provider knows that body heights are Gaussian and what two codes stand for, and works out all the others.
 
     The adversary knows the family of the column's distribution, and for a few codes about which value they stand for.
@@ -43,8 +40,6 @@ class FamilyMatching(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "family", "points", "bad", "radius", "trials")
 
     attack: Literal["family_matching"] = "family_matching"
-    column: str | None = None
-    """The column to crack; by default every column of numbers."""
     family: Family = "gaussian"
     """What the adversary knows of the distribution: `gaussian`, `uniform`, `exponential`, `lognormal`, or `zipf` (the
     share of larger values falls as a power of the value)."""
@@ -52,16 +47,9 @@ class FamilyMatching(Attack):
     """How many codes the adversary knows, each to within the radius."""
     bad: int = Field(default=0, ge=0, strict=True)
     """How many further codes the adversary is mistaken about, by more than five radii."""
-    radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How close a guess must be, as a share of the dynamic range."""
-    trials: int = Field(default=500, ge=1, strict=True)
-    """How many times points are drawn."""
 
-    def run(
-        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
-        """Draw points, fit the family, read off all codes; count whose values are read in the median trial."""
-        chance = (randomness or Randomness.seeded(0)).generator()
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
+        """Draw points, fit the family, and read off all codes."""
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             rising: list[Cracks] = []
@@ -79,4 +67,4 @@ class FamilyMatching(Attack):
             return {"by family": Cracks.join(rising), "by family, falling": Cracks.join(falling)}
 
         facts = {"family": self.family, "good_points": self.points, "bad_points": self.bad}
-        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, crack_column, facts)
+        return CrackPlan(crack_column, self.trials, facts)

@@ -15,19 +15,17 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Ints
-from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns
+from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_frequency, guess_by_quantile, number_runs
 from sfumato.mine.codes.learner_columns import find_class_ranges
 from sfumato.progress import report_progress
-from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
 
-class FrequencyMatching(Attack):
+class FrequencyMatching(DrawnCodeAttack):
     """A rival knows how often each salary occurs; even among shuffled codes, the most common code is the most common
     salary.
 
@@ -45,22 +43,13 @@ class FrequencyMatching(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
 
     attack: Literal["frequency_matching"] = "frequency_matching"
-    column: str | None = None
-    """The column to crack; by default every column of numbers."""
     target: str | None = None
     """The column of classes; without it, all codes are matched by frequency alone."""
     share: float = Field(default=0.1, gt=0.0, le=1.0)
-    """The size of the rival's sample, as a share of the rows."""
-    radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How close a guess must be, as a share of the dynamic range."""
-    trials: int = Field(default=500, ge=1, strict=True)
-    """How many times a sample is drawn; once is enough if it contains all rows."""
+    """The size of the rival's sample, as a share of the rows; of all rows, one trial is enough."""
 
-    def run(
-        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
-        """Draw samples, match frequencies; count whose values are read in the median trial."""
-        chance = (randomness or Randomness.seeded(0)).generator()
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
+        """Draw samples, match frequencies."""
         classes = self._number_target_classes(release.data)
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
@@ -74,10 +63,7 @@ class FrequencyMatching(Attack):
                     ways[way].append(Cracks.of(judge, guess, self.radius))
             return {way: Cracks.join(parts) for way, parts in ways.items()}
 
-        trials = 1 if self.share == 1 else self.trials
-        return attack_code_columns(
-            release, truth, control, self.column, self.radius, trials, crack_column, {"share": self.share}
-        )
+        return CrackPlan(crack_column, 1 if self.share == 1 else self.trials, {"share": self.share})
 
     def _number_target_classes(self, published_table: Table) -> Ints | None:
         if self.target is None:

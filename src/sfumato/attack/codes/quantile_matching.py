@@ -10,19 +10,17 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
-from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns
+from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_quantile
 from sfumato.progress import report_progress
-from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.table import Table
 
 
-class QuantileMatching(Attack):
+class QuantileMatching(DrawnCodeAttack):
     """A rival hospital with its own patients sorts the codes, and reads the values off its own sorted column.
 
     The adversary has a sample of true values, here a share of the rows, without codes or classes. A code with a tenth
@@ -38,20 +36,11 @@ class QuantileMatching(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
 
     attack: Literal["quantile_matching"] = "quantile_matching"
-    column: str | None = None
-    """The column to crack; by default every column of numbers."""
     share: float = Field(default=0.1, gt=0.0, le=1.0)
-    """The size of the rival's sample, as a share of the rows."""
-    radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How close a guess must be, as a share of the dynamic range."""
-    trials: int = Field(default=500, ge=1, strict=True)
-    """How many times a sample is drawn; once is enough if it contains all rows."""
+    """The size of the rival's sample, as a share of the rows; of all rows, one trial is enough."""
 
-    def run(
-        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
-        """Draw samples, match quantiles; count whose values are read in the median trial."""
-        chance = (randomness or Randomness.seeded(0)).generator()
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
+        """Draw samples, match quantiles."""
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
             rising, falling, negated_column = [], [], column.negate()
@@ -62,7 +51,4 @@ class QuantileMatching(Attack):
                 falling.append(Cracks.of(judge, guess_by_quantile(negated_column, sample)[::-1], self.radius))
             return {"by quantile": Cracks.join(rising), "by quantile, falling": Cracks.join(falling)}
 
-        trials = 1 if self.share == 1 else self.trials
-        return attack_code_columns(
-            release, truth, control, self.column, self.radius, trials, crack_column, {"share": self.share}
-        )
+        return CrackPlan(crack_column, 1 if self.share == 1 else self.trials, {"share": self.share})

@@ -11,19 +11,15 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from sfumato.arrays import Floats
-from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns
+from sfumato.attack.codes.code_guesses import CodeAttack, CrackPlan, Cracks
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import CodeRanges, bound_by_rank, spread_evenly
-from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.table import Table
 
 
-class Sorting(Attack):
+class Sorting(CodeAttack):
     """A miner knows that the data has employees of every age from 20 to 65; the codes, sorted, are the ages.
 
     The adversary knows the smallest and the largest true value (the worst case), and the step of the domain. The number
@@ -40,17 +36,11 @@ class Sorting(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knows_range", "radius")
 
     attack: Literal["sorting"] = "sorting"
-    column: str | None = None
-    """The column to crack; by default every column of numbers."""
     knows_range: bool = True
     """Whether the adversary knows the smallest and largest true value."""
-    radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How close a guess must be, as a share of the dynamic range."""
 
-    def run(
-        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
-    ) -> Outcome:
-        """Sort the codes, and count whose values that reads."""
+    def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:
+        """Assign the values of the domain to the sorted codes, in several ways."""
         spread: dict[str, float] = {}
 
         def crack_column(column: CodedColumn, judge: CodedColumn, _: int) -> dict[str, Cracks]:
@@ -63,7 +53,7 @@ class Sorting(Attack):
             return rising | {f"{way}, falling": cracks for way, cracks in falling.items()}
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
-        return attack_code_columns(release, truth, control, self.column, self.radius, 1, crack_column, facts)
+        return CrackPlan(crack_column, 1, facts)
 
     def _crack_in_order(self, judge: CodedColumn, ranges: CodeRanges, even: Floats) -> dict[str, Cracks]:
         expected_counts = ranges.compute_crack_chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)

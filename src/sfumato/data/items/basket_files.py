@@ -17,9 +17,10 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -180,12 +181,21 @@ def read_text(path: Path) -> bytes:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write the file atomically; a name that ends in ``.gz`` is gzipped."""
-    if path.name.lower().endswith(".gz"):
-        data = gzip.compress(data, compresslevel=6, mtime=0)
+    with open_for_atomic_write(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def open_for_atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes its name only once everything is written."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as file:
-            file.write(data)
+            if path.name.lower().endswith(".gz"):
+                with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zip_file:
+                    yield zip_file  # type: ignore[misc]
+            else:
+                yield file
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

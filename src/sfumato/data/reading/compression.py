@@ -13,7 +13,7 @@ import io
 import lzma
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import IO, Any, BinaryIO, Literal
 
 Packing = Literal["gzip", "bzip2", "xz", "zstd"]
 LONGEST_MAGIC = 10
@@ -56,7 +56,23 @@ def open_packed(path: Path, packing: Packing) -> BinaryIO:
     return io.BufferedReader(raw, _BLOCK)
 
 
-class _BlockFile(io.RawIOBase):
+class FileStream(io.RawIOBase):
+    """Bytes that are made from those of an open file, which is closed with it."""
+
+    _file: IO[bytes]
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+class _BlockFile(FileStream):
     """A bzip2 or xz file of one or more streams; unlike the standard library's, with a limit on xz's memory."""
 
     def __init__(self, path: Path, packing: Packing) -> None:
@@ -67,9 +83,6 @@ class _BlockFile(io.RawIOBase):
 
     def _start(self) -> Any:
         return bz2.BZ2Decompressor() if self._packing == "bzip2" else lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         """Read some bytes; none at the end of the last stream."""
@@ -92,13 +105,8 @@ class _BlockFile(io.RawIOBase):
                 buffer[: len(data)] = data
                 return len(data)
 
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
 
-
-class _ZstdFile(io.RawIOBase):
+class _ZstdFile(FileStream):
     """A zstd file, unpacked by Arrow."""
 
     def __init__(self, path: Path) -> None:
@@ -106,9 +114,6 @@ class _ZstdFile(io.RawIOBase):
 
         self._file = path.open("rb")
         self._stream = pa.CompressedInputStream(self._file, "zstd")
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
@@ -120,8 +125,3 @@ class _ZstdFile(io.RawIOBase):
             raise DamagedPacking from None
         buffer[: len(data)] = data
         return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()

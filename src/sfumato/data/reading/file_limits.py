@@ -9,7 +9,6 @@ you trust.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
@@ -17,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sfumato.data.reading.compression import PACKING_FAULTS, detect_packing, open_packed
+from sfumato.data.reading.compression import PACKING_FAULTS, FileStream, detect_packing, open_packed
 from sfumato.errors import DataError
 
 MOST_COLUMNS = 20_000
@@ -69,7 +68,7 @@ def refuse_special(path: Path) -> None:
         raise DataError(f"{path}: a pipe or device cannot be read; save it to a file first")
 
 
-class BoundedStream(io.RawIOBase):
+class BoundedStream(FileStream):
     """A file whose bytes are unpacked while it is read, and refused once they exceed its limit."""
 
     def __init__(self, path: Path, *, text: bool = True) -> None:
@@ -80,10 +79,6 @@ class BoundedStream(io.RawIOBase):
         self._remaining_bytes = self._limit if packing else None
         self._file = open_packed(path, packing) if packing else path.open("rb")
 
-    def readable(self) -> bool:
-        """It can be read."""
-        return True
-
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
         data = self._file.read(min(len(buffer), _BLOCK))
@@ -93,12 +88,6 @@ class BoundedStream(io.RawIOBase):
                 raise explain_unpacked_size(self._path, self._limit)
         buffer[: len(data)] = data
         return len(data)
-
-    def close(self) -> None:
-        """Close the file."""
-        if not self.closed:
-            self._file.close()
-        super().close()
 
 
 def refuse_bomb(path: Path) -> int:

@@ -10,7 +10,7 @@ Escaping can be undone: a cell of any number of apostrophes before a formula get
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -51,15 +51,17 @@ def unescape_words(words: Sequence[str]) -> list[str]:
 
 def escape_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Escape all text cells and the names of the columns."""
-    columns = [escape_formulas(column) if column.dtype == pl.String else column for column in frame.get_columns()]
-    names = escape_words(frame.columns)
-    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+    return _change_texts(frame, escape_formulas)
 
 
 def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Undo `escape_frame`."""
-    columns = [unescape_formulas(column) if column.dtype == pl.String else column for column in frame.get_columns()]
-    names = unescape_words(frame.columns)
+    return _change_texts(frame, unescape_formulas)
+
+
+def _change_texts(frame: pl.DataFrame, change: Callable[[pl.Series], pl.Series]) -> pl.DataFrame:
+    columns = [change(column) if column.dtype == pl.String else column for column in frame.get_columns()]
+    names = change(pl.Series(frame.columns, dtype=pl.String)).to_list()
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
 
 

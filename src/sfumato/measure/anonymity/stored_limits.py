@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sfumato.engine.aligned_batches import AlignedBatch
-from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.stored_rows import Found
 from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 from sfumato.measure.truth import count_changed_kept_cells
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from sfumato.measure.anonymity.stored_claims import StoredEvidence
 
 Arguments = Mapping[str, Any]
-_STEP = "comparing with the originals"
 
 
 def _count_beyond(evidence: StoredEvidence, arguments: Arguments) -> Number:
@@ -36,21 +33,20 @@ def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 
 def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    return _compare(
-        evidence,
-        [arguments["column"]],
+    assert evidence.comparison is not None
+    return evidence.comparison.count_aligned(
         lambda original, published_table: count_miscoded_cells(original, published_table, **arguments),
+        [arguments["column"]],
     )
 
 
 def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Number:
+    assert evidence.comparison is not None
     columns = list(arguments["columns"])
     if not columns:
         return 0
-    return _compare(
-        evidence,
-        columns,
-        lambda original, published_table: count_changed_kept_cells(original, published_table, columns),
+    return evidence.comparison.count_aligned(
+        lambda original, published_table: count_changed_kept_cells(original, published_table, columns), columns
     )
 
 
@@ -63,22 +59,6 @@ def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], F
 
     yield examine(outline)
     yield from evidence.published_table.rows.examine_batches(examine_batch, [column])
-
-
-def _compare(evidence: StoredEvidence, columns: list[str], count: Callable[[Table, Table], int]) -> int:
-    """What is counted in some columns of published rows beside their originals."""
-    assert evidence.comparison is not None
-    comparison = evidence.comparison
-    original, published_table = comparison.original.outline, comparison.published_table.outline
-
-    def count_batch(batch: AlignedBatch) -> int:
-        original_frame, published_frame = map(spell_coded_columns, batch)
-        return count(original.with_frame(original_frame), published_table.with_frame(published_frame))
-
-    rows = comparison.original.rows
-    return sum(
-        rows.compare_batches(comparison.published_table.rows, comparison.taken_rows, count_batch, _STEP, columns)
-    )
 
 
 LIMIT_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
-from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.measure.answers.answer_checks import (
     AnswerTally,
     compute_answer_epsilon,
@@ -60,17 +59,9 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
 
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
-    comparison = evidence.comparison
-    original, published_table = comparison.original.outline, evidence.published_table.outline
-
-    def count_batch(batch: AlignedBatch) -> int:
-        original_frame, published_frame = map(spell_coded_columns, batch)
-        return count_cells_changed_besides_answers(
-            original.with_frame(original_frame), published_table.with_frame(published_frame), **arguments
-        )
-
-    rows = comparison.original.rows
-    return sum(rows.compare_batches(comparison.published_table.rows, comparison.taken_rows, count_batch, _STEP))
+    return evidence.comparison.count_aligned(
+        lambda original, published_table: count_cells_changed_besides_answers(original, published_table, **arguments)
+    )
 
 
 ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {

@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats
-from sfumato.engine.aligned_batches import AlignedBatch, align_batches
-from sfumato.engine.coded_columns import spell_coded_columns
+from sfumato.engine.aligned_batches import align_batches
 from sfumato.errors import DataError
 from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
 from sfumato.measure.noise.noise_checks import (
@@ -257,18 +256,10 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
 
 def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
-    comparison, names = evidence.comparison, arguments["columns"]
-    original, published_table = comparison.original, comparison.published_table
-    outlines = original.outline, published_table.outline
-
-    def count_batch(batch: AlignedBatch) -> int:
-        original_frame, published_frame = map(spell_coded_columns, batch)
-        return count_cells_changed_besides_noise(
-            outlines[0].with_frame(original_frame), outlines[1].with_frame(published_frame), names
-        )
-
-    step = "comparing with the originals"
-    return sum(original.rows.compare_batches(published_table.rows, comparison.taken_rows, count_batch, step))
+    names = arguments["columns"]
+    return evidence.comparison.count_aligned(
+        lambda original, published_table: count_cells_changed_besides_noise(original, published_table, names)
+    )
 
 
 def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:

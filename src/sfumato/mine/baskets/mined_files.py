@@ -9,13 +9,10 @@ keeps none: for results larger than memory. A file is written completely or not 
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -41,6 +38,7 @@ def write_itemsets(
     baskets: Baskets, min_support: Support, path: PathLike, kind: Kind = "all", max_length: int | None = None
 ) -> int:
     """Search for itemsets and write each as it is found; returns their number."""
+    from sfumato.data.items.basket_files import open_for_atomic_write
     from sfumato.data.items.spmf_text import number_spmf_items
     from sfumato.mine.baskets.itemset_search import search_in_turn
 
@@ -49,7 +47,7 @@ def write_itemsets(
     header, words = number_spmf_items(file, baskets.items)
     lines = _LineWriter(words)
     count = 0
-    with _open_for_atomic_write(file) as out, ThreadPoolExecutor(max_workers=1) as pool:
+    with open_for_atomic_write(file) as out, ThreadPoolExecutor(max_workers=1) as pool:
         out.write("".join(f"{line}\n" for line in header).encode())
         pending: Future[int] | None = None
         # One piece is written while the next is found; there are never more than two.
@@ -161,26 +159,6 @@ class _LineWriter:
         size = write_lines(codes, ends, supports, self.letters, self.starts, label, self.text)
         out.write(self.text[:size].data)
         return supports.size
-
-
-@contextmanager
-def _open_for_atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its name only once everything is written."""
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with part.open("xb") as file:
-            if path.name.lower().endswith(".gz"):
-                with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zip_file:
-                    yield zip_file  # type: ignore[misc]
-            else:
-                yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as problem:
-        raise DataError(f"{path}: the file cannot be written: {problem.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _save_pattern_lines(path: Path, header: list[str], body: list[str]) -> None:

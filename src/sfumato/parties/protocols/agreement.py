@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from sfumato.baskets import Baskets
 from sfumato.errors import PartyError
 from sfumato.parties.transport.message import VERSION
 from sfumato.parties.transport.network import Network
@@ -26,8 +27,9 @@ async def agree_on_parameters(network: Network, parameters: Mapping[str, str]) -
                 )
 
 
-async def agree_on_item_kind(network: Network, kind: str) -> bool:
+async def agree_on_item_kind(network: Network, baskets: Baskets) -> bool:
     """Whether items are text, at all sites that have any: "text", "integers" or "none"."""
+    kind = "none" if not baskets.items else "text" if isinstance(baskets.items[0], str) else "integers"
     messages = await network.exchange("start/items", facts={"kind": kind})
     kinds = {site: message.get_fact("kind", str) for site, message in messages.items()}
     if not set(kinds.values()) <= {"text", "integers", "none"}:

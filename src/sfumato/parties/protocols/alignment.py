@@ -24,7 +24,8 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.errors import PartyError
-from sfumato.parties.arithmetic.group import Group, get_group, map_over_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.arithmetic.group import Group, get_group, map_over_points, multiply_all, pack_points
+from sfumato.parties.protocols.point_lists import open_in_turn, receive_points
 from sfumato.parties.transport.network import Network, compute
 
 DOMAIN = "sfumato rows"
@@ -58,7 +59,7 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     filling = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
     own_points = sorted(await compute(multiply_all, group, scalar, [*points, *filling]))
     common = await _intersect(network, group, scalar, own_points, step)
-    bare = await _open_points(network, group, scalar, common, step)
+    bare = await open_in_turn(network, group, scalar, common, network.sites, step, "common")
     places = {point: row for row, point in enumerate(points)}
     missing = sum(point not in places for point in bare)
     if missing:
@@ -90,33 +91,15 @@ async def _intersect(network: Network, group: Group, scalar: bytes, own_points: 
     passing = own_points
     for _ in range(len(sites) - 1):
         await network.send(following, kind, {"points": pack_points(passing)})
-        received_points = await _receive(network, group, previous, kind, len(own_points))
+        received_points = await receive_points(network, group, previous, kind, len(own_points))
         passing = sorted(await compute(multiply_all, group, scalar, received_points))
     if network.index > 0:
         await network.send(sites[0], f"{step}/list", {"points": pack_points(passing)})
         return []
     lists = [
         passing,
-        *[await _receive(network, group, site, f"{step}/list", len(own_points)) for site in network.others],
+        *[await receive_points(network, group, site, f"{step}/list", len(own_points)) for site in network.others],
     ]
     if len(sites) > 2:
         network.learn(f"{step}: how many people any two or more named sites have in common, not who they are")
     return sorted(set.intersection(*map(set, lists)))
-
-
-async def _open_points(network: Network, group: Group, scalar: bytes, points: list[bytes], step: str) -> list[bytes]:
-    """Take off all scalars, from the first site to the last, who tells the bare points."""
-    kind, index, last = f"{step}/open", network.index, len(network.sites) - 1
-    if index > 0:
-        points = await _receive(network, group, network.sites[index - 1], kind, None)
-    points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
-    if index < last:
-        await network.send(network.sites[index + 1], kind, {"points": pack_points(points)})
-        return await _receive(network, group, network.sites[last], f"{step}/common", None)
-    await network.broadcast(f"{step}/common", {"points": pack_points(points)})
-    return points
-
-
-async def _receive(network: Network, group: Group, sender: str, kind: str, length: int | None) -> list[bytes]:
-    message = await network.receive(sender, kind)
-    return await compute(unpack_points, group, message.get_array("points", np.uint8, length, 32))

@@ -36,6 +36,7 @@ from sfumato.arrays import Words
 from sfumato.errors import PartyError
 from sfumato.parties.arithmetic.field import draw_uniform, invert, multiply
 from sfumato.parties.arithmetic.group import Group, get_group, map_over_points, multiply_all, pack_points, unpack_points
+from sfumato.parties.protocols.point_lists import open_in_turn
 from sfumato.parties.protocols.sums import add_residues
 from sfumato.parties.transport.network import Network, compute
 from sfumato.randomness import Randomness
@@ -81,7 +82,9 @@ async def unite_privately(
     padded_list = [*points, *[filling] * (length + 1 - len(points))]  # one at least, so that the union always holds it
     mixers = network.sites if len(network.sites) == 2 else network.sites[1:]
     mixed_points = await mix_lists(network, site_secrets, padded_list, step, mixers)
-    union = await _open_union(network, group, site_secrets.scalar, sorted(set(mixed_points)), step, mixers)
+    union = await open_in_turn(
+        network, group, site_secrets.scalar, sorted(set(mixed_points)), mixers[::-1], step, "union"
+    )
     if filling not in union:
         raise PartyError("the union lacks the filling of this site's list; a site did not follow the protocol")
     union.remove(filling)
@@ -200,23 +203,6 @@ def mix_points(group: Group, site_secrets: SiteSecrets, next_key: bytes | None, 
     return Cipher([bases[position] for position in order], [blinding.masked_points[position] for position in order])
 
 
-async def _open_union(
-    network: Network, group: Group, scalar: bytes, points: list[bytes], step: str, mixers: Sequence[str]
-) -> list[bytes]:
-    """Take off all scalars, from the last mixer to the first, who tells the points of the union."""
-    if network.site not in mixers:
-        return await _receive_points(network, group, mixers[0], f"{step}/union")
-    kind, position = f"{step}/open", mixers.index(network.site)
-    if position < len(mixers) - 1:
-        points = await _receive_points(network, group, mixers[position + 1], kind)
-    points = sorted(await compute(multiply_all, group, group.invert(scalar), points))
-    if position > 0:
-        await network.send(mixers[position - 1], kind, {"points": pack_points(points)})
-        return await _receive_points(network, group, mixers[0], f"{step}/union")
-    await network.broadcast(f"{step}/union", {"points": pack_points(points)})
-    return points
-
-
 async def reveal_entries(
     network: Network, point_entries: Mapping[bytes, bytes | None], union: list[bytes], width: int, step: str
 ) -> list[bytes]:
@@ -283,8 +269,3 @@ async def _receive_cipher(network: Network, group: Group, sender: str, kind: str
     bases = message.get_array("bases", np.uint8, count, 32)
     masked_points = message.get_array("masked", np.uint8, count, 32)
     return Cipher(await compute(unpack_points, group, bases), await compute(unpack_points, group, masked_points))
-
-
-async def _receive_points(network: Network, group: Group, sender: str, kind: str) -> list[bytes]:
-    message = await network.receive(sender, kind)
-    return await compute(unpack_points, group, message.get_array("points", np.uint8, None, 32))

@@ -29,7 +29,7 @@ from sfumato.protect.patterns.publish_patterns import (
     claim_safe_patterns,
     claim_true_supports,
 )
-from sfumato.protect.patterns.rule_changes import find_rule_channels, list_rule_changes
+from sfumato.protect.patterns.rule_changes import compute_confidence, find_rule_channels, list_rule_changes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.rules import Rules
@@ -142,8 +142,8 @@ def derive_rules(patterns: Patterns, min_confidence: float, consequent_length: i
 
 def compare_rules(true: Rules, published_rules: Rules) -> dict[str, Number]:
     """The analyst's loss: rules that are withheld, that appeared, and whose confidence changed."""
-    true_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in true.list_counts()}
-    published_shares = {(rule.left, rule.right): _compute_confidence(rule) for rule in published_rules.list_counts()}
+    true_shares = {(rule.left, rule.right): compute_confidence(rule) for rule in true.list_counts()}
+    published_shares = {(rule.left, rule.right): compute_confidence(rule) for rule in published_rules.list_counts()}
     errors = [
         abs(published_shares[rule] - share) if rule in published_shares else Fraction(1)
         for rule, share in true_shares.items()
@@ -156,7 +156,3 @@ def compare_rules(true: Rules, published_rules: Rules) -> dict[str, Number]:
             rule in published_shares and published_shares[rule] != share for rule, share in true_shares.items()
         ),
     }
-
-
-def _compute_confidence(rule: RuleCount) -> Fraction:
-    return Fraction(rule.support, rule.left_support)

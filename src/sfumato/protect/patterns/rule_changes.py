@@ -82,7 +82,7 @@ def _list_sets(patterns: Patterns) -> set[frozenset[Item]]:
 def _differ(true_rule: RuleCount | None, published_rule: RuleCount | None) -> bool:
     if true_rule is None or published_rule is None:
         return True
-    return _compute_confidence(true_rule) != _compute_confidence(published_rule)
+    return compute_confidence(true_rule) != compute_confidence(published_rule)
 
 
 def _describe_change(
@@ -108,5 +108,6 @@ def _list_figures(rule: RuleCount | None) -> tuple[int | None, float | None]:
     return (None, None) if rule is None else (rule.support, rule.support / rule.left_support)
 
 
-def _compute_confidence(rule: RuleCount) -> Fraction:
+def compute_confidence(rule: RuleCount) -> Fraction:
+    """The confidence of a rule, exactly."""
     return Fraction(rule.support, rule.left_support)
