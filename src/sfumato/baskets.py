@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,12 +45,12 @@ class Baskets:
         items, codes = rank_items(unify_items(self.items, "items"), np.asarray(self.codes))
         offsets, codes = sort_row_codes(check_offsets(self.offsets, codes.size), codes, len(items))
         ids = None if self.ids is None else check_ids(self.ids, offsets.size - 1)
-        _freeze_basket_fields(self, items=items, offsets=offsets, codes=codes, ids=ids)
+        freeze_fields(self, items=items, offsets=offsets, codes=codes, ids=ids)
 
     @classmethod
     def of(cls, lists: Iterable[Iterable[Item]], ids: Iterable[Item] | None = None) -> Baskets:
         """Build from lists of items; mixed integers and text all become text."""
-        rows = [_list_row_items(row) for row in lists]
+        rows = [list_row(row, "items") for row in lists]
         values = unify_items(list(chain.from_iterable(rows)), "items")
         numbers: dict[Item, int] = {}
         codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
@@ -154,9 +154,10 @@ class Baskets:
         return f"Baskets({len(self):,} baskets, {len(self.items):,} items, {self.codes.size:,} occurrences)"
 
 
-def _list_row_items(row: Iterable[Item]) -> list[Item]:
+def list_row(row: Iterable[Any], noun: str) -> list[Any]:
+    """The members of one list; a text is not taken for a list of its letters."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
-        raise DataError(f"a list of items is expected where a {type(row).__name__} is; put it in a list")
+        raise DataError(f"a list of {noun} is expected where a {type(row).__name__} is; put it in a list")
     return list(row)
 
 
@@ -259,8 +260,9 @@ def sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> RowCodes:
     return RowCodes(np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), rising.astype(np.int32))
 
 
-def _freeze_basket_fields(baskets: Baskets, **fields: object) -> None:
+def freeze_fields(data: object, **fields: object) -> None:
+    """Set the fields of a frozen object; its arrays become read-only."""
     for name, value in fields.items():
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
-        object.__setattr__(baskets, name, value)
+        object.__setattr__(data, name, value)

@@ -8,12 +8,22 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets, rank_items, unify_items
+from sfumato.baskets import (
+    Baskets,
+    Item,
+    Items,
+    check_ids,
+    check_offsets,
+    freeze_fields,
+    list_row,
+    rank_items,
+    unify_items,
+)
 from sfumato.errors import DataError, PolicyError
 
 if TYPE_CHECKING:
@@ -21,7 +31,6 @@ if TYPE_CHECKING:
     from sfumato.data.places.trajectories import Split
 
 SequenceFormat = Literal["spmf", "long"]
-_Array = TypeVar("_Array", Ints, Codes)
 
 
 class PointCounts(NamedTuple):
@@ -74,16 +83,15 @@ class Sequences:
             kept_before = np.concatenate(([0], np.cumsum(lengths > 0, dtype=np.int64)))
             offsets = kept_before[check_offsets(self.offsets, len(elements))]
             element_offsets = np.append(0, elements.offsets[1:][lengths > 0])
-        fields: dict[str, object] = {
-            "items": items,
-            "offsets": _make_read_only(offsets),
-            "element_offsets": _make_read_only(element_offsets),
-            "codes": _make_read_only(codes),
-            "ids": None if self.ids is None else check_ids(self.ids, offsets.size - 1),
-            "flat": self.flat and (is_single or bool((np.diff(element_offsets) <= 1).all())),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        freeze_fields(
+            self,
+            items=items,
+            offsets=offsets,
+            element_offsets=element_offsets,
+            codes=codes,
+            ids=None if self.ids is None else check_ids(self.ids, offsets.size - 1),
+            flat=self.flat and (is_single or bool((np.diff(element_offsets) <= 1).all())),
+        )
 
     @classmethod
     def of(
@@ -92,7 +100,7 @@ class Sequences:
         ids: Iterable[Item] | None = None,
     ) -> Sequences:
         """Build from lists of items, or from lists of lists of items."""
-        rows = [_list_row_elements(row) for row in lists]
+        rows = [list_row(row, "elements") for row in lists]
         elements = list(chain.from_iterable(rows))
         nested_count = sum(
             isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements
@@ -244,22 +252,11 @@ class Sequences:
         return f"Sequences({len(self):,} sequences, {elements:,} elements, {len(self.items):,} items)"
 
 
-def _list_row_elements(row: Iterable[Any]) -> list[Any]:
-    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
-        raise DataError(f"a list of elements is expected where a {type(row).__name__} is; put it in a list")
-    return list(row)
-
-
 def _list_members(offsets: Ints, groups: Ints) -> Ints:
     """The members of some groups, one group after another."""
     lengths = np.diff(offsets)[groups]
     ends = np.cumsum(lengths, dtype=np.int64)
     return np.arange(int(lengths.sum())) + np.repeat(offsets[groups] - ends + lengths, lengths)
-
-
-def _make_read_only(array: _Array) -> _Array:
-    array.setflags(write=False)
-    return array
 
 
 def refuse_other_data(*several: Any) -> None:

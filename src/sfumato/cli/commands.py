@@ -27,9 +27,11 @@ from sfumato.cli.messages import (
     say_plainly,
 )
 from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
+from sfumato.cli.options import Json
 from sfumato.cli.outsourced_mining import requests_command
 from sfumato.cli.party_commands import party_app
 from sfumato.cli.pattern_commands import channels_command, contains_command, support_command
+from sfumato.cli.questions import split_at_commas, split_names
 from sfumato.cli.region_command import region_command
 from sfumato.cli.terminal import print_json, print_line, show_progress, spell_tabs
 from sfumato.engine.engine_names import EngineName
@@ -48,7 +50,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 DATA_HELP = "A file of any format, a sheet (people.xlsx?sheet=Patients), or a table (sqlite:///people.db?table=people)."
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 EngineOption = Annotated[
     EngineName,
     typer.Option(
@@ -181,10 +182,10 @@ def measure_command(
 
     if original is None and target is not None:
         raise PolicyError("--target compares with the table that DATA was made from; name it with --original FILE")
-    if original is not None and target is None and not _split_names(sensitive):
+    if original is not None and target is None and not split_names(sensitive):
         raise PolicyError("--original compares columns of --sensitive, and --target; name at least one")
     with show_progress(as_json):
-        quasi_names, sensitive_names = _require_names(quasi, "--quasi"), _split_names(sensitive)
+        quasi_names, sensitive_names = _require_names(quasi, "--quasi"), split_names(sensitive)
         if common_names := [name for name in sensitive_names if name in quasi_names]:
             raise PolicyError(
                 f"{quote_names(common_names)} is both in --quasi and in --sensitive; a column has one role"
@@ -211,19 +212,15 @@ def _print_choice(choice: EngineChoice) -> None:
         print_line(choice.describe_choice())
 
 
-def _require_names(names_text: str, option: str) -> list[str]:
+def _require_names(names_text: str, option: str) -> tuple[str, ...]:
     from sfumato.errors import PolicyError
 
-    names = _split_names(names_text)
+    names = split_names(names_text)
     if not names:
         raise PolicyError(f"{option} names no column; list some, as in {option} age,zip, or leave it out")
-    if len(names) <= names_text.count(","):
+    if not all(split_at_commas(names_text)):
         raise PolicyError(f"{option} has nothing between two commas, or after the last; write {option} age,zip")
     return names
-
-
-def _split_names(names_text: str) -> list[str]:
-    return [name.strip() for name in names_text.split(",") if name.strip()]
 
 
 @app.command(name="run")

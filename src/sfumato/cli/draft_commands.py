@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from sfumato.cli.options import Separator
 from sfumato.cli.questions import ask_k, ask_missing_marks, ask_purpose, ask_sensitive, can_ask, split_names
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from sfumato.workflow.drafts.policy_draft import PolicyDraft
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing.")]
-Separator = Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns; else detected.")
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli import mining_options as options
+from sfumato.cli import options
 from sfumato.cli.messages import SHOWN, print_attacks, print_rows
 from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets
 from sfumato.cli.terminal import print_json, show_progress
@@ -113,7 +113,7 @@ def decode_command(
     key: options.KeyFile,
     data: options.Originals = None,
     passphrase: options.Passphrase = None,
-    separator: options.OriginalSeparator = None,
+    separator: options.Separator = None,
     form: options.BasketForm = None,
     id_column: options.OriginalIdColumn = "id",
     item: options.ItemColumn = "item",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.options import Json
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from sfumato.mine.codes.decoded_itemsets import DecodedMining
 
 ITEM_KEYS = ("encode_items", "encode_bloom")
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 class DecodeOptions(NamedTuple):

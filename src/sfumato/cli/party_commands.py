@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.options import Json
 from sfumato.cli.terminal import print_json, print_line, show_progress
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 party_app = typer.Typer(
     help="Mine together with other sites, without showing them the data.", invoke_without_command=True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.options import AreSequences, IdColumn, ItemColumn, Json, MatchWindow, MaxGap, Separator, TimeColumn
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from sfumato.patterns import Patterns
     from sfumato.sequences import Sequences
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Held = Annotated[
     list[str],
     typer.Argument(
@@ -32,17 +32,6 @@ Held = Annotated[
 Data = Annotated[
     str, typer.Argument(help="Baskets (FIMI, SPMF, long form, comma lines) or sequences (SPMF, long form).")
 ]
-IsSequences = Annotated[
-    bool, typer.Option("--sequences", help="The file holds sequences; an SPMF file of them is recognized.")
-]
-MaxGap = Annotated[
-    int | None, typer.Option(help="Sequences: the most elements between neighbours of a match; 0: adjacent.")
-]
-Window = Annotated[int | None, typer.Option(help="Sequences: the most elements that a match may span.")]
-Separator = Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")]
-IdColumn = Annotated[str, typer.Option("--id", help="The basket or sequence column of a long-form file.")]
-ItemColumn = Annotated[str, typer.Option(help="The item column of a long-form file.")]
-TimeColumn = Annotated[str, typer.Option(help="The time column of a long-form file of sequences.")]
 
 
 class Reading(NamedTuple):
@@ -99,9 +88,9 @@ def channels_command(
 def support_command(
     data: Data,
     pattern: Held,
-    sequences: IsSequences = False,
+    sequences: AreSequences = False,
     max_gap: MaxGap = None,
-    window: Window = None,
+    window: MatchWindow = None,
     separator: Separator = None,
     id_column: IdColumn = "id",
     item: ItemColumn = "item",
@@ -124,9 +113,9 @@ def support_command(
 def contains_command(
     data: Data,
     pattern: Held,
-    sequences: IsSequences = False,
+    sequences: AreSequences = False,
     max_gap: MaxGap = None,
-    window: Window = None,
+    window: MatchWindow = None,
     separator: Separator = None,
     id_column: IdColumn = "id",
     item: ItemColumn = "item",

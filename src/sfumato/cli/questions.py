@@ -85,7 +85,12 @@ def ask_sensitive(proposed_names: Sequence[str], columns: Sequence[str]) -> tupl
 
 def split_names(text: str) -> tuple[str, ...]:
     """Names with commas between them; a name that holds a comma stands in double quotes."""
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip())
+    return tuple(filter(None, split_at_commas(text)))
+
+
+def split_at_commas(text: str) -> tuple[str, ...]:
+    """The same with an empty name where nothing stands between two commas, or after the last."""
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []))
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -10,6 +10,11 @@ from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
 
+def simplify_number(number: Number) -> Number:
+    """A whole number without a decimal point, whatever its type."""
+    return int(number) if number == int(number) else number
+
+
 def spell_others(crowd: int) -> str:
     """How many others there are in a crowd of so many."""
     return "1 other" if crowd == 2 else f"{crowd - 1} others"

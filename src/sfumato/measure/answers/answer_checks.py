@@ -20,6 +20,7 @@ import polars as pl
 from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.binomial_tails import find_least_tail
 from sfumato.measure.checks import checks_claim
 from sfumato.progress import report_progress
 from sfumato.table import Table
@@ -357,17 +358,10 @@ def _find_least_tail(counts: Ints, trials: Ints | int, chances: Floats) -> float
 
     With very many, only the most unusual counts on either side by the normal approximation are tested exactly.
     """
-    from scipy.special import bdtr, bdtrc
-
     successes, many, chance = (values.ravel() for values in np.broadcast_arrays(counts, trials, chances))
-    if not len(successes):
-        return 1.0
     if len(successes) > 2 * _LOOKED_AT:
         deviations = (successes - many * chance) / np.sqrt(np.maximum(many * chance * (1 - chance), 1e-300))
         order = np.argpartition(deviations, (_LOOKED_AT, len(deviations) - _LOOKED_AT))
         extreme_indices = np.concatenate([order[:_LOOKED_AT], order[-_LOOKED_AT:]])
         successes, many, chance = successes[extreme_indices], many[extreme_indices], chance[extreme_indices]
-    success_floats = successes.astype(np.float64)
-    lower_tails = bdtr(success_floats, many, chance)
-    upper_tails = np.where(successes > 0, bdtrc(success_floats - 1, many, chance), 1.0)
-    return min(2 * float(np.minimum(lower_tails, upper_tails).min()), 1.0)
+    return find_least_tail(successes, many, chance)

@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
+from sfumato.measure.binomial_tails import find_least_tail
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 
@@ -210,16 +211,7 @@ def _test_neighbours(occurrences: _Occurrences, added_keys: Ints, share: float) 
 
 def _find_least_tail(counts: Ints, many: Ints, chances: Floats) -> float:
     """The smallest two-sided exact binomial tail of several counts, times their number."""
-    from scipy.special import bdtr, bdtrc
-
-    if not len(counts):
-        return 1.0
-    successes, chance = counts.astype(np.float64), np.clip(chances, 0.0, 1.0)
-    lower_tails = bdtr(successes, many, chance)
-    upper_tails = np.where(counts > 0, bdtrc(successes - 1, many, chance), 1.0)
-    # Without trials, nothing is unusual.
-    tails = np.where(many > 0, np.minimum(lower_tails, upper_tails), 1.0)
-    return min(2 * float(np.nanmin(tails)) * len(counts), 1.0)
+    return min(find_least_tail(counts, many, chances) * max(len(counts), 1), 1.0)
 
 
 checks_claim(

@@ -20,12 +20,12 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Number, Release
+from sfumato.release import Claim, Release
 from sfumato.table import Table
 
 _MOST_STEPS = 10**15
@@ -104,7 +104,7 @@ class RoundNumbers(Method):
                 )
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        columns_text, step, half = ", ".join(names), _simplify(self.step), _simplify(self.step / 2)
+        columns_text, step, half = ", ".join(names), simplify_number(self.step), simplify_number(self.step / 2)
         return (
             Claim(
                 property="numbers_between_steps",
@@ -137,8 +137,3 @@ def round_column(column: pl.Series, step: float) -> pl.Series:
     multiples = np.floor(column.cast(pl.Float64).to_numpy() * denominator / numerator + 0.5)
     rounded_numbers = pl.Series(column.name, multiples * numerator / denominator, nan_to_null=True)
     return rounded_numbers.cast(pl.Int64 if column.dtype.is_integer() and denominator == 1 else pl.Float64)
-
-
-def _simplify(number: float) -> Number:
-    """A whole number without a decimal point."""
-    return int(number) if number.is_integer() else number

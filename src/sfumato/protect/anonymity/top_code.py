@@ -22,7 +22,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchies.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
-from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
@@ -203,7 +203,7 @@ class Limits(NamedTuple):
 
     def claims(self, name: str, k: int) -> tuple[Claim, ...]:
         """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
-        simple_limits = {end: _simplify(limit) for end, limit in self._asdict().items() if limit is not None}
+        simple_limits = {end: simplify_number(limit) for end, limit in self._asdict().items() if limit is not None}
         arguments = {"column": name, **simple_limits}
         words = {"floor": "at least", "cap": "at most"}
         range_text = " and ".join(f"{words[end]} {limit}" for end, limit in simple_limits.items())
@@ -236,11 +236,6 @@ def _explain_no_numbers(source: str, name: str) -> DataError:
 
 def _are_whole(numbers: pl.Series) -> bool:
     return numbers.dtype.is_integer() or bool((numbers == numbers.round()).all())
-
-
-def _simplify(limit: Number) -> Number:
-    """A whole limit without a decimal point, whatever the type of the column."""
-    return int(limit) if limit == int(limit) else limit
 
 
 def _round_inward(limit: float, whole: bool, to_whole: Callable[[float], int]) -> Number:

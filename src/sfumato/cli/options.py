@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of `sfumato mine` and `sfumato decode`, each declared once with its help text."""
+"""The options that several commands have, and those of `sfumato mine` and `sfumato decode`, with their help texts."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ BasketEngine = Annotated[
 ]
 
 # How the file is read.
+Separator = Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")]
 CellSeparator = Annotated[str | None, typer.Option(help="One character between cells of a table.")]
 BasketForm = Annotated[
     str | None, typer.Option("--format", help="Baskets: fimi, spmf, long or comma; detected if omitted.")
@@ -103,7 +104,6 @@ Originals = Annotated[
     typer.Argument(help="The originals, as a file or the address of a database table; optional for itemsets."),
 ]
 Passphrase = Annotated[str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="The passphrase of the key.")]
-OriginalSeparator = Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")]
 OriginalIdColumn = Annotated[str, typer.Option("--id", help="The basket column of a long-form file.")]
 AskedSupport = Annotated[
     str | None,

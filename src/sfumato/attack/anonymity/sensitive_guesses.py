@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Sensitive values among the rows that somebody may be: what homogeneity and background knowledge have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Flags
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_candidates,
+    choose_sensitive_columns,
+    draw_tried_people,
+)
+from sfumato.attack.anonymity.links import Links
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.progress import report_progress
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+class SensitiveAttack(Attack):
+    """An adversary who looks people up and reads their sensitive values off the rows found; see the subclasses."""
+
+    guesses: ClassVar[GuessedColumns] = "sensitive"
+
+    column: str | None = None
+    """The sensitive column to learn; every sensitive column in turn if not given, and one learnt is a success."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; count whose value is learnt, and rightly."""
+        published_table: Table = release.data
+        names = choose_sensitive_columns(published_table, self.column)
+        report_progress(self.model_dump()["attack"].replace("_", " "))
+        people, control = draw_tried_people(release, truth, control)
+        links, look_up = choose_candidates(
+            release, people, count=lambda links: self.count_learnt(links, published_table, people, names)
+        )
+        sets = CandidateSets.of(links)
+        tallies = [sets.tally(published_table, people, name) for name in names]
+        return Outcome(
+            attempts=len(people),
+            successes=int(_unite([self.flag_learnt(tally) for tally in tallies]).sum()),
+            baseline=int(_unite([self.flag_blind(tally) for tally in tallies]).sum()),
+            control=None if control is None else self.count_learnt(look_up(control), published_table, control, names),
+            facts={
+                **self.state_facts(sets, _unite([self.flag_telling(tally) for tally in tallies])),
+                "columns": list(names),
+            },
+        )
+
+    def count_learnt(self, links: Links, published_table: Table, people: Table, names: tuple[str, ...]) -> int:
+        """Of how many of some people a value is learnt."""
+        sets, hit = CandidateSets.of(links), np.zeros(len(people), dtype=np.bool_)
+        for name in names:
+            hit |= self.flag_learnt(sets.tally(published_table, people, name))
+        return int(hit.sum())
+
+    @abstractmethod
+    def flag_learnt(self, tally: ValueTally) -> Flags:
+        """Whose value is learnt, and rightly."""
+
+    @abstractmethod
+    def flag_blind(self, tally: ValueTally) -> Flags:
+        """Whose value would be guessed without looking them up."""
+
+    @abstractmethod
+    def flag_telling(self, tally: ValueTally) -> Flags:
+        """Which people or sets of rows the facts are about."""
+
+    @abstractmethod
+    def state_facts(self, sets: CandidateSets, telling_mask: Flags) -> Mapping[str, Any]:
+        """The facts for the report, from what is flagged in any column."""
+
+
+def _unite(masks: list[Flags]) -> Flags:
+    return np.asarray(np.logical_or.reduce(masks))
