@@ -232,7 +232,8 @@ class ChangeKind(StrEnum):
             _RECODED,
             loss=LossMeasure.MIDPOINT_SHARE,
             loss_words=LossWords(
-                "Of the spread (variance) of the numbers, the share that the intervals do not show.",
+                "Of the spread (variance) of the numbers, the share that the midpoints do not show; the method "
+                "estimates it from the release.",
                 "of the spread is shown",
                 "variance of columns cut into intervals",
             ),

@@ -277,7 +277,7 @@ def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytes
         (30, 18, "12 percentage points above guessing", False),
         (90, 10, "alarming: 80 percentage points above guessing", True),
         (0, 0, "no better than guessing", False),
-        (11, 10, "no better than guessing", False),
+        (11, 10, "not clearly better than guessing", False),
     ],
 )
 def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
@@ -302,7 +302,7 @@ def test_an_attack_on_nobody_is_not_called_right() -> None:
     [
         (0, 0, 0, "nobody could be tried", "The attack linking could be tried on nobody."),
         (100, 97, 97, "no better than guessing", "97.0% of those it tried, which is no better than guessing (97.0%)."),
-        (3, 2, 1, "no better than guessing", "tried, guessing for 33.3%: of so few, that may be luck."),
+        (3, 2, 1, "not clearly better than guessing", "tried, guessing for 33.3%: of so few, that may be luck."),
         (100_000, 300, 0, "less than 1 percentage point above guessing", "0.3% of those it tried, guessing for 0.0%."),
         (100_000, 1_000, 0, "1 percentage point above guessing", "1.0% of those it tried, guessing for 0.0%."),
         (100, 100, 0, "alarming: 100 percentage points above guessing", "tried, guessing for 0.0%."),

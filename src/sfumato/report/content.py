@@ -317,8 +317,11 @@ def _describe_column(changes: list[Change], difference: ColumnDifference | None,
     words = describe_changes(changes) if changes else "changed by an unknown method"
     if nothing_left:
         words = f"{words}: no value is published"
-    if difference is None or not difference.changed_count:
+    if difference is None:
         return words
+    if not difference.changed_count:
+        is_kept = all(change.kind is ChangeKind.KEPT for change in changes)
+        return words if is_kept else f"{words} (no cell changed)"
     return f"{words} ({wording.format_percent(difference.share)} of cells changed)"
 
 

@@ -11,6 +11,7 @@ ALARMING = 0.2
 """An attack that is right more often than blind guessing by this share of its tries is alarming."""
 _NOBODY = "nobody could be tried"
 _NO_BETTER = "no better than guessing"
+_UNSURE = "not clearly better than guessing"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     if not tries:
         words, alarming = _NOBODY, False
     elif attack["low"] <= guessing:
-        words, alarming = _NO_BETTER, False
+        words, alarming = _UNSURE if gain > 0 else _NO_BETTER, False
     else:
         alarming = gain >= ALARMING
         words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
@@ -60,7 +61,7 @@ def compare_with_guessing(strongest: AttackInWords) -> str:
     if strongest.words == _NOBODY:
         return f"The attack {name} could be tried on nobody."
     sentence = f"The attack that gains most over guessing, {name}, is right for {strongest.risk:.1%} of those it tried"
-    if strongest.words == _NO_BETTER and strongest.risk > strongest.guessing:
+    if strongest.words == _UNSURE:
         return f"{sentence}, guessing for {strongest.guessing:.1%}: of so few, that may be luck."
     if strongest.words == _NO_BETTER:
         return f"{sentence}, which is no better than guessing ({strongest.guessing:.1%})."

@@ -182,9 +182,9 @@ def _may_name_people(kinds: Iterable[ChangeKind]) -> bool:
     return all(kind.meaning.publishes_originals for kind in kinds)
 
 
-def _is_kept(kinds: Iterable[ChangeKind]) -> bool:
-    """Whether no method states a change of a column."""
-    return all(kind is ChangeKind.KEPT for kind in kinds)
+def _list_changed_columns(changes: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The columns of which a method states a change, of all cells or of those in suppressed rows."""
+    return {change["column"] for change in changes if change["kind"] != ChangeKind.KEPT or change["starred"]}
 
 
 def list_objections(
@@ -226,9 +226,9 @@ def list_warnings(
 
     Anyone can list them again from the certificate, its `body`, and the released file.
     """
-    kinds = gather_kinds(body["changes"])
+    changed_columns = _list_changed_columns(body["changes"])
     sentences = [
-        f'"{name}" leaves {"as it is" if _is_kept(kinds.get(name, ())) else "changed"}, accepted: {reason}'
+        f'"{name}" leaves {"as its method publishes it" if name in changed_columns else "as it is"}, accepted: {reason}'
         for name, reason in accepted_columns.items()
     ]
     sentences += [text for text in (warn_of_unique_rows(unique_rows),) if text]

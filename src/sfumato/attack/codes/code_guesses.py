@@ -20,6 +20,7 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.change import ChangeKind
 from sfumato.mine.codes.coded_columns import CodedColumn, list_coded_columns
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -124,7 +125,7 @@ class CodeAttack(Attack):
     """An adversary who guesses what each code stands for; see the subclasses."""
 
     column: str | None = None
-    """The column to crack; by default every column of numbers."""
+    """The column to crack; by default every column of numbers that was encoded."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
     """How close a guess must be, as a share of the dynamic range."""
 
@@ -133,7 +134,7 @@ class CodeAttack(Attack):
     ) -> Outcome:
         """Guess every code in every trial; count the people whose value is read, in the column where most are."""
         plan = self.plan_cracking(release, (randomness or Randomness.seeded(0)).generator())
-        columns = list_coded_columns(release.data, truth, release.details, self.column)
+        columns = self._choose_columns(release, truth)
         attacked_columns = []
         for done_count, coded_column in enumerate(columns):
             report_progress("guessing codes", done_count, len(columns))
@@ -152,6 +153,12 @@ class CodeAttack(Attack):
                 "columns": {column_trials.column.name: column_trials.as_json() for column_trials in attacked_columns},
             },
         )
+
+    def _choose_columns(self, release: Release, truth: Table) -> tuple[CodedColumn, ...]:
+        """The column to crack, or all that are stated to be codes: others are published as they are."""
+        columns = list_coded_columns(release.data, truth, release.details, self.column)
+        coded_columns = tuple(column for column in columns if ChangeKind.CODED in release.kinds_of(column.name))
+        return columns if self.column is not None else coded_columns or columns
 
     @abstractmethod
     def plan_cracking(self, release: Release, chance: np.random.Generator) -> CrackPlan:

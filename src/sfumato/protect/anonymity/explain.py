@@ -48,7 +48,7 @@ class Why:
     def describe_reason(self) -> str:
         """The reason in words."""
         if self.level == 0:
-            return f"{self.column} is published unchanged."
+            return f"{self.column} is published unchanged{' but for suppressed rows' if self.suppressed_now else ''}."
         sentence = (
             f"{self.column} is at level {self.level}: one level finer, {self.forced_by:,} rows would be in classes "
         )

@@ -236,7 +236,8 @@ class SwapConfidential(Method):
             _make_swap_claim(
                 "uniques_off_share",
                 {**claim_arguments, "share": self.share},
-                f"Of the uniquely identifiable records, a share of {self.share:g} has another {column}.",
+                f"Of the uniquely identifiable records whose {column} is known, a share of {self.share:g}, rounded to "
+                "whole records, has another one.",
             ),
             _make_swap_claim(
                 "groups_unbroken",

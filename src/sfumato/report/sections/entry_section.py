@@ -62,10 +62,10 @@ def _describe_blanking(private: int, exposed_count: int, derived: int, rules_lef
     """How many entries were private, how many of them rules predict, and what was blanked against that."""
     private_text = f"{wording.count_noun(private, 'entry was', 'entries were')} private and blanked. "
     if not exposed_count:
-        risk = "No rule found in the other entries predicts a private one. "
+        risk = "No rule of the given confidence and support is right about a private one. "
     else:
         risk = (
-            "That alone would not be enough: rules found in the other entries predict "
+            "That alone would not be enough: rules of the given confidence and support are right about "
             f"{wording.format_count(exposed_count)} of them. "
         )
     further = f"{wording.count_noun(derived, 'further entry was', 'further entries were')} blanked; "
@@ -150,9 +150,10 @@ def _build_entry_rules_figure(details: EntryDetails) -> ReportFigure:
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(original, published_spots, confidence, support, title=""),
-        f"{wording.count_noun(len(original), 'rule')} predicted private entries before, "
+        f"{wording.count_noun(len(original), 'rule')} told a private entry before, "
         f"{wording.format_count(len(published_spots))} after.",
-        f"Every rule that predicts a private entry: {wording.format_count(len(original))} before, "
+        "Every rule of the given confidence and support that is right about a private entry: "
+        f"{wording.format_count(len(original))} before, "
         f"{wording.format_count(len(published_spots))} after.",
         wide=True,
     )

@@ -42,7 +42,7 @@ _ANSWERED = ("warner", "k_ary", "unary")
 _HOW = {
     "uniform": "uniform noise in ±{scale}",
     "gaussian": "Gaussian noise, standard deviation {scale}",
-    "correlated": "Gaussian noise, standard deviation {scale}, correlated like the data",
+    "correlated": "Gaussian noise correlated like the data, standard deviation about {scale} (estimated)",
     "discretize": "intervals of width {scale}",
     "warner": "the true answer with probability {p}, else the other one",
     "k_ary": "the true answer with probability {p}, else any other",

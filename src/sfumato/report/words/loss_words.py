@@ -134,7 +134,7 @@ LOSSES = {
     ),
     "total_variation": (
         "Shift of single columns",
-        "How far the distribution of a column moved (mean total variation): coarser labels alone are 0 %.",
+        "How far the distribution of a column moved (mean total variation); a label counts equally for all its values.",
     ),
     "pair_total_variation": (
         "Shift of pairs of columns",
