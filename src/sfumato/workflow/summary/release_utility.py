@@ -154,7 +154,8 @@ def _measure_class_utility(
     stars = get_starred_rows(release)
     promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
     comparable_columns = None if truthful else _list_comparable_columns(published_table, original, release)
-    distances = measure.marginal_distance(original, published_table, columns=comparable_columns)
+    can_compare = comparable_columns is None or bool(comparable_columns)
+    distances = measure.marginal_distance(original, published_table, columns=comparable_columns) if can_compare else {}
     detail_figures = {}
     if truthful:
         detail_figures = {

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Texts that no example has, texts that are almost the right ones, and limits that nothing reaches.
+
+A method protects odd texts or refuses them; its checks tell "a1" from "A1" and "01" from "1"; a refusal that a field of
+extreme size causes tells no cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+import sfumato as sf
+from sfumato.measure import checks
+from sfumato.protect import METHODS
+from sfumato.release import Claim
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.releases import Made, make_all, make_once
+from tests.contract.test_each_column import UNBOUND, breaks
+from tests.contract.test_odd_tables import find_fault, put_column, take_example, try_release
+from tests.contract.test_refusals import TABLES, choose_columns, find_told_cell, list_odd_cells, put_odd_cell
+
+each = pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+each_kind = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+ODD_TEXTS = (
+    "", " ", " a1 ", "a1", "A1", "0123", "123", "two\nlines", "Äöß 東", "x" * 60, "*1", "a,b", 'quo"ted', "[1, 2]",
+    "NA",
+)  # fmt: skip
+"""Empty, with blanks around, alike but for case and zeros, over two lines, beyond ASCII, long, like other labels."""
+
+
+def put_odd_texts(table: sf.Table, name: str) -> sf.Table:
+    """The table with odd texts in a column, each so often that it is not rare."""
+    odd = [text for text in ODD_TEXTS for _ in range(max(3, len(table) // len(ODD_TEXTS)))][: len(table)]
+    return put_column(table, pl.Series(name, [*odd, *table.frame[name].to_list()[len(odd) :]], dtype=pl.String))
+
+
+def explain_odd_texts(example: Example, name: str) -> str:
+    """What is wrong if a column holds odd texts, with the cure; empty if nothing is."""
+    table = put_odd_texts(make_once(example).data, name)
+    trial = try_release(example, table)
+    fault = f"it crashes ({trial.crash})" if trial.crash else ""
+    fault = find_fault(trial.release, table) if trial.release else fault
+    cure = (
+        "treat blanks, line breaks, letters beyond ASCII, empty and long texts like all others, or refuse them with a "
+        "DataError that names the column"
+    )
+    return f'with texts such as " a1 ", "two\\nlines" and "Äöß" in "{name}", {fault}: {cure}' if fault else ""
+
+
+@each
+def test_odd_texts_are_protected_or_refused(example: Example) -> None:
+    made = make_once(example)
+    for name in choose_columns(made):
+        if made.data.frame[name].dtype == pl.String:
+            wrong = explain_odd_texts(example, name)
+            assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_a_text_that_is_treated_otherwise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example, protect = take_example("group rare values"), sf.GroupRareValues.protect
+    (name, *_) = example.subject.columns
+    assert explain_odd_texts(example, name) == ""
+
+    def strip(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
+        release = protect(self, data, randomness=randomness)
+        stripped = release.data.frame.with_columns(pl.col(name).str.strip_chars())
+        return replace(release, data=release.data.with_frame(stripped))
+
+    monkeypatch.setattr(sf.GroupRareValues, "protect", strip)
+    assert "nothing was released" in explain_odd_texts(example, name)
+
+
+# Cells that are almost right
+
+
+def respell_cell(made: Made, name: str) -> Iterator[tuple[str, pl.Series]]:
+    """A column of texts in which one cell has other letters, a zero or a blank more, or is no longer missing."""
+    shown, truth = made.release.data.frame[name], made.originals[name].to_list()
+    if shown.dtype != pl.String:
+        return
+    cells = shown.to_list()
+    known = [row for row, cell in enumerate(cells) if cell]
+    ways = {
+        "in the other case": lambda text: text.swapcase(),
+        "with a zero more": lambda text: f"0{text}",
+        "with a blank more": lambda text: f"{text} ",
+        "without its first sign": lambda text: text[1:],
+    }
+    for words, respell in ways.items():
+        row = next((row for row in reversed(known) if respell(cells[row]) not in (cells[row], "")), None)
+        if row is not None:
+            yield f"a cell {words}", pl.Series(name, [*cells[:row], respell(cells[row]), *cells[row + 1 :]], pl.String)
+    missing = [row for row, cell in enumerate(truth) if cell is None and cells[row] is None]
+    if known and missing:
+        row = missing[-1]
+        yield (
+            "a value in a missing cell",
+            pl.Series(name, [*cells[:row], cells[known[0]], *cells[row + 1 :]], pl.String),
+        )
+
+
+def find_unnoticed_text(made: Made, name: str) -> str:
+    """A text beside the right one that would break no claim; empty if there is none."""
+    stated = {change.kind for change in made.release.changes if change.column == name}
+    if not all(kind.meaning.read_rule for kind in stated):
+        return ""
+    for words, forged in respell_cell(made, name):
+        if not any(breaks(made, claim, forged) for claim in made.release.claims):
+            return words
+    return ""
+
+
+@each_kind
+def test_a_text_beside_the_right_one_breaks_a_claim(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for change in made.release.changes if made.is_table and not kind.by_chance else ():
+            unnoticed = "" if change.kind in UNBOUND else find_unnoticed_text(made, change.column)
+            assert not unnoticed, (
+                f'{kind.__name__}, example "{made.example.name}": in "{change.column}", {unnoticed} would break no '
+                "claim: compare texts as they are, and missing cells, too"
+            )
+
+
+def test_a_check_that_ignores_case_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(take_example("group rare values"))
+    (name, *_) = made.example.subject.columns
+    assert find_unnoticed_text(made, name) == ""
+    for measure in {claim.measure for claim in made.release.claims}:
+        lax = replace(checks.CHECKS[measure], measure=lambda *_: 20)
+        monkeypatch.setitem(checks._LOADED, measure, lax)
+    always = made._replace(
+        release=replace(
+            made.release,
+            claims=tuple(c.model_copy(update={"bound": "at_most", "threshold": 99}) for c in made.release.claims),
+        )
+    )
+    assert find_unnoticed_text(always, name) == "a cell in the other case"
+
+
+# Columns of a sentence
+
+
+def find_unchecked_columns(made: Made, claim: Claim) -> list[str]:
+    """Columns that the sentence of a claim names in quotes or in its list, and that its check is not given."""
+    given = {word for value in claim.arguments.values() for word in (value if isinstance(value, tuple) else (value,))}
+    shown = [name for name in made.release.data.frame.columns if name not in given]
+    listed = claim.arguments.get("columns")
+    if not isinstance(listed, tuple) or not any(name in claim.meaning for name in listed):
+        return []
+    neighbours = [f"{one}, {name}" for one in listed for name in shown] + [
+        f"{name}, {one}" for one in listed for name in shown
+    ]
+    return [
+        name
+        for name in shown
+        if f'"{name}"' in claim.meaning
+        or any(pair in claim.meaning for pair in neighbours if name in pair.split(", "))
+        or any(f"{one} and {name}" in claim.meaning or f"{name} and {one}" in claim.meaning for one in listed)
+    ]
+
+
+@each_kind
+def test_a_sentence_names_no_column_that_is_not_checked(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in made.release.claims if made.is_table else ():
+            unchecked = find_unchecked_columns(made, claim)
+            assert not unchecked, (
+                f'{kind.__name__}, example "{made.example.name}": the meaning of the claim "{claim.property}", '
+                f'"{claim.meaning}", names {unchecked}, which its check is not given: pass all columns as arguments'
+            )
+
+
+def test_a_column_that_is_not_checked_is_noticed() -> None:
+    made = make_once(take_example("group rare values"))
+    claim = made.release.claims[0]
+    assert find_unchecked_columns(made, claim) == []
+    columns = claim.arguments["columns"]
+    assert isinstance(columns, tuple) and len(columns) == 2
+    half = claim.model_copy(update={"arguments": {**claim.arguments, "columns": columns[:1]}})
+    assert find_unchecked_columns(made, half) == [columns[1]]
+
+
+# Fields of extreme size
+
+
+def enlarge_fields(method: sf.Method) -> Iterator[tuple[str, sf.Method]]:
+    """The method with one number of its policy a thousand times as large or as small, where the policy takes it."""
+    given = method.model_dump()
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or name == "seconds":
+            continue
+        for other in (value * 1000, value // 1000 if isinstance(value, int) else value / 1000):
+            try:
+                yield name, type(method).model_validate({**given, name: other})
+            except (ValidationError, sf.SfumatoError):
+                continue
+
+
+@each
+def test_a_refusal_of_a_large_or_small_number_tells_no_cell(example: Example) -> None:
+    made = make_once(example)
+    for name in choose_columns(made)[:1]:
+        for cell in list(list_odd_cells(made.data.frame[name]))[:1]:
+            table = put_odd_cell(made.data, name, cell)
+            for field, method in enlarge_fields(example.subject):
+                trial = try_release(replace(example, subject=method), table)
+                place = f"{type(method).__name__}, with {field} = {getattr(method, field):g}"
+                assert not trial.crash, (
+                    f"{place}, crashes ({trial.crash}): refuse it with an error of errors.py that says what to do"
+                )
+                assert not find_told_cell(trial.refusal, cell), (
+                    f'{place}, tells a cell of "{name}" in a refusal ({trial.refusal}): say the column, how many rows '
+                    "have such cells, and what to do, never a value"
+                )
+
+
+def test_numbers_of_a_policy_are_enlarged() -> None:
+    fields = {name for name, _ in enlarge_fields(sf.RoundNumbers(columns=("age",), step=5))}
+    assert fields == {"step"}
+    assert METHOD_EXAMPLES

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""What a second auditor found false: figures that depend on a draw, gates that pass on a part, stars, copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+
+ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
+
+
+def make_people(count: int = 40) -> sf.Table:
+    """People of many ages and few places."""
+    frame = pl.DataFrame(
+        {
+            "age": [20 + row * 7 % 45 for row in range(count)],
+            "zip": [f"{row * 3 % 8}" for row in range(count)],
+            "ill": [["flu", "cold", "ache"][row % 3] for row in range(count)],
+        }
+    )
+    ages = [[str(age), f"{age // 10 * 10}s", "*"] for age in sorted(set(frame["age"]))]
+    places = [[place, "*"] for place in sorted(set(frame["zip"]))]
+    return sf.Table.of(frame, ROLES, {"age": ages, "zip": places})
+
+
+def test_linking_depends_on_no_draw() -> None:
+    table = make_people()
+    released = sf.RoundNumbers(columns=("age",), step=5).protect(table)
+    outcomes = {
+        sf.attack.Linking().run(released, table, randomness=sf.Randomness.seeded(seed)).successes for seed in range(5)
+    }
+    assert len(outcomes) == 1
+    as_it_is = sf.Release(table, None, (), {})
+    classes = table.frame.select("age", "zip").n_unique()
+    assert sf.attack.Linking().run(as_it_is, table).successes == classes
+
+
+@pytest.mark.parametrize("knowledge", [("age",), ("age", "zip", "ill")])
+def test_another_linking_does_not_replace_the_plain_one(knowledge: tuple[str, ...]) -> None:
+    method = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.2)
+    plain = sf.run(make_people(), method)
+    run = sf.run(make_people(), method, attacks=(sf.attack.Linking(knowledge=knowledge),))
+    names = [attack.knowledge for attack, _ in run.attacks]
+    assert names == [None, knowledge]
+    assert run.attacks[0].outcome.successes == plain.attacks[0].outcome.successes
+
+
+def test_the_same_linking_by_name_is_not_run_twice() -> None:
+    method = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.2)
+    run = sf.run(make_people(), method, attacks=(sf.attack.Linking(knowledge=("zip", "age")),))
+    assert len(run.attacks) == 1
+
+
+def test_rows_that_were_left_out_count_as_lost() -> None:
+    losses, certificates = {}, {}
+    for suppressed_rows in ("star", "drop"):
+        method = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.5, suppressed_rows=suppressed_rows)
+        run = sf.run(make_people(400), method)
+        losses[suppressed_rows] = run.record["utility"]
+        certificates[suppressed_rows] = run.certificate.body["utility"]
+    assert losses["drop"]["loss"] == pytest.approx(losses["star"]["loss"])
+    if "published_loss" in losses["drop"]:
+        assert losses["drop"]["published_loss"] < losses["drop"]["loss"]
+    assert "published_loss" not in certificates["drop"] and "published_loss" not in losses["star"]
+
+
+def test_rows_of_stars_are_not_denied() -> None:
+    frame = pl.DataFrame(
+        {"a": [*"pppp", *"qqqq", "r", "s", "t"], "b": [*"xxxx", *"yyyy", "u", "v", "w"], "ill": ["i", "j"] * 5 + ["i"]}
+    )
+    stars = {name: [[value, "*"] for value in sorted(set(frame[name]))] for name in ("a", "b")}
+    table = sf.Table.of(frame, {"a": "quasi_identifying", "b": "quasi_identifying", "ill": "sensitive"}, stars)
+    method = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.0, recoding="local")
+    release = method.protect(table)
+    starred = release.data.frame.filter((pl.col("a") == "*") & (pl.col("b") == "*")).height
+    assert starred == 3 == release.losses["starred_rows"]
+    assert "suppressed_share" not in {claim.property for claim in release.claims}
+    assert all(finding.holds for finding in sf.check(release, table))
+    why = sf.run(table, method).record["suppression"]["why"]
+    assert why.startswith('3 rows are "*" in every quasi-identifying column')
+
+
+def test_a_share_of_suppressed_rows_is_counted_whatever_is_stated() -> None:
+    table = make_people()
+    release = sf.Generalize(models=(sf.KAnonymity(k=2),)).protect(table)
+    claim = next(claim for claim in release.claims if claim.property == "suppressed_share")
+    assert claim.arguments["starred_rows"] == "class"
+    frame = release.data.frame.with_columns(
+        pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("*")).otherwise(pl.col(name).cast(pl.String)).alias(name)
+        for name in ("age", "zip")
+    )
+    forged = sf.Release(release.data.with_frame(frame), release.method, (claim,), {}, release.details)
+    (finding,) = sf.check(forged, table)
+    assert finding.measured == pytest.approx(3 / 40) and not finding.holds
+
+
+def test_copies_of_all_training_people_are_told() -> None:
+    table = make_people(60)
+    aside = list(range(12))
+    copies = sf.measure.against_holdout(table, table, aside)
+    assert copies.people == 12
+    assert copies.all_training.rows >= 48
+
+
+def test_an_item_like_a_formula_among_patterns_is_reported(tmp_path: Path) -> None:
+    baskets = sf.Baskets.of([["=1", "a", "b"]] * 6 + [["a", "c"]] * 4)
+    run = sf.run(baskets, sf.PublishPatterns(min_support=2, k=2), out=tmp_path / "out")
+    text = (run.out / "release" / "report.html").read_text(encoding="utf-8")
+    assert "like a formula" in text and "open the file as text" in text
+
+
+def test_attacks_on_codes_leave_other_columns_alone() -> None:
+    frame = make_people().frame.with_columns(pl.Series("pay", [100 + row * 11 % 70 for row in range(40)]))
+    table = sf.Table.of(frame, {**ROLES, "pay": "insensitive"})
+    method = sf.EncodeForTrees(target="ill", columns=("pay",))
+    release = method.protect(table, method.new_key(table))
+    outcome = sf.attack.Sorting().run(release, table)
+    assert outcome.facts["column"] == "pay" and set(outcome.facts["columns"]) == {"pay"}
+
+
+def test_few_sorted_values_are_not_called_safe() -> None:
+    values = [0.0, 0.001, 50.0, 50.003, 99.99, 100.0] * 4
+    table = sf.Table.of({"x": values, "c": ["a", "b"] * 12})
+    (shelter,) = sf.measure.shelter(table, "c", ("x",))
+    assert shelter.even_sorting >= 2 / 6 and not shelter.safe
+    assert "over 99% of its domain does not occur" in shelter.advice
+
+
+def test_a_table_of_one_recoded_column_is_run() -> None:
+    table = sf.Table.of({"job": ["a"] * 6 + ["b", "c"]}, {"job": "quasi_identifying"})
+    run = sf.run(table, sf.GroupRareValues(columns=("job",), min_count=3))
+    assert run.verdict.status != "refused"
