@@ -43,7 +43,6 @@ class EncodeBloom(KeyedMethod):
     gives: ClassVar[str] = "baskets"
     maturity: ClassVar[str] = "for study"
     utility = "codes"
-    iso_20889: ClassVar[str] = "cryptographic tools (keyed hashing)"
     loss_meaning: ClassVar[str] = "Of the items that a basket does not hold, the share that its filter shows."
     kept_meaning: ClassVar[tuple[str, str]] = ("of absent items not shown", "filters show the rest by collision")
     decodes_loss: ClassVar[bool] = True
@@ -56,6 +55,11 @@ class EncodeBloom(KeyedMethod):
     """The number of bits that an item sets (k)."""
     keyed: bool = True
     """Whether the hash functions have a secret; without one they fall to a dictionary."""
+
+    @property
+    def iso_20889(self) -> str:  # type: ignore[override]
+        """Anyone can compute a hash that has no key."""
+        return f"cryptographic tools ({'keyed hashing' if self.keyed else 'hashing without a key'})"
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw the hash functions, and the numbers that represent items to the provider."""

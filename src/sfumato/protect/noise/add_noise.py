@@ -92,7 +92,11 @@ class AddNoise(Method):
     truthful: ClassVar[bool] = False
     utility = "chance"
     section = "noise"
-    iso_20889: ClassVar[str] = "randomization (noise addition)"
+
+    @property
+    def iso_20889(self) -> str:  # type: ignore[override]
+        """Intervals are coarser, and nothing of them is random."""
+        return "generalization (intervals)" if self.kind == "discretize" else "randomization (noise addition)"
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

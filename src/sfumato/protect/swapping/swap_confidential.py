@@ -66,7 +66,11 @@ class SwapConfidential(Method):
     78 % after `random`, which is what the other columns predict for anybody. Papers: Li, Sarkar 2004.
     """
 
-    iso_20889: ClassVar[str] = "randomization (permutation)"
+    @property
+    def iso_20889(self) -> str:  # type: ignore[override]
+        """A permutation keeps the counts of values; drawn values do not, and the others only where they can."""
+        drawn = self.search == "proportional"
+        return f"randomization ({'values drawn by their shares' if drawn else 'permutation as far as counts can stay'})"
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from math import floor, log10
 from typing import NamedTuple
@@ -104,8 +105,7 @@ def _find_range(numbers: Floats) -> tuple[float, float]:
 
 def _name_bins(edges: Floats, whole: bool, has_lower: bool, has_higher: bool) -> tuple[str, ...]:
     """Ranges of whole numbers by their first and last number, others by their ends."""
-    step = float(edges[1] - edges[0])
-    digits = 0 if whole else max(0, min(_DIGITS, -floor(log10(step)) + (step < 1)))
+    digits = 0 if whole else _count_digits(float(edges[1] - edges[0]))
     names = []
     for low, high in pairwise(edges):
         last = high - 1 if whole else high
@@ -116,6 +116,12 @@ def _name_bins(edges: Floats, whole: bool, has_lower: bool, has_higher: bool) ->
     if has_higher:
         names[-1] = f"{format_fixed_digits(float(edges[-2]), digits)} and more"
     return tuple(names)
+
+
+def _count_digits(step: float) -> int:
+    """How many decimals the ends of ranges have: those of their width, which is 1, 2, 2.5 or 5 of some unit."""
+    exact = -Decimal(f"{step:.3g}").normalize().as_tuple().exponent  # type: ignore[operator]  # a finite number
+    return max(0, min(_DIGITS, exact))
 
 
 def format_fixed_digits(number: float, digits: int) -> str:
