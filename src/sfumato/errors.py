@@ -74,6 +74,11 @@ def quote_names(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+def join_names(names: Iterable[str]) -> str:
+    """Names in a sentence, as they are; quoted only where a comma would make two of one: `age, "pay, net"`."""
+    return ", ".join(f'"{name}"' if "," in name else name for name in names)
+
+
 def spell_install(extra: str) -> str:
     """How to install what an extra needs: from a clone, as long as no registry has sfumato."""
     return f'pip install ".[{extra}]" in the folder of the clone'

@@ -127,7 +127,7 @@ def test_methods_that_do_not_fit_are_refused(methods: tuple[Any, ...], words: st
 
 @pytest.mark.parametrize(
     ("items", "order", "words"),
-    [(("ice",), -1, "hide rules first"), (("tea",), 1, "1 items that it removes are on the left")],
+    [(("ice",), -1, "hide rules first"), (("tea",), 1, "1 item that it removes is on the left")],
 )
 def test_hiding_that_could_bring_rules_back_is_refused(items: tuple[str, ...], order: int, words: str) -> None:
     data = sf.Baskets.of([["tea", "milk", "ice"], ["tea", "milk"], ["tea", "milk"], ["ice"]])

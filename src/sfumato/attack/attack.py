@@ -148,6 +148,8 @@ class Attack(Description, ABC):
     `{target}`, those that it guesses; `{any}`, the same where one of them is enough; `{others}`, columns that another
     party knows. Without one, or where columns are not known, the first line of the docstring is told.
     """
+    tries: ClassVar[str] = ""
+    """What its attempts are, if not people, for the report: "entries tried"."""
     guesses: ClassVar[GuessedColumns] = ""
     """Which columns it guesses if its fields name none: all that are sensitive, that have public noise (or, if
     none has, public intervals), that hold randomized answers, or that were swapped.

@@ -8,6 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from sfumato.bound_words import format_bound, format_measured
 from sfumato.cli.terminal import escape_text
 
 if TYPE_CHECKING:
@@ -106,7 +107,9 @@ def list_row_notes(result: Audit) -> list[str]:
 
 def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
     """Print what is at risk."""
-    _print_things(f"{result.source}: {result.rows:,} rows, {result.columns} columns", "")
+    sizes = ((result.rows, "row"), (result.columns, "column"))
+    rows, columns = (f"{count:,} {word}{'s' * (count != 1)}" for count, word in sizes)
+    _print_things(f"{result.source}: {rows}, {columns}", "")
     if roles:
         grid = _make_grid("column", "proposed role", "why", title="Proposed roles (you decide)")
         for proposal in result.proposals:
@@ -134,8 +137,8 @@ def print_run(finished_run: Run) -> None:
         sign = _SIGNS[finding.bound]
         grid.add_row(
             _escape_cell(finding.title()),
-            f"{sign} {finding.threshold:g}",
-            f"{finding.measured:g}",
+            f"{sign} {format_bound(finding.bound, finding.threshold)}",
+            "–" if finding.measured is None else format_measured(finding.bound, finding.measured, finding.threshold),
             "✓" if finding.holds else "✗",
         )
     _print_things(grid)
@@ -147,8 +150,8 @@ def print_run(finished_run: Run) -> None:
     if finished_run.attacks:
         print_attacks(finished_run.attacks)
     figures = {**body["losses"], **body["utility"]}
-    figure_texts = [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN if name in figures]
-    figure_texts += [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN_IF_ANY if figures.get(name)]
+    figure_texts = [_format_figure(name, figures[name]) for name in _SHOWN if name in figures]
+    figure_texts += [_format_figure(name, figures[name]) for name in _SHOWN_IF_ANY if figures.get(name)]
     _print_things("", *([f"{', '.join(figure_texts).capitalize()}."] if figure_texts else []))
     if "suppressed_rows" in body["losses"]:
         _print_things(body["suppression"]["why"])
@@ -205,6 +208,12 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
     return f"{cells} like a spreadsheet formula, in {columns_text}: {cure}"
 
 
+def _format_figure(name: str, value: float) -> str:
+    """A loss by name; a share of entries as a percentage, so that nobody takes it for a count."""
+    return f"{name.replace('_', ' ')} {f'{value:.1%}' if name in _SHARES else f'{value:.4g}'}"
+
+
+_SHARES = ("answered_entries", "right_answers", "right_by_prior")
 _SHOWN = (
     *("loss", "suppressed_rows", "private_entries", "derived_entries", "answered_entries", "right_answers"),
     *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
@@ -216,17 +225,19 @@ _SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
 
 def print_attacks(attacks: Sequence[AttackResult]) -> None:
     """Print the outcome of each attack."""
+    from sfumato.report.words.attack_names import name_attacks
     from sfumato.workflow.attack_words import describe_attack
 
     heads = ("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", "in words")
     grid = _make_grid(*heads, title="\nAttacks")
-    for attack, outcome in attacks:
+    names = name_attacks([(one["attack"], {"parameters": one}) for one in (attack.describe() for attack, _ in attacks)])
+    for name, (attack, outcome) in zip(names, attacks, strict=True):
         blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
         interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
         counts = (f"{outcome.attempts:,}", f"{outcome.successes:,}")
         tag = attack.model_dump()["attack"]
         words = describe_attack({"attack": tag, **outcome.as_json()}).words
-        grid.add_row(tag, *counts, f"{outcome.risk:.4f}", interval, blind, words)
+        grid.add_row(_escape_cell(name), *counts, f"{outcome.risk:.4f}", interval, blind, words)
     _print_things(grid)
 
 
@@ -322,9 +333,9 @@ def print_verification(verification: Verification) -> None:
             _print_things(f"? {finding.title()}: only someone with the originals can check this")
         else:
             sign, bound = "✓" if finding.holds else "✗", _SIGNS[finding.bound]
-            _print_things(
-                f"{sign} {finding.title()}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
-            )
+            threshold_text = format_bound(finding.bound, finding.threshold)
+            value_text = format_measured(finding.bound, finding.measured, finding.threshold)
+            _print_things(f"{sign} {finding.title()}: promised {bound} {threshold_text}, measured {value_text}")
     if verification.input_shown:
         _print_things("✓ input: the release was made from this input")
     if verification.holds:

@@ -20,6 +20,11 @@ def spell_others(crowd: int) -> str:
     return "1 other" if crowd == 2 else f"{crowd - 1} others"
 
 
+def spell_few(crowd: int) -> str:
+    """Fewer people than a crowd, and not none."""
+    return "1 person" if crowd == 2 else f"1 to {crowd - 1} people"
+
+
 def claim_nobody_named(table: Table) -> Claim:
     """No column that names a person is in the release."""
     return Claim(

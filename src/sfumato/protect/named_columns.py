@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.errors import PolicyError, ask_meant, quote_names
+from sfumato.data.cells.cell_types import are_long_numbers
+from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.table import Table
 
 
@@ -23,6 +24,16 @@ def refuse_unpublished(table: Table, names: Iterable[str]) -> None:
         raise PolicyError(
             f"{table.source}: {quote_names(strange)} {phrase} that can be published{ask_meant(strange, columns)}"
         )
+
+
+def explain_no_numbers(table: Table, name: str, done: str, cure: str) -> DataError:
+    """A column that is no column of numbers: numbers may have been kept as text, so that no digit is lost."""
+    if are_long_numbers(table.frame[name]):
+        return DataError(
+            f'{table.source}: the column "{name}" has numbers of more than 15 digits, which cannot be read exactly and '
+            f"stay text, and only numbers can be {done}; write its numbers with at most 15 digits"
+        )
+    return DataError(f'{table.source}: the column "{name}" has no numbers, and only numbers can be {done}; {cure}')
 
 
 def ask_published(table: Table, names: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
+from sfumato.errors import join_names
 from sfumato.field_docs import find_field_doc
 from sfumato.lazy import find_tagged_class
 from sfumato.measure.changes import ColumnDifference
@@ -167,7 +168,7 @@ def describe_size(account: RunAccount) -> str:
     """The size of the data file."""
     data = account.certificate["data"]
     if data["shape"] == "table":
-        return f"{wording.format_count(data['rows'])} rows, {count_parts(account)}"
+        return f"{wording.count_noun(data['rows'], 'row')}, {count_parts(account)}"
     return f"{wording.format_count(count_things(account))} {name_things(account)}, {count_parts(account)}"
 
 
@@ -366,5 +367,5 @@ def _format_parameter(value: Any) -> str:
         rest = ", ".join(f"{key} = {_format_parameter(part)}" for key, part in value.items() if str(part) != tag)
         return f"{wording.spell_name(tag)} ({rest})" if tag and rest else wording.spell_name(tag) or rest
     if isinstance(value, list | tuple):
-        return ", ".join(_format_parameter(part) for part in value[:24]) + (" …" if len(value) > 24 else "")
-    return "none" if value is None else wording.shorten_label(wording.format_exactly(value), 80)
+        return join_names(_format_parameter(part) for part in value[:24]) + (" …" if len(value) > 24 else "")
+    return "not given" if value is None else wording.shorten_label(wording.format_exactly(value), 80)

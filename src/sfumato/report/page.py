@@ -12,6 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sfumato.details import AnonymityDetails
+from sfumato.errors import join_names
 from sfumato.report import content
 from sfumato.report.compiled_page import CompiledPage
 from sfumato.report.pictures import bar_pictures, distributions
@@ -52,6 +53,7 @@ def _load_template() -> Template:
         number=wording.format_count,
         percent=wording.format_percent,
         short=wording.shorten_label,
+        names=join_names,
         clean=wording.clean_label,
         spaced=wording.spell_name,
     )

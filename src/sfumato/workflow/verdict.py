@@ -25,6 +25,7 @@ from sfumato.lazy import find_tagged_class
 from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
+from sfumato.report.words.attack_names import name_attacks
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.attack_words import (
@@ -34,6 +35,7 @@ from sfumato.workflow.attack_words import (
     describe_attack,
     find_strongest_attack,
 )
+from sfumato.workflow.drafts.toml_text import quote_key
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
 from sfumato.workflow.published_columns import AnyTable, gather_kinds, get_outline, split_columns
 
@@ -58,7 +60,8 @@ class Objection:
 
     def __str__(self) -> str:
         """The objection, and its cure."""
-        return f"{self.reason} Change the role under [roles], or say why it may leave: [accept] {self.columns[0]} = ..."
+        cure = f"Change the role under [roles], or say why it may leave: [accept] {quote_key(self.columns[0])} = ..."
+        return f"{self.reason} {cure}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,9 +258,10 @@ def _build_attacks(record: Mapping[str, Any]) -> list[CertifiedAttack]:
 
 def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
     descriptions = [describe_attack(attack) for attack in record["attacks"]]
+    names = name_attacks([(attack["attack"].replace("_", " "), attack) for attack in record["attacks"]])
     return tuple(
-        f"The attack {words.attack.replace('_', ' ')} is right for {words.risk:.1%}, by guessing {words.guessing:.1%}."
-        for words in descriptions
+        f"The attack {name} is right for {words.risk:.1%}, by guessing {words.guessing:.1%}."
+        for name, words in zip(names, descriptions, strict=True)
         if words.alarming
     )
 

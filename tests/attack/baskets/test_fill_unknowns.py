@@ -65,11 +65,11 @@ def test_naive_bayes_by_hand() -> None:
     assert predict_item_presence(sf.Baskets.of([[], []]), "x", np.array([0])).tolist() == [False]
 
 
-def test_the_secret_items_are_asked_about_where_nothing_is_unknown() -> None:
+def test_only_named_items_are_asked_about_where_nothing_is_unknown() -> None:
     data = pairs(2, 100)
-    ruled = FillUnknowns().run(as_is(data, sensitive=((("i0",), ("i1",)), "i4")), data)
-    assert (ruled.facts["items"], ruled.attempts) == (2, 200)
-    assert FillUnknowns().run(as_is(data), data).facts["items"] == len(data.items)
+    nobody = FillUnknowns().run(as_is(data, sensitive=((("i0",), ("i1",)), "i4")), data)
+    assert (nobody.attempts, nobody.successes, nobody.baseline) == (0, 0, 0)
+    assert FillUnknowns(items=("i1", "i4")).run(as_is(data), data).attempts == 200
 
 
 def test_outcomes_repeat_and_counts_make_sense() -> None:

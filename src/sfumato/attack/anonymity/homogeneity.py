@@ -32,7 +32,7 @@ class Homogeneity(SensitiveAttack):
     """
 
     story: ClassVar[str] = (
-        "A neighbour looks a person up by {known}, finds several rows, and sees that they all have the same {any}."
+        "A neighbour looks a person up by {known}, finds several rows, and checks whether they all have the same {any}."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
 

@@ -50,7 +50,8 @@ class Similarity(Attack):
     """
 
     story: ClassVar[str] = (
-        "A neighbour looks a person up by {known}, finds several values of {target}, and sees that all mean the same."
+        "A neighbour looks a person up by {known}, finds several values of {target}, and "
+        "checks whether all are of one group or close together."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "width")
     private_fields: ClassVar[tuple[str, ...]] = ("groups",)

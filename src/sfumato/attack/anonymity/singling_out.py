@@ -47,6 +47,7 @@ class SinglingOut(Attack):
     (as many as there are originals, or the two do not compare). WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 
+    tries: ClassVar[str] = "descriptions"
     public_fields: ClassVar[tuple[str, ...]] = ("mode", "attempts", "columns_per_guess")
 
     attack: Literal["singling_out"] = "singling_out"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -30,9 +30,10 @@ class FillUnknowns(Attack):
     The adversary sees the published baskets and guesses for every unknown item whether it is present. It either
     predicts from the rest of the basket (naive Bayes, trained on the baskets where the item is certain), or always
     answers yes, which is right wherever only present items were blocked, or always no; item by item, the best of the
-    three counts. The targets are all unknowns. If the release has none, the attack asks about every basket and every
-    secret item, and reads the answer directly. The risk is the share of correct answers: compare it with the baseline,
-    the better of always yes and always no, again of each item. Saygin, Verykios, Clifton 2001.
+    three counts. The targets are all unknowns. If the release has none, it is tried on nobody, unless `items` names
+    what to ask about in every basket: then the answer is read directly. The risk is the share of correct answers:
+    compare it with the baseline, the better of always yes and always no, again of each item.
+    Saygin, Verykios, Clifton 2001.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -44,7 +45,7 @@ class FillUnknowns(Attack):
     """`learned` predicts from the certain baskets where that is best; `present` assumes that every unknown item is
     present."""
     items: tuple[Item, ...] | None = None
-    """The items to ask about if nothing is unknown; by default those of the secret rules, or else all."""
+    """The items to ask about if nothing is unknown; by default none."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
@@ -56,7 +57,7 @@ class FillUnknowns(Attack):
                 f"{len(published_baskets)} published baskets cannot be compared with {len(truth)} originals"
             )
         known_baskets = split_unknowns(published_baskets).known_items
-        cells = self._list_unknown_cells(release, published_baskets, truth)
+        cells = self._list_unknown_cells(published_baskets)
         answers = [self._answer(known_baskets, cell) for cell in cells]
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
         yes = sum(int(flags.sum()) for flags in right)
@@ -76,17 +77,14 @@ class FillUnknowns(Attack):
             },
         )
 
-    def _list_unknown_cells(self, release: Release, published_baskets: Baskets, truth: Baskets) -> list[_UnknownCells]:
+    def _list_unknown_cells(self, published_baskets: Baskets) -> list[_UnknownCells]:
         unknown = split_unknowns(published_baskets).unknown_items
         if unknown.codes.size:
             return [
                 _UnknownCells(item, np.flatnonzero(_flag_item_holders(unknown, item)), True) for item in unknown.items
             ]
-        asked_items = (
-            _list_secret_items(release.details.get("sensitive", ())) if self.items is None else list(self.items)
-        )
         every = np.arange(len(published_baskets))
-        return [_UnknownCells(item, every, False) for item in asked_items or truth.items]
+        return [_UnknownCells(item, every, False) for item in self.items or ()]
 
     def _choose_answer(self, answer: Flags, true: Flags) -> Flags:
         """The prediction, always yes or always no, whichever is right most often."""
@@ -146,15 +144,6 @@ def _flag_item_holders(baskets: Baskets, item: Item) -> Flags:
     if item_codes:
         holder_mask[np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[baskets.codes == item_codes[0]]] = True
     return holder_mask
-
-
-def _list_secret_items(sensitive: Sequence[Any]) -> list[Item]:
-    """The consequents of the secret rules, or the secret items themselves."""
-    items: dict[Item, None] = {}
-    for secret in sensitive:
-        for item in (secret,) if isinstance(secret, str | int) else secret[1]:
-            items[item] = None
-    return list(items)
 
 
 def _count_true_in_strangers(cells: Sequence[_UnknownCells], answers: Sequence[Flags], control: Baskets) -> int:

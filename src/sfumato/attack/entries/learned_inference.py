@@ -52,6 +52,7 @@ class LearnedInference(Attack):
     story: ClassVar[str] = (
         "A data scientist downloads the table, trains a model, and lets it fill in the blank entries of {target}."
     )
+    tries: ClassVar[str] = "entries"
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)

@@ -49,6 +49,7 @@ class RuleInference(Attack):
     story: ClassVar[str] = (
         "A stranger downloads the table, sees blank entries of {target}, and looks up what similar people have there."
     )
+    tries: ClassVar[str] = "entries"
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)

@@ -61,7 +61,7 @@ class LikeliestValue(ValueAttack):
     """
 
     story: ClassVar[str] = (
-        "An employer sees that values of {target} cluster, and assigns each noisy one to the likeliest cluster."
+        "An employer looks where values of {target} cluster, and assigns each noisy one to the likeliest cluster."
     )
     guesses: ClassVar[GuessedColumns] = "noise"
     law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "gaussian", "correlated")

@@ -47,7 +47,7 @@ class SpectralFilter(ValueAttack):
     """
 
     story: ClassVar[str] = (
-        "An analyst finds that a few factors explain the columns {target}, and removes everything else as noise."
+        "An analyst looks for a few factors that explain the columns {target}, and removes everything else as noise."
     )
     guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance")

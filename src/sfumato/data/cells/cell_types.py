@@ -11,6 +11,7 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
+_ANY_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 _MOST_DIGITS = 15  # a float keeps this many
 _COMMA = r"^-?(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)(?:,[0-9]+)$|^-?[0-9]+$"
 _WORD = "word"
@@ -48,6 +49,14 @@ def _fits_whole() -> pl.Expr:
 
 def _fits_decimal() -> pl.Expr:
     return pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
+
+
+def are_long_numbers(column: pl.Series) -> bool:
+    """Whether every cell of a column of text is a number, and some have more digits than are read exactly."""
+    cells = column.drop_nulls()
+    if column.dtype != pl.String or not len(cells) or not cells.str.contains(_ANY_NUMBER).all():
+        return False
+    return bool((cells.str.count_matches("[0-9]") > _MOST_DIGITS).any())
 
 
 class TypesOfCells:

@@ -49,9 +49,8 @@ class Why:
         """The reason in words."""
         if self.level == 0:
             return f"{self.column} is published unchanged{' but for suppressed rows' if self.suppressed_now else ''}."
-        sentence = (
-            f"{self.column} is at level {self.level}: one level finer, {self.forced_by:,} rows would be in classes "
-        )
+        rows = "1 row" if self.forced_by == 1 else f"{self.forced_by:,} rows"
+        sentence = f"{self.column} is at level {self.level}: one level finer, {rows} would be in classes "
         sentence += f"that are refused, and {self.limit:,} may be suppressed."
         if self.forced_by <= self.limit:
             sentence = f"{self.column} is at level {self.level} because that loses less over all columns."

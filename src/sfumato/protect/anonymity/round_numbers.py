@@ -23,7 +23,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
-from sfumato.protect.named_columns import refuse_unpublished
+from sfumato.protect.named_columns import explain_no_numbers, refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.table import Table
@@ -87,10 +87,8 @@ class RoundNumbers(Method):
         for name in names:
             column = table.frame[name]
             if not (column.dtype.is_integer() or column.dtype.is_float()):
-                raise DataError(
-                    f'{table.source}: the column "{name}" has no numbers, and only numbers can be rounded; for '
-                    "dates and categories, use generalize or partition"
-                )
+                cure = "for dates and categories, use generalize or partition"
+                raise explain_no_numbers(table, name, "rounded", cure)
             if column.dtype.is_integer() and self.step <= 1:
                 raise PolicyError(
                     f'{table.source}: "{name}" has whole numbers, which a step of 1 or less does not hide; raise step'

@@ -25,10 +25,12 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant,
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
-from sfumato.protect.named_columns import refuse_unpublished
+from sfumato.protect.named_columns import explain_no_numbers, refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
+
+_CURE = "for dates, use generalize or partition, which publish years or ranges"
 
 
 class TopCode(Method):
@@ -104,7 +106,7 @@ class TopCode(Method):
         refuse_unpublished(table, self.columns)
         for name in self.columns:
             if not (table.frame[name].dtype.is_integer() or table.frame[name].dtype.is_float()):
-                raise _explain_no_numbers(table.source, name)
+                raise explain_no_numbers(table, name, "capped", _CURE)
         strange = sorted({*self.caps, *self.floors} - set(self.columns))
         if strange:
             raise PolicyError(
@@ -116,7 +118,7 @@ class TopCode(Method):
         """The floor and the cap of a column: given, or chosen so that enough rows reach them."""
         values, count = known_numbers.values, known_numbers.rows
         if not count:
-            raise _explain_no_numbers(source, name)
+            raise DataError(f'{source}: the column "{name}" has no numbers, and only numbers can be capped; {_CURE}')
         if values.dtype.is_float() and not bool(values.is_finite().all()):
             raise DataError(f'{source}: the column "{name}" has infinite numbers; mark them missing')
         end_count = max(self.k, ceil(self.share * count))
@@ -225,13 +227,6 @@ class Limits(NamedTuple):
             ),
             claim_with_originals("miscoded_cells", 0, "exactly", arguments, f"No other number of {name} was changed."),
         )
-
-
-def _explain_no_numbers(source: str, name: str) -> DataError:
-    return DataError(
-        f'{source}: the column "{name}" has no numbers, and only numbers can be capped; for dates, '
-        "use generalize or partition, which publish years or ranges"
-    )
 
 
 def _are_whole(numbers: pl.Series) -> bool:

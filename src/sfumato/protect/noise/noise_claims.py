@@ -116,8 +116,8 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
             unchanged_limit,
             "at_most",
             {"column": name},
-            f'Of the {column.count} known values of "{name}", at most {unchanged_limit} are published '
-            f"unchanged; {_BY_CHANCE}.",
+            f'Of the {column.count} known values of "{name}", at most {unchanged_limit} '
+            f"{'is' if unchanged_limit == 1 else 'are'} published unchanged; {_BY_CHANCE}.",
         ),
         claim_with_originals(
             "noise_centre",

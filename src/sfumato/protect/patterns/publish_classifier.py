@@ -26,6 +26,7 @@ from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.mine.patterns.rule_classifier import reads_as_condition
 from sfumato.progress import report_progress
+from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import claim_least_support
 from sfumato.randomness import Randomness
@@ -221,7 +222,7 @@ class PublishClassifier(Method):
             bound="exactly",
             measure="small_remainders",
             arguments={"k": self.k},
-            meaning=f"No leaf leaves 1 to {self.k - 1} people without a rule: none can be found by subtracting.",
+            meaning=f"No leaf leaves {spell_few(self.k)} without a rule: none can be found by subtracting.",
         )
         disjoint_claim = Claim(
             property="overlapping_rules",

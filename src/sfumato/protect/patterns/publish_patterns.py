@@ -26,6 +26,7 @@ from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.baskets.secret_rules import MinSupport
+from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.additive_repair import raise_supports
 from sfumato.protect.patterns.suppressive_repair import withhold_itemsets
@@ -166,7 +167,7 @@ def claim_safe_patterns(published_patterns: Patterns, k: int) -> Claim:
     """Claim that nothing about few people follows, as far as was surely examined: time depends on the machine."""
     exact = len(published_patterns.items) <= EXACT_ITEMS
     name = "inferable_patterns" if exact else "derivable_patterns"
-    follows = f"No pattern of 1 to {k - 1} people follows from the published supports"
+    follows = f"No pattern of {spell_few(k)} follows from the published supports"
     less = "by inclusion and exclusion, or by bounds on one unknown support at a time"
     return Claim(
         property=name,

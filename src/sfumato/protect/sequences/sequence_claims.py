@@ -102,5 +102,5 @@ def claim_no_ghosts(least: int) -> Claim:
         measure="ghost_patterns",
         arguments={"min_support": least},
         needs_original=True,
-        meaning=f"No pattern is contained in {least} published sequences that fewer originals contain.",
+        meaning=f"Every pattern in {least} or more published sequences is in {least} or more originals, too.",
     )

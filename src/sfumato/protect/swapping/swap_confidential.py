@@ -69,8 +69,9 @@ class SwapConfidential(Method):
     @property
     def iso_20889(self) -> str:  # type: ignore[override]
         """A permutation keeps the counts of values; drawn values do not, and the others only where they can."""
-        drawn = self.search == "proportional"
-        return f"randomization ({'values drawn by their shares' if drawn else 'permutation as far as counts can stay'})"
+        if self.search == "proportional":
+            return "randomization (values drawn by their shares)"
+        return "randomization (permutation as far as counts can stay)"
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

@@ -62,8 +62,9 @@ def _count_shares(published_baskets: Baskets) -> list[float]:
 
 def _describe_how(distortion: BasketDistortion) -> str:
     if distortion.kind == "cut_and_paste":
+        items = wording.count_noun(distortion.cutoff or 0, "item")
         return (
-            f"up to {distortion.cutoff} items of a basket pasted among random ones, which have probability "
+            f"up to {items} of a basket pasted among random ones, which have probability "
             f"{wording.format_parameter(distortion.level or 0.0)}"
         )
     if isinstance(distortion.keep, tuple) or isinstance(distortion.add, tuple):

@@ -22,13 +22,17 @@ def build_code_section(release: Release, original: Table) -> ReportSection:
     unsafe = sum(not shelter.safe for shelter in shelters)
     intro = (
         f"{wording.count_noun(len(shelters), 'numeric column was', 'numeric columns were')} encoded. The key in "
-        f"private/ decodes the tree. {wording.count_noun(unsafe, 'column is', 'columns are')} not safe from someone "
+        f"private/ decodes the tree. {_count_unsafe(unsafe)} not safe from someone "
         "who sorts the codes and knows the smallest and the largest value."
     )
     notes = tuple(f"{shelter.column}: {shelter.advice}" for shelter in shelters)
     return ReportSection(
         "codes", "What protects the codes", intro, (_build_shelter_figure(shelters),) if shelters else (), notes
     )
+
+
+def _count_unsafe(count: int) -> str:
+    return wording.count_noun(count, "column is", "columns are") if count else "No column is"
 
 
 def _build_shelter_figure(shelters: tuple[ColumnShelter, ...]) -> ReportFigure:

@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from sfumato.baskets import Baskets
+from sfumato.errors import join_names
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.report.words import wording
 
 _SECRETS, _LOST = 12, 8
 """How many rules and how many itemsets are named."""
+
+
+_NOT_SHOWN = "Did not show before, and was left as it is"
 
 
 class SecretSides(NamedTuple):
@@ -34,15 +38,35 @@ def split_secret(secret: Any) -> SecretSides:
     return SecretSides(frozenset(), frozenset(map(str, many)), False)
 
 
-def describe_secrets(secrets: Iterable[Any], original: Baskets, published_baskets: Baskets) -> list[str]:
-    """Each secret with its support and its confidence before and after, and how many more there are."""
+def describe_secrets(
+    secrets: Iterable[Any], original: Baskets, published_baskets: Baskets, least: int = 0, confidence: float = 0.0
+) -> list[str]:
+    """Each secret with its support and its confidence before and after, and how many more there are.
+
+    One that did not reach both thresholds before, and did not change, was not hidden by anything.
+    """
     sides = [split_secret(secret) for secret in secrets]
     shown_sides = sides[:_SECRETS]
     names = {name for secret in shown_sides for name in secret.left | secret.right}
     original_columns, published_columns = (ItemColumns.of(baskets, names) for baskets in (original, published_baskets))
-    sentences = [f"Hidden: {_describe_secret(secret, original_columns, published_columns)}." for secret in shown_sides]
+    sentences = [
+        f"{'Hidden' if _was_hidden(secret, original_columns, published_columns, least, confidence) else _NOT_SHOWN}: "
+        f"{_describe_secret(secret, original_columns, published_columns)}."
+        for secret in shown_sides
+    ]
     rest = len(sides) - len(shown_sides)
     return sentences + ([f"Hidden besides: {wording.format_count(rest)} more."] if rest else [])
+
+
+def _was_hidden(
+    secret: SecretSides, original: ItemColumns, published_columns: ItemColumns, least: int, confidence: float
+) -> bool:
+    """Whether a secret reached its thresholds before, or has changed."""
+    whole = secret.left | secret.right
+    support, base = (original.count_support(items) for items in (whole, secret.left))
+    if support >= least and (not secret.left or support >= confidence * base):
+        return True
+    return [support, base] != [published_columns.count_support(items) for items in (whole, secret.left)]
 
 
 def _describe_secret(secret: SecretSides, original: ItemColumns, published_columns: ItemColumns) -> str:
@@ -94,4 +118,4 @@ def _key_itemsets(itemsets: pl.DataFrame) -> pl.DataFrame:
 
 def join_items(items: Iterable[str]) -> str:
     """An itemset as text."""
-    return wording.shorten_label(", ".join(sorted(map(str, items))) or "anything", 80)
+    return wording.shorten_label(join_names(sorted(map(str, items))) or "anything", 80)

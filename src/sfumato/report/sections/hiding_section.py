@@ -44,13 +44,13 @@ def build_hiding_section(
         f"{wording.count_noun(int(changes), 'item change')}."
     )
     known_baskets = split_unknowns(published_baskets).known_items
+    least = compute_least_count(release.method.min_support, len(original))
+    confidence = float(parse_exact_confidence(release.method.min_confidence or 0.0))
     notes = [
-        *describe_secrets([rule for rule in secret if not _is_item(rule)], original, known_baskets),
+        *describe_secrets([rule for rule in secret if not _is_item(rule)], original, known_baskets, least, confidence),
         *_describe_items([str(item) for item in secret if _is_item(item)], original, known_baskets),
         *_describe_rules_left(release),
-        *_describe_lost(
-            original, known_baskets, compute_least_count(release.method.min_support, len(original)), secret
-        ),
+        *_describe_lost(original, known_baskets, least, secret),
         *_list_hiding_notes(release),
     ]
     return ReportSection("hiding", "What was to be hidden, and the side effects", intro, tuple(figures), tuple(notes))

@@ -193,11 +193,12 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
     """The share of each answer: given, and estimated to be true."""
     proportions = estimate_proportions(release, column).sort("estimate", descending=True).head(ANSWERS)
     facts = release.public[column]
-    given_shares = _count_value_shares(release.data.frame[column]) if facts["kind"] != "unary" else {}
-    true = {} if truth is None else _count_value_shares(truth)
+    is_asked = None in facts["categories"]  # a missing answer is an answer, too
+    given_shares = _count_value_shares(release.data.frame[column], is_asked) if facts["kind"] != "unary" else {}
+    true = {} if truth is None else _count_value_shares(truth, is_asked)
     shares: list[AnswerShare] = []
     for row in proportions.iter_rows(named=True):
-        value = str(row["value"])
+        value = _name_answer(row["value"])
         if truth is not None:
             shares.append(AnswerShare(value, "originals", true.get(value, 0.0)))
         if given_shares:
@@ -205,7 +206,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
         shares.append(AnswerShare(value, "estimate", row["estimate"], row["low"], row["high"]))
     rows = tuple(
         (
-            wording.shorten_label(str(row["value"]), 60),
+            wording.shorten_label(_name_answer(row["value"]), 60),
             wording.format_percent(row["estimate"]),
             wording.format_span(row["low"], row["high"]),
         )
@@ -223,11 +224,15 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
     )
 
 
-def _count_value_shares(column: pl.Series) -> dict[str, float]:
-    """The share of each value among the known ones."""
-    known_cells = column.drop_nulls()
-    counts = known_cells.cast(pl.String).value_counts()
-    return dict(zip(counts[known_cells.name], counts["count"] / max(len(known_cells), 1), strict=True))
+def _name_answer(answer: Any) -> str:
+    return wording.UNTOLD[0] if answer is None else str(answer)
+
+
+def _count_value_shares(column: pl.Series, is_missing_counted: bool) -> dict[str, float]:
+    """The share of each value among the known ones, or among all if a missing cell is an answer."""
+    cells = column if is_missing_counted else column.drop_nulls()
+    counts = cells.cast(pl.String).value_counts()
+    return dict(zip(map(_name_answer, counts[cells.name]), counts["count"] / max(len(cells), 1), strict=True))
 
 
 def _read_plotted_numbers(column: pl.Series, *, drop: bool = True) -> Floats:

@@ -229,7 +229,9 @@ def _draw_steps(published_sequences: Sequences, original: Sequences | None = Non
         wording.shorten_label(f"{start} → {goal}", 2 * LABEL) for start, goal in flows.select("start", "goal").rows()
     ]
     counts = [flows[side].to_list() for side in sides]
-    caption = f"How often an item directly follows another, of the {len(names)} most frequent steps."
+    caption = f"How often an item directly follows another: the {wording.count_noun(len(names), 'most frequent step')}."
+    if not names:
+        caption = "No item directly follows another."
     return _build_pair_figure("Steps", caption, names, counts, "Step", "Times")
 
 

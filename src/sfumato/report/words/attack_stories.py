@@ -3,7 +3,7 @@
 
 A story names only columns that its attack is known to use: those that its outcome or its public parameters name, or
 those that its default means. Where they are not known, or may not leave, the first line of the attack's docstring
-tells the story without names.
+tells a story of other data, as an example.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
+from sfumato.errors import join_names
 from sfumato.lazy import find_tagged_class
 from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
 from sfumato.public.cut_intervals import INTERVALS
@@ -116,7 +117,7 @@ def find_known_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> li
 
 def join_columns(names: Sequence[str], last: str = "and") -> str:
     """Column names in a sentence: `age, zip and sex`."""
-    shown_names = [wording.shorten_label(name) for name in names[:_MOST_NAMES]]
+    shown_names = [join_names([wording.shorten_label(name)]) for name in names[:_MOST_NAMES]]
     rest = len(names) - len(shown_names)
     if rest:
         shown_names.append(f"{wording.format_count(rest)} more")
@@ -133,6 +134,7 @@ def _find_story(tag: str) -> str:
 
 
 def _find_docstring_story(tag: str) -> str:
-    """The first paragraph of the attack's docstring."""
+    """The first paragraph of the attack's docstring, which is about other data."""
     kind = find_tagged_class("attack", tag)
-    return (kind.__doc__ or "").split("\n\n")[0].replace("`", "").strip() if kind is not None else ""
+    story = " ".join((kind.__doc__ or "").split("\n\n")[0].replace("`", "").split()) if kind is not None else ""
+    return f"For example, {story[0].lower()}{story[1:]}" if story else ""

@@ -8,8 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sfumato.lazy import find_tagged_class
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
+from sfumato.report.words.attack_names import name_attacks
 
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -90,16 +92,24 @@ def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each attack with its story and its outcome."""
-    tries_label = "People tried" if body["data"]["shape"] == "table" else "Tried"
-    attack_rows = []
+    attack_rows: list[dict[str, Any]] = []
     for attack in body["attacks"]:
         attack_facts = {**attack, **attack.get("parameters", {})} if "risk_at_most" in attack else attack
         title, story = attack_stories.tell_attack(attack_facts, body)
         knows = _describe_knowledge(attack_facts, body)
         facts = [("Knows", knows)] if knows else []
-        facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, tries_label)
+        facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, body)
         attack_rows.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
-    return attack_rows
+    titles = name_attacks([(row["title"], attack) for row, attack in zip(attack_rows, body["attacks"], strict=True)])
+    return [{**row, "title": title} for row, title in zip(attack_rows, titles, strict=True)]
+
+
+def _name_tries(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+    """What an attack tried, as the label of a count."""
+    things = getattr(find_tagged_class("attack", str(attack["attack"])), "tries", "")
+    if things:
+        return f"{things.capitalize()} tried"
+    return "People tried" if body["data"]["shape"] == "table" else "Tried"
 
 
 def _draw_curve(attack: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -122,11 +132,11 @@ def _approximate_share(share: float) -> str:
     return f"about {wording.format_percent(share)}"
 
 
-def _list_attack_counts(attack: Mapping[str, Any], tries_label: str) -> list[tuple[str, str]]:
+def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The outcome of an attack in counts."""
     tries = attack["attempts"]
     facts = [
-        (tries_label, wording.format_count(tries)),
+        (_name_tries(attack, body), wording.format_count(tries)),
         ("Right guesses", wording.format_count(attack["successes"])),
         (
             "Risk",
@@ -162,5 +172,5 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
     if knowledge and all(isinstance(side, list | tuple) for side in knowledge):
         return "; on the other side ".join(wording.list_names(side) for side in knowledge)
     if quasi and set(knowledge or ()) == set(quasi):
-        return "all " + wording.count_noun(len(quasi), "quasi-identifying column")
+        return f"all {len(quasi)} quasi-identifying columns" if len(quasi) > 1 else wording.list_names(quasi)
     return wording.list_names(knowledge or ())

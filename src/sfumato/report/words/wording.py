@@ -132,6 +132,8 @@ UNTOLD = ("(missing)", "*")
 _BOUNDS = {"at_least": "at least", "at_most": "at most", "below": "below", "exactly": "exactly"}
 _SMALL = 1e-6
 """Below this, numbers are written with an exponent."""
+_LEAST = 1e-4
+"""Below this, nobody needs to know how small a measured number is."""
 NBSP = "\N{NO-BREAK SPACE}"
 _ELLIPSIS = "…"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of emoji and of Persian and Indian words
@@ -146,14 +148,12 @@ def format_count(value: Any) -> str:
     """A number with thousands separators; a fraction with a few digits."""
     if value is None:
         return "–"
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return str(value)
-    if not math.isfinite(value):
-        return str(value)
-    if value == int(value):
-        return f"{int(value):,}"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
+    if value == int(value) or abs(value) >= 100:
+        return f"{round(value):,}"
+    if abs(value) < _LEAST:
+        return f"under {_LEAST:f}".rstrip("0") if value > 0 else "about 0"
     return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
 
 

@@ -69,8 +69,9 @@ def _explain_hiding_clash(first: Method, second: Method) -> str | None:
         return "it could bring back what was hidden; hide rules first, then items"
     lefts = {str(item) for antecedent, _ in first.list_secrets().rules for item in antecedent}
     if count := len({str(item) for item in second.items} & lefts):
+        items = "1 item that it removes is" if count == 1 else f"{count} items that it removes are"
         return (
-            f"{count} items that it removes are on the left of secret rules, whose confidence could rise again; hide "
+            f"{items} on the left of secret rules, whose confidence could rise again; hide "
             "only items on the right, or remove one of the methods"
         )
     return None

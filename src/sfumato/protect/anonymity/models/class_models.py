@@ -171,6 +171,13 @@ class LDiversity(PrivacyModel):
         )
 
 
+_DISTANCES = {
+    "equal": "with all values equally far apart",
+    "ordered": "along the order of the values",
+    "hierarchical": "along the hierarchy of the values",
+}
+
+
 class TCloseness(PrivacyModel):
     """The values in each class are distributed nearly as in the whole table (Li, Li, Venkatasubramanian 2007).
 
@@ -241,7 +248,8 @@ class TCloseness(PrivacyModel):
             bound="at_most",
             measure=f"t_{self.distance}",
             arguments={**arguments, "column": self.column, **how},
-            meaning=f"In every class, {self.column} is distributed as in the whole table up to {self.t:g}.",
+            meaning=f"In every class, {self.column} is distributed as in the whole table up to {self.t:g}, by the "
+            f"earth mover's distance {_DISTANCES[self.distance]}.",
         )
 
 

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Names for attacks of which a policy lists several of a kind: with the public parameters in which these differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sfumato.errors import join_names
+from sfumato.report.words import wording
+
+
+def name_attacks(attacks: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """Each name, with what tells it from equal names: parameters, or its number where all of them agree.
+
+    An attack comes with its record or the certificate's entry; private parameters are in neither.
+    """
+    names = [_add_parameters(name, attack, attacks) for name, attack in attacks]
+    totals, numbers = Counter(names), Counter[str]()
+    numbered_names = []
+    for name in names:
+        numbers[name] += 1
+        numbered_names.append(f"{name}, {numbers[name]} of {totals[name]}" if totals[name] > 1 else name)
+    return numbered_names
+
+
+def _add_parameters(name: str, attack: Mapping[str, Any], attacks: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """A name with the parameters in which attacks of this name differ."""
+    alike = [other.get("parameters", {}) for other_name, other in attacks if other_name == name]
+    parameters = attack.get("parameters", {})
+    differing = [field for field in parameters if any(other.get(field) != parameters[field] for other in alike)]
+    texts = [f"{wording.spell_name(field)}: {_format_parameter(parameters[field])}" for field in differing]
+    return f"{name} ({'; '.join(texts)})" if texts else name
+
+
+def _format_parameter(value: Any) -> str:
+    if value is None:
+        return "by default"
+    if isinstance(value, list | tuple):
+        return wording.shorten_label(join_names(map(str, value)))
+    return wording.shorten_label(wording.format_exactly(value))
