@@ -230,7 +230,8 @@ def print_attacks(attacks: Sequence[AttackResult]) -> None:
 
     heads = ("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", "in words")
     grid = _make_grid(*heads, title="\nAttacks")
-    names = name_attacks([(one["attack"], {"parameters": one}) for one in (attack.describe() for attack, _ in attacks)])
+    descriptions = [attack.describe() for attack, _ in attacks]
+    names = name_attacks([(fields["attack"], {"parameters": fields}) for fields in descriptions])
     for name, (attack, outcome) in zip(names, attacks, strict=True):
         blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
         interval = f"{outcome.low:.4f} to {outcome.high:.4f}"

@@ -26,14 +26,14 @@ def refuse_unpublished(table: Table, names: Iterable[str]) -> None:
         )
 
 
-def explain_no_numbers(table: Table, name: str, done: str, cure: str) -> DataError:
+def explain_no_numbers(table: Table, name: str, change: str, cure: str) -> DataError:
     """A column that is no column of numbers: numbers may have been kept as text, so that no digit is lost."""
     if are_long_numbers(table.frame[name]):
         return DataError(
             f'{table.source}: the column "{name}" has numbers of more than 15 digits, which cannot be read exactly and '
-            f"stay text, and only numbers can be {done}; write its numbers with at most 15 digits"
+            f"stay text, and only numbers can be {change}; write its numbers with at most 15 digits"
         )
-    return DataError(f'{table.source}: the column "{name}" has no numbers, and only numbers can be {done}; {cure}')
+    return DataError(f'{table.source}: the column "{name}" has no numbers, and only numbers can be {change}; {cure}')
 
 
 def ask_published(table: Table, names: Iterable[str]) -> str:

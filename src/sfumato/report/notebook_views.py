@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.bound_words import format_bound
 from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
-from sfumato.report.words.wording import describe_measured_bound, format_percent, spell_name
+from sfumato.report.words.wording import count_noun, describe_measured_bound, format_percent, spell_name
 
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit
@@ -22,6 +22,7 @@ _CLAIM_HEAD = ("claim", "promised", "measured", "")
 
 def render_run(run: Run) -> str:
     """The verdict, the claims as measured, the attacks, the losses, and where the files are."""
+    from sfumato.report.words.attack_names import name_attacks
     from sfumato.workflow.attack_words import describe_attack
 
     verdict = run.verdict
@@ -35,12 +36,14 @@ def render_run(run: Run) -> str:
         for f in run.findings
     ]
     attacks = []
-    for attack, outcome in run.attacks:
+    descriptions = [attack.describe() for attack, _ in run.attacks]
+    names = name_attacks([(spell_name(fields["attack"]), {"parameters": fields}) for fields in descriptions])
+    for name, (attack, outcome) in zip(names, run.attacks, strict=True):
         attack_facts: dict[str, Any] = {**attack.describe(), **outcome.as_json()}
         span = f"{format_percent(outcome.low)} to {format_percent(outcome.high)}"
         attacks.append(
             (
-                spell_name(attack_facts["attack"]),
+                name,
                 format_percent(outcome.risk),
                 span,
                 describe_attack(attack_facts).words,
@@ -65,7 +68,7 @@ def render_audit(audit: Audit) -> str:
     proposals = [(p.column, p.role.value.replace("_", "-"), f"{p.distinct:,}", p.reason) for p in audit.proposals]
     pairs = [(" + ".join(pair.columns), format_percent(pair.unique_share)) for pair in audit.pairs[:_PAIRS]]
     return render_card(
-        f"{audit.source}: {audit.rows:,} rows, {audit.columns} columns",
+        f"{audit.source}: {count_noun(audit.rows, 'row')}, {count_noun(audit.columns, 'column')}",
         render_sentences(audit.sentences()),
         render_grid(("column", "proposed role", "values", "why"), proposals, SENTENCE),
         render_grid(("two columns", "people singled out"), pairs) if pairs else "",

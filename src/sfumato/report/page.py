@@ -230,7 +230,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     blanked_columns = [difference for difference in account.differences.values() if difference.blanked]
     if blanked_columns:
         counts = (
-            f"{wording.shorten_label(difference.column)} {wording.format_count(difference.blanked)}"
+            f"{join_names([wording.shorten_label(difference.column)])} {wording.format_count(difference.blanked)}"
             for difference in blanked_columns
         )
         facts.append(("Cells blanked, by column", ", ".join(counts)))

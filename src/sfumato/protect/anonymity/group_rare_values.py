@@ -19,7 +19,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease
+from sfumato.errors import DataError, ImpossibleRelease, join_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -109,7 +109,7 @@ class GroupRareValues(Method):
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
         arguments = {"columns": names}
-        columns_text = ", ".join(names)
+        columns_text = join_names(names)
         return (
             Claim(
                 property="rows_with_each_value",

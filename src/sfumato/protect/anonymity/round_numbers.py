@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, join_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -102,7 +102,7 @@ class RoundNumbers(Method):
                 )
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        columns_text, step, half = ", ".join(names), simplify_number(self.step), simplify_number(self.step / 2)
+        columns_text, step, half = join_names(names), simplify_number(self.step), simplify_number(self.step / 2)
         return (
             Claim(
                 property="numbers_between_steps",

@@ -164,7 +164,7 @@ class AddNoise(Method):
             raise PolicyError(
                 f"{data.source}: no range is given for {quote_names(rangeless_names)}, and the size of the noise would "
                 "disclose the width of the data's range, which one person can change. Give a range that may be "
-                f"public, as in ranges = {{ {rangeless_names[0]} = [0, 120] }}, with a point (0.0) if there are "
+                f'public, as in ranges = {{ "{rangeless_names[0]}" = [0, 120] }}, with a point (0.0) if there are '
                 'decimals. If the data\'s range may be public, set ranges = "from_data"'
             )
         if self.kind == "correlated" and self.times is None:

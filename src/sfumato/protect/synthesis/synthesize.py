@@ -23,7 +23,7 @@ from pydantic import Field, model_validator
 from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, join_names, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
@@ -277,7 +277,7 @@ class Synthesize(Method):
         )
         if self.smooth and numbers:
             meaning = f"At least {self.min_leaf} people reach the highest and the lowest of every number"
-            meaning += "." if self.kind == "full" else f" drawn for {', '.join(numbers)}. {_NOT_DRAWN}"
+            meaning += "." if self.kind == "full" else f" drawn for {join_names(numbers)}. {_NOT_DRAWN}"
             claims.append(
                 claim_with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, meaning)
             )
@@ -288,7 +288,7 @@ class Synthesize(Method):
         )
         if self.rare == "redraw" and words:
             meaning = f"At least {self.min_leaf} people have every word that was drawn"
-            meaning += "." if self.kind == "full" else f" for {', '.join(words)}. {_NOT_DRAWN}"
+            meaning += "." if self.kind == "full" else f" for {join_names(words)}. {_NOT_DRAWN}"
             arguments = {"fewest": self.min_leaf, "columns": words}
             claims.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":
