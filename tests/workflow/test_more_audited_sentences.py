@@ -17,12 +17,14 @@ from sfumato.cli.messages import print_run
 from sfumato.errors import join_names
 from sfumato.protect.anonymity.explain import Why
 from sfumato.protect.claims import spell_few
+from sfumato.protect.sequences.sequence_claims import claim_no_ghosts
 from sfumato.report.content import list_parameters
 from sfumato.report.pictures.number_bins import choose_bins
 from sfumato.report.sections.hidden_names import describe_secrets, join_items
 from sfumato.report.words import wording
 from sfumato.report.words.attack_names import name_attacks
 from sfumato.report.words.attack_stories import tell_attack
+from sfumato.report.words.findings import list_losses
 from sfumato.workflow.verdict import Objection
 
 AGES = [20 + row * 7 % 60 for row in range(120)]
@@ -185,3 +187,15 @@ def test_claims_and_cures_quote_names_with_commas() -> None:
     assert 'Every published number of tax, "pay, net" is' in claim.meaning
     with pytest.raises(sf.PolicyError, match=r'ranges = \{ "pay, net" = \[0, 120\] \}'):
         sf.AddNoise(columns="pay, net").refuse_undeclared(people)
+
+
+@pytest.mark.parametrize("name", ["classification", "exposed_rules", "grouped_cells", "rounded_cells"])
+def test_a_loss_is_explained(name: str) -> None:
+    body = {"losses": {name: 3}, "utility": {}, "methods": [], "changes": []}
+    assert list_losses(body)[0]["meaning"].endswith(".")
+
+
+def test_a_ghost_pattern_is_explained_plainly() -> None:
+    assert (
+        claim_no_ghosts(3).meaning == "Every pattern in 3 or more published sequences is in 3 or more originals, too."
+    )
