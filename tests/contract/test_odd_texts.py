@@ -7,7 +7,7 @@ extreme size causes tells no cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -86,7 +86,7 @@ def respell_cell(made: Made, name: str) -> Iterator[tuple[str, pl.Series]]:
         return
     cells = shown.to_list()
     known = [row for row, cell in enumerate(cells) if cell]
-    ways = {
+    ways: dict[str, Callable[[str], str]] = {
         "in the other case": lambda text: text.swapcase(),
         "with a zero more": lambda text: f"0{text}",
         "with a blank more": lambda text: f"{text} ",
