@@ -17,7 +17,7 @@ from bench.timing import show
 
 MEMORY = "2GB"
 IN_MEMORY = 1_000_000
-"""Up to so many people, the run is also measured in memory."""
+"""Up to this many people, the run is also measured in memory."""
 ENTRIES = """
 [data]
 path = "parts/*.parquet"

@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
-    """Itemsets, hiding and verifying of so many rows."""
+    """Itemsets, hiding and verifying of this many rows."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_sales(folder / "sales.parquet", size)

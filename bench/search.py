@@ -77,7 +77,7 @@ def _search(grouping: Grouping, *, diverse: bool):  # type: ignore[no-untyped-de
 
 
 def draw_tuples(tuples: int, *, diverse: bool) -> Grouping:
-    """About so many distinct tuples of skewed columns, sorted, each with some rows and sensitive values."""
+    """About this many distinct tuples of skewed columns, sorted, each with some rows and sensitive values."""
     chance = np.random.default_rng(1)
     widths = [width for width, _ in WIDTHS.values()]
     keys = np.zeros(0, dtype=np.int64)

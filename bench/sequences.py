@@ -215,7 +215,7 @@ def _anonymize(folder: Path) -> None:
 
 
 def walk_on_grid(rows: int, side: int = 10, mean: int = 20) -> sf.Sequences:
-    """Random walks of about so many steps from cell to neighbouring cell."""
+    """Random walks of about this many steps from cell to neighbouring cell."""
     chance = np.random.Generator(np.random.PCG64(1))
     lengths = np.maximum(chance.poisson(mean, rows), 1)
     places = np.empty((rows, lengths.max()), dtype=np.int32)

@@ -24,7 +24,7 @@ from sfumato.workflow.policy import Policy
 
 SIZES = (20_000, 200_000, 2_000_000, 5_000_000)
 _WIDER = 5_000_000
-"""From so many people on, a column `visits` is added."""
+"""From this many people on, a column `visits` is added."""
 
 
 def main() -> None:

@@ -200,7 +200,7 @@ def figure_5(setting: Setting) -> Findings:
                 rules[-1] > 0,
             ),
             compare(
-                "They affect about so many of the tuples",
+                "They affect about this many of the tuples",
                 [Pair(20, 100 * touched)],
                 0.1,
                 relative=True,

@@ -34,7 +34,7 @@ TABLE_1: Mapping[tuple[float, float], tuple[float, tuple[float, float, float, fl
 """How likely members of A and of B tell the truth when asked openly → bias, and for each spinner the ratio of mean
 square errors, randomized over open."""
 GUESSED: Mapping[int, float] = {1: 0.70, 5: 0.83, 15: 0.95}
-"""An independent count: how often the majority of so many answers is the truth, at p = 0.7."""
+"""An independent count: how often the majority of this many answers is the truth, at p = 0.7."""
 
 
 def open_error(truth_a: float, truth_b: float) -> tuple[float, float]:
@@ -116,7 +116,7 @@ def majority(p: float, times: int) -> float:
 
 
 def attack_answers(people: int, times: int, *, memoized: bool) -> float:
-    """How often the attack is right, with so many answers of everybody."""
+    """How often the attack is right, with this many answers of everybody."""
     chance = Randomness.seeded(SEED)
     truth = np.where(chance.generator().random(people) < 0.5, "yes", "no")
     names = [f"person {number}" for number in range(people)]

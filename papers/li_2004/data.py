@@ -28,7 +28,7 @@ _POOR = "<=50K"
 
 @cache
 def census(data: Path, records: int = RECORDS) -> Table:
-    """Adult with so many records: all the richer ones, as far as there is room for the paper's share of them."""
+    """Adult with this many records: all the richer ones, as far as there is room for the paper's share of them."""
     frame = read_adult(data)
     chance = np.random.default_rng(DELETED_SEED)
     poor = np.flatnonzero((frame[INCOME] == _POOR).to_numpy())

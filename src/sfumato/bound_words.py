@@ -17,7 +17,7 @@ _SMALL = 1e-6
 def format_bound(bound: str, value: float, digits: int = _MOST_DIGITS) -> str:
     """A number that something is at most or at least, never rounded to what does not bound it.
 
-    Counts and the part before the point are written in full, all else with so many digits.
+    Counts and the part before the point are written in full, all else with `digits` digits.
     """
     number = round_bound(bound, value, digits)
     if not number.is_finite():
@@ -44,7 +44,7 @@ def format_measured(bound: str, value: float, threshold: float) -> str:
 
 
 def round_bound(bound: str, value: float, digits: int) -> Decimal:
-    """A number with so many digits, still a bound of what it bounds."""
+    """A number with this many digits, still a bound of what it bounds."""
     number = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.15g}")  # 0.30000000000000004 is 0.3
     if not number.is_finite() or number == int(number):
         return number

@@ -285,5 +285,5 @@ class ChangeKind(StrEnum):
 
     @property
     def is_truthful(self) -> bool:
-        """Whether a cell equals or covers its original, so that whoever knows the original finds its row."""
+        """Whether a cell equals or covers its original, so that anyone who knows the original finds its row."""
         return self.meaning.differences <= _LABELS

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Rules: association rules with their supports and confidences, without the baskets they were found in.
 
-Whoever gets a rule learns two supports, that of both sides together and that of the left side. So a set of rules is a
-set of patterns, those two of each rule, and what is asked about patterns can be asked about rules: which supports of
+Anyone who gets a rule learns two supports, that of both sides together and that of the left side. So a set of rules is
+a set of patterns, those two of each rule, and what is asked about patterns can be asked about rules: which supports of
 few people follow from them.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The secret that decides what one run draws by chance: whoever knows it can undo the noise."""
+"""The secret that decides what one run draws by chance: anyone who knows it can undo the noise."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class RunSecret(bytes):
         return "RunSecret(…)"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Whoever has to send it sends it apart (`engine.sent_task`)."""
+        """It is sent separately (`engine.sent_task`)."""
         raise TypeError("the secret of a run is not pickled with other things")

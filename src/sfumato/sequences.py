@@ -168,7 +168,7 @@ class Sequences:
         `regions` is a `Grid`, `DenseRegions`, `Polygons` or `Cells` of :mod:`sfumato.data.places.regions`; neighbouring
         points in one region are one visit, points in none are left out. `coordinates` ("degrees": x is the longitude, y
         the latitude; "metres"; "plane": any numbers) are checked. `split` begins a new sequence every "day" (UTC), or
-        after a pause of so many seconds.
+        after a pause of that many seconds.
         """
         from sfumato.data.places.trajectories import PointColumns, map_points_to_regions
 

@@ -165,7 +165,7 @@ def test_what_does_not_fit_is_refused_before_the_search(folder: Path, monkeypatc
     monkeypatch.setattr(stored_baskets, "find_memory_budget", lambda: 100 * 24)
     assert sf.mine.frequent_itemsets(path, 51, engine="duckdb").height == 0, "nothing is frequent, so nothing is held"
     words = r"many\.dat: the search for itemsets would hold 50 baskets with 150 items in memory, which takes about .*"
-    with pytest.raises(DataError, match=words + r"2\.3 KB are to be had; raise min_support, or set SFUMATO_MEMORY"):
+    with pytest.raises(DataError, match=words + r"2\.3 KB are available; raise min_support, or set SFUMATO_MEMORY"):
         sf.mine.frequent_itemsets(path, 2, engine="duckdb")
     monkeypatch.setattr(basket_staging, "find_memory_budget", lambda: 900)
     with pytest.raises(DataError, match=r"many\.dat: the file has more than 5 different items, which take"):

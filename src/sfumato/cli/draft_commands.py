@@ -186,9 +186,9 @@ def hierarchy_command(
         )
         return
     print_line(proposal.reason)
-    print_line("level  labels  rows of the rarest  rows of the commonest")
+    print_line("level  labels  rows in smallest label  rows in largest label")
     for level, labels, fewest, most in levels.iter_rows():
-        print_line(f"{level:>5}  {labels:>6}  {fewest:>18}  {most:>21}")
+        print_line(f"{level:>5}  {labels:>6}  {fewest:>22}  {most:>21}")
     if out is None:
         print_line("Write it to a file for editing: --out FILE.")
     else:

@@ -41,7 +41,9 @@ def region_command(
         float | None, typer.Option(help="With --cells: leave out points farther than this from every centre.")
     ] = None,
     coordinates: Annotated[str, typer.Option(help="What x and y are: degrees, metres or plane.")] = "plane",
-    split: Annotated[str | None, typer.Option(help='A new sequence every "day", or after so many seconds.')] = None,
+    split: Annotated[
+        str | None, typer.Option(help='A new sequence every "day", or after a pause of that many seconds.')
+    ] = None,
     id_column: Annotated[str, typer.Option("--id", help="The column that says whose point it is.")] = "id",
     time: Annotated[str, typer.Option(help="The time column.")] = "time",
     x: Annotated[str, typer.Option(help="The column of the longitude or x.")] = "x",

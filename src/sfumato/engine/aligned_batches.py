@@ -110,7 +110,7 @@ class _BatchSlicer:
         self._held_rows = pl.DataFrame()
 
     def take_some(self, most: int) -> pl.DataFrame:
-        """The next rows, at least one and at most so many; none at the end."""
+        """The next rows, at least one and at most this many; none at the end."""
         while not self._held_rows.height and (batch := next(self._batches, None)) is not None:
             self._held_rows = batch
         part, self._held_rows = self._held_rows.head(most), self._held_rows.slice(most)

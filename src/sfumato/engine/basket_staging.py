@@ -142,7 +142,7 @@ def explain_many_items(path: Path, count: int) -> DataError:
     """A vocabulary that memory does not hold."""
     need, budget = format_size(count * BYTES_A_WORD), format_size(find_memory_budget())
     return DataError(
-        f"{path}: the file has more than {count:,} different items, which take {need}, and {budget} are to be had; set "
+        f"{path}: the file has more than {count:,} different items, which take {need}, and {budget} are available; set "
         "SFUMATO_MEMORY higher"
     )
 

@@ -53,7 +53,7 @@ def choose_engine(path: str | Path, wanted_engine: EngineName = "auto") -> Engin
 
 
 def choose_by_cells(cells: int, wanted_engine: EngineName = "auto") -> EngineChoice:
-    """The same for a table of so many cells, which duckdb reads."""
+    """The same for a table of this many cells, which duckdb reads."""
     if wanted_engine != "auto":
         return EngineChoice(wanted_engine, "as asked")
     return _choose_by_bytes(cells * BYTES_A_CELL, "table")
@@ -75,7 +75,7 @@ def choose_basket_engine(source: BasketSource, wanted_engine: EngineName = "auto
 
 
 def choose_by_letters(size: int, wanted_engine: EngineName = "auto") -> EngineChoice:
-    """The same for baskets in a text file of so many bytes, which duckdb reads."""
+    """The same for baskets in a text file of this many bytes, which duckdb reads."""
     return (
         EngineChoice(wanted_engine, "as asked")
         if wanted_engine != "auto"
@@ -86,7 +86,7 @@ def choose_by_letters(size: int, wanted_engine: EngineName = "auto") -> EngineCh
 def _choose_by_bytes(needed_bytes: int, data_kind: str) -> EngineChoice:
     budget = find_memory_budget()
     sizes = (
-        f"since the {data_kind} may take {format_size(needed_bytes)} of memory and {format_size(budget)} are to be had"
+        f"since the {data_kind} may take {format_size(needed_bytes)} of memory and {format_size(budget)} are available"
     )
     if needed_bytes <= budget:
         return EngineChoice("memory", f"since the {data_kind} fits in it")
@@ -110,7 +110,7 @@ def estimate_cells(path: str | Path) -> int | None:
         try:
             total += _estimate_file(file, kind)
         except (pa.ArrowException, OSError):
-            return None  # whoever reads it says why
+            return None  # the reader says why
     return total
 
 

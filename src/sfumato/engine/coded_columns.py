@@ -40,7 +40,7 @@ def _shorten_places(name: str, places: pa.Array, kind: pl.Enum) -> pl.Series:
 
 
 def _choose_number(count: int) -> Any:
-    """The shortest number for so many places."""
+    """The shortest number for this many places."""
     return np.uint8 if count < 1 << 8 else np.uint16 if count < 1 << 16 else np.uint32
 
 

@@ -29,7 +29,7 @@ class PlaceCounts(NamedTuple):
 
 
 def fits_places(widths: Sequence[int]) -> bool:
-    """Whether there is room for every row that columns of so many values could have."""
+    """Whether there is room for every row that columns of this many values could have."""
     places = prod(widths)
     few = places < _MOST_PLACES and all(width <= _WIDEST for width in widths)
     return few and places * _BYTES_A_PLACE <= find_memory_budget() * _SHARE

@@ -47,7 +47,7 @@ _BYTES_A_CODE = 3
 _MANY_ROWS = 1 << 18
 """Fewer rows are counted by duckdb: our own way takes a moment to begin."""
 _FEW = 1 << 16
-"""Of a column with at most so many values, all are kept."""
+"""Of a column with at most this many values, all are kept."""
 _SHARE = 0.5
 """The part of the memory that duckdb may use; the rest is for what it returns."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Baskets as codes in two files of the scratch folder: how many items each basket has, and which.
 
-Of a basket only the codes of its items are kept, four bytes for each, in the order of the vocabulary. Whoever needs
-some items, or some baskets, takes them into memory (`take`), and is told before if they do not fit.
+Of a basket only the codes of its items are kept, four bytes for each, in the order of the vocabulary. A caller who
+needs some items, or some baskets, takes them into memory (`take`), and is told before if they do not fit.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class StoredBaskets:
         if need > budget:
             raise DataError(
                 f"{self.source}: {purpose} would hold {rows:,} baskets with {entries:,} items in memory, which takes "
-                f"about {format_size(need)}, and {format_size(budget)} are to be had; {cure}, or set SFUMATO_MEMORY "
+                f"about {format_size(need)}, and {format_size(budget)} are available; {cure}, or set SFUMATO_MEMORY "
                 "higher"
             )
         numbers, sizes, ends = (np.zeros(rows, dtype=np.int64) for _ in range(3))

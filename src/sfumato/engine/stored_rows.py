@@ -166,7 +166,7 @@ class StoredRows(ABC):
         yield from map(compare, align_coded_batches(self, published_store, taken_rows, step, columns))
 
     def refuse_unseen(self, folder: Path) -> None:  # noqa: B027  (most engines see what we see)
-        """Stop if whoever counts does not see a folder in which files will be written."""
+        """Stop if the engine does not see a folder in which files will be written."""
 
     def open_files(self, files: Sequence[Path], scratch: Path, source: str) -> StoredRows:
         """Parquet files that were made from these rows, counted by the same engine."""

@@ -17,10 +17,7 @@ def require_tables(original: Table, published_table: Table, columns: Sequence[st
     """Refuse what is not a table, and columns that are one text."""
     for table in (original, published_table):
         if not isinstance(table, Table):
-            raise DataError(
-                f"two tables are compared, and {type(table).__name__} is none; of a release give its data, of a frame "
-                "sf.Table.of(frame)"
-            )
+            raise DataError(f"expected a Table, got {type(table).__name__}; pass release.data or sf.Table.of(frame)")
     if isinstance(columns, str):
         raise PolicyError(f'columns is a list of names, such as ["{columns}"]')
 

@@ -33,7 +33,7 @@ QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
 _DIGITS = 12
 _ENTRIES = 4_000_000
 _MOST_KEYS = 1 << 22
-"""Up to so many combinations of values, rows are counted in a table with a place for each."""
+"""Up to this many combinations of values, rows are counted in a table with a place for each."""
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,8 @@ ROW_BITS = 32
 INDEX_BYTES = 4
 FROM_RESULT = (
     "which itemsets and rules hold in all baskets together",
-    "of one that is rare at home, that the other sites together have it often",
-    "of a candidate that is frequent at home and not in the result, that the other sites together have it rarely",
+    "for an itemset that is rare here: that it is frequent at the other sites together",
+    "for a candidate that is frequent here and not in the result: that it is rare at the other sites together",
 )
 
 
@@ -147,8 +147,8 @@ async def mine_site(network: Network, baskets: Baskets, question: JointQuestion)
     """One site's part; the result is the same at every site."""
     if question.protocol != "counts" and len(network.sites) < 3:
         raise PartyError(
-            f'protocol "{question.protocol}" needs three or more sites: of two, each subtracts its own counts from the '
-            "total and has the other's; find a third site"
+            f'protocol "{question.protocol}" needs three or more sites: with two sites, each could subtract its own '
+            "counts and learn the other's; find a third site"
         )
     await agree_on_parameters(network, {"task": "horizontal", **question.as_parameters()})
     is_text = await agree_on_item_kind(network, baskets)
@@ -221,7 +221,8 @@ class _SiteMining:
         if rare:
             raise PartyError(
                 f"the names of {rare} items that are in fewer than {self.question.floor} of this site's baskets would "
-                "be told to the other sites; raise min_support everywhere, or lower floor here if they may know them"
+                "be revealed to the other sites; raise min_support everywhere, or lower floor here if they may know "
+                "them"
             )
         names = [str(item).encode("utf-8") for item in own_items]
         long = sum(len(name) > self.question.name_bytes for name in names)

@@ -39,8 +39,8 @@ DOMAIN = "sfumato classes"
 MOST_POINTS = 1 << 20
 """The longest list of one site: some minutes of mixing."""
 FROM_RESULT = (
-    "if the answer is yes: of a class with fewer than k rows at home, that the other sites have the rest",
-    "if it is no: that some class is too small, and if none is at home, that it is at other sites",
+    "if the answer is yes: of a class with fewer than k rows at this site, that the other sites have the rest",
+    "if it is no: that some class is too small, and if none is at this site, that it is at other sites",
 )
 
 

@@ -114,7 +114,7 @@ class VerticalQuestion:
         }
 
     def choose_protocol(self, sites: int) -> VerticalProtocol:
-        """The protocol for so many sites; an error if it is not sound for them."""
+        """The protocol for this many sites; an error if it is not sound for them."""
         protocol = self.protocol or ("packed" if sites == 2 else "shamir")
         if protocol == "shamir" and sites < 3:
             raise PartyError('protocol "shamir" needs three or more sites: of two, each is half; use "packed"')

@@ -16,7 +16,7 @@ def simplify_number(number: Number) -> Number:
 
 
 def spell_others(crowd: int) -> str:
-    """How many others there are in a crowd of so many."""
+    """How many others there are in a crowd of this size."""
     return "1 other" if crowd == 2 else f"{crowd - 1} others"
 
 

@@ -29,7 +29,7 @@ class RowwisePlan(ABC):
     """What is claimed, stated and lost; its table has no rows."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it takes to publish rows: whoever does it elsewhere is sent no claims and no details."""
+        """Pickle only what a worker needs to publish rows."""
         return {**self.__dict__, "release": Release(None, None, (), {})}
 
     @abstractmethod

@@ -135,7 +135,7 @@ def _compute_transition(cutoff: int, level: float, size: int, length: int) -> Fl
     for true in range(matrix.shape[1]):
         for pasted_count, share in enumerate(_list_paste_shares(cutoff, size)):
             for member_count in range(max(0, pasted_count - size + true), min(true, pasted_count) + 1):
-                # Of the items pasted, so many are of the itemset; the others of it come by chance.
+                # Of the items pasted, this many are of the itemset; the others of it come by chance.
                 likely = (
                     share
                     * comb(true, member_count)

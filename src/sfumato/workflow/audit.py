@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 40
 """How many quasi-identifying columns are combined in pairs, those with the most values first."""
 _MANY_ROWS, _MOST_TOGETHER = 1 << 18, 3
-"""In so many stored rows, people who are unique by so few columns are counted for all combinations at once."""
+"""In this many stored rows, people who are unique by so few columns are counted for all combinations at once."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Apply the methods of a policy in order, and combine their releases into one.
 
-Whoever checks the last release has its data and the first originals, and nothing of what was in between: so promises
+Anyone who checks the last release has its data and the first originals, and nothing of what was in between: so promises
 are carried over, rows are followed, and what one method changed is left out of what the others promise.
 """
 

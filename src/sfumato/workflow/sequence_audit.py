@@ -26,7 +26,7 @@ MOST_PATTERNS = 2_000_000
 
 @dataclass(frozen=True)
 class KnownPointRisk:
-    """How many people are found by so many points of their sequence, in order, drawn at random."""
+    """How many people are found by this many points of their sequence, in order, drawn at random."""
 
     points: int
     unique_share: float
@@ -81,7 +81,7 @@ class SequenceAudit:
         clause = "these are found by points of their sequence, known in order"
         sentences = [f"Of {self.people:,} people who were looked for, {clause}: {shares}."]
         if any(risk.unique_share for risk in self.known_points):
-            sentences.append("Whoever is found by some points shows all others.")
+            sentences.append("A person who is found by some points reveals all others.")
         if self.rare_items:
             sentences.append(
                 f"{self.rare_items:,} of {self.items:,} items {_conjugate_be(self.rare_items)} in one sequence only."

@@ -195,7 +195,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(sf.DataError, match="no column is sensitive"):
         plain = sf.Table.of({"q": ["a"]}, {"q": "quasi_identifying"})
         Homogeneity().run(as_is(plain), plain)
-    with pytest.raises(sf.DataError, match='"problem" to tell right guesses by'):
+    with pytest.raises(sf.DataError, match='"problem" to check guesses against'):
         Homogeneity().run(as_is(table), table, control=table.with_frame(table.frame.drop("problem")))
     with pytest.raises(ValueError, match="share"):
         Homogeneity(share=0)

@@ -152,7 +152,7 @@ def test_bad_input_is_named() -> None:
         Similarity(column="salary", groups=STOMACH, width=0.1)
     with pytest.raises(ValueError, match="each in one group"):
         Similarity(column="disease", groups={"a": ("Flu",), "b": ("Flu",)})
-    with pytest.raises(sf.DataError, match='9 cells of "disease" are no numbers'):
+    with pytest.raises(sf.DataError, match='9 cells of "disease" are neither numbers'):
         Similarity(column="disease", width=0.1).run(as_is(table), table)
     with pytest.raises(sf.DataError, match='no value of a group occurs in "disease"'):
         Similarity(column="disease", groups={"a": ("flu",)}).run(as_is(table), table)

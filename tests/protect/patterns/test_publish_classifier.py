@@ -83,7 +83,7 @@ def test_classes_that_are_not_told_apart() -> None:
 @pytest.mark.parametrize(
     ("fields", "kind", "said"),
     [
-        ({"target": "none"}, sf.PolicyError, "is no column"),
+        ({"target": "none"}, sf.PolicyError, "is not a column"),
         ({"target": "who"}, sf.PolicyError, "names people"),
         ({"columns": ("who",)}, sf.PolicyError, "cannot predict"),
         ({"columns": ("y",)}, sf.PolicyError, "cannot predict"),

@@ -24,7 +24,7 @@ class BackgroundKnowledge(SensitiveAttack):
     """A colleague looks somebody up, finds three diseases, and knows that it is not two of them.
 
     The adversary links as usual, and can rule out some values for the target. The strongest such adversary is
-    played: it rules out the wrong values that are commonest among the rows found, so many as it may, and guesses
+    played: it rules out the wrong values that are commonest among the rows found, as many as it may, and guesses
     the commonest value left. The risk is the share of people whose value is guessed rightly. Under distinct
     l-diversity l − 2 exclusions leave at least two values; l − 1 pin the value in a class that has just l.
     Machanavajjhala et al. 2006.

@@ -139,7 +139,7 @@ class CandidateSets:
     def tally(self, published_table: Table, people: Table, column: str) -> ValueTally:
         """How often each value of a column stands in each set."""
         if column not in people.frame.columns:
-            raise DataError(f'{people.source}: there is no column "{column}" to tell right guesses by')
+            raise DataError(f'{people.source}: there is no column "{column}" to check guesses against')
         codes, truth, values = _encode_by_frequency(published_table.frame[column], people.frame[column])
         width, keys, counts = max(len(values), 1), [], []
         for order, start, count in self.parts:

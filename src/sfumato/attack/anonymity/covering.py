@@ -53,7 +53,7 @@ def find_covering_rows(
 
 
 def _divide(people: int, step: str) -> Iterator[slice]:
-    """People by parts, so that whoever waits sees how far it is, and may interrupt."""
+    """Process people in blocks, to report progress and allow interruption."""
     for begin in range(0, people, PART):
         report_progress(step, begin, people)
         yield slice(begin, begin + PART)
@@ -85,7 +85,7 @@ def _build_class_bitmaps(
 
 
 def _collect_domain(known_cells: pl.Series, labels: pl.Series, hierarchy: Hierarchy | None) -> Domain:
-    """The values that people have or labels speak of: those looked up need not be those who are published."""
+    """All values held by people or mentioned in labels: those looked up need not be those who are published."""
     if hierarchy is not None:
         return Domain.of(known_cells, hierarchy)
     spoken, ends = set(known_cells.drop_nulls().to_list()), list[float]()

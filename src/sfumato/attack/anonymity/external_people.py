@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""People of a file from elsewhere, looked up in a release: nobody says who of them is in it, and where.
+"""People of a file from elsewhere, looked up in a release: which of them are in it, and where, is unknown.
 
 Where published cells cover a person, it is taken that the person is among the rows that do. Where cells are noisy,
 averaged or moved, every person has a likeliest row, also one who is not in the release: there a guess counts only if

@@ -248,7 +248,7 @@ def _flag_hidden_rows(cells: _Cells, count: int) -> Flags:
 def _split_by_levels(
     cells: _Cells, plain: Ints, shapes: dict[str, _ColumnLabels]
 ) -> list[tuple[tuple[int, ...], Ints | None]] | None:
-    """The published rows, parted by the levels that their cells are at; no rows are named where all are alike.
+    """Published rows grouped by the hierarchy levels of their cells; None instead of rows where all are alike.
 
     None where cells are ranges or sets, or at so many levels that looking each up by level takes too long.
     """

@@ -2,8 +2,8 @@
 """Numbers that were rounded, capped or replaced by an interval's midpoint, and rare values under one label: people as
 such a column would show them.
 
-None of these is drawn by chance, so whoever knows the rule knows the cell. The rule is read off the release, in the way
-that the stated kind of change says (`change_kinds.py`).
+None of these is drawn by chance, so anyone who knows the rule knows the cell. The rule is read off the release, in the
+way that the stated kind of change says (`change_kinds.py`).
 """
 
 from __future__ import annotations

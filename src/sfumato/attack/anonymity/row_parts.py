@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Part rows by what some columns say, where that is one of few things."""
+"""Split rows by the values of low-cardinality columns."""
 
 from __future__ import annotations
 

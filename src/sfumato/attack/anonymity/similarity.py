@@ -135,7 +135,7 @@ class _SimilarityView:
     alike: Flags
     """Which sets say one thing."""
     right: Flags
-    """For which people the thing that their set says, if it says one, is true."""
+    """For which people the meaning of their set, if it has a single one, is true."""
     blind: int
     """For how many the best guess without looking is true."""
     conclude: Callable[[int], Conclusion]
@@ -201,6 +201,6 @@ def _read_column_numbers(table: Table, column: str) -> Floats:
     strange = numbers.null_count() - cells.null_count()
     if strange:
         raise DataError(
-            f'{table.source}: {strange} cells of "{column}" are no numbers and have no range; give groups instead'
+            f'{table.source}: {strange} cells of "{column}" are neither numbers nor ranges; give groups instead'
         )
     return numbers.to_numpy().astype(np.float64)

@@ -48,7 +48,7 @@ class RefusalRule:
 
 @dataclass(frozen=True)
 class PublishedClass:
-    """A published class, parted by where its people would have stood one level lower."""
+    """A published class split by its members' labels one level lower."""
 
     people: Ints
     cell: Ints  # the part of each of them
@@ -119,7 +119,7 @@ def _enumerate_count_tables(rows: list[int], columns: list[int]) -> Ints | None:
 
 
 def _enumerate_takes(size: int, remaining_counts: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Every way of taking so many from what is left."""
+    """Every way to choose `size` of the remaining values."""
     if len(remaining_counts) == 1:
         yield (size,)
         return

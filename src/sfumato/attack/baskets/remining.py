@@ -33,7 +33,7 @@ Names = frozenset[str]
 Rule = tuple[Names, Names]
 _BAND = Fraction(1, 20)
 MOST_SETS = 200_000
-"""With more itemsets, rules that are one basket short are not counted: whoever verifies a release counts them again."""
+"""With more itemsets, rules that are one basket short are not counted: verification counts them again."""
 
 
 class MiningThresholds(NamedTuple):

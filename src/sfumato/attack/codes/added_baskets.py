@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tell added baskets from true ones: whoever can, has the true supports behind padded ones.
+"""Tell added baskets from true ones: an adversary who can has the true supports behind padded ones.
 
 Padding adds baskets that hold rare items more often than true baskets do. So published baskets are a mixture of two
 kinds, in each of which every code has a probability of its own, and the EM algorithm separates them from the published

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which patterns somebody hid entirely: those that occur nowhere, although all that they consist of is common.
 
-For a threshold of 0, whether marks show or not. Whoever deletes every match of a pattern leaves a hole: two items that
-many people pass, and never in this order. What is common and should have met is suspect.
+For a threshold of 0, whether marks show or not. A method that deletes every match of a pattern leaves a hole: two items
+that many people pass, and never in this order. What is common and should have met is suspect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
 _PAIRED_ITEMS, _CHAINED_ITEMS, _SUSPECTS = 200, 40, 400
-"""Of so many items pairs are looked at, and patterns of three; and so many are suspected."""
+"""Limits: items combined into pairs and triples, and patterns suspected."""
 
 
 def rank_absent(

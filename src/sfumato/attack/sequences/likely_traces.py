@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which published traces some known points were most likely drawn from.
 
-Whoever knows four points of a trace knows more than that it holds them: a short trace, or one that passes them often,
-gives these four rather than others. The likelihood of a trace is the share of all draws of so many of its elements that
-gives the points. A mark Δ stands for each item as often as the release has it.
+An adversary who knows four points of a trace knows more than that it holds them: a short trace, or one that passes them
+often, gives these four rather than others. The likelihood of a trace is the share of all draws of this many of its
+elements that gives the points. A mark Δ stands for each item as often as the release has it.
 """
 
 from __future__ import annotations

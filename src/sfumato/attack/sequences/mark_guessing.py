@@ -293,7 +293,7 @@ def _list_rows(sequences: Sequences) -> list[Row]:
 def _align(
     original: Row, published_row: Row, missing: list[_Target], *, is_told: bool
 ) -> Iterator[tuple[_Target, _Neighbours]]:
-    """Each missing item with what is published around it; who is not told where it was reads what stands there now."""
+    """Each missing item with what is published around it; without a mark, what is published at its position."""
     taken_items: dict[int, set[str]] = {}
     for target in missing:
         taken_items.setdefault(target.position, set()).add(target.item)

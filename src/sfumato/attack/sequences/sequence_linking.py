@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 class SequenceLinking(Attack):
     """Somebody saw a person here and there, and looks for the published trace that passes through these points.
 
-    The adversary knows some points of a person's original trace, chosen at random: an item of each of so many different
-    elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one; or one of
-    those from which these points are most likely drawn, which short ones and those that pass them often are. Where the
-    release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was guessed when
-    the most points are known; the better guess counts. The facts are a curve: the share of people for whom exactly one
-    sequence is left, and it is their own, for each number of points, in the originals and in the release. Pensa,
-    Monreale, Pinelli, Pedreschi 2008; de Montjoye et al. 2013.
+    The adversary knows some points of a person's original trace, chosen at random: an item of each of this many
+    different elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one;
+    or one of those from which these points are most likely drawn, which short ones and those that pass them often are.
+    Where the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was
+    guessed when the most points are known; the better guess counts. The facts are a curve: the share of people for whom
+    exactly one sequence is left, and it is their own, for each number of points, in the originals and in the release.
+    Pensa, Monreale, Pinelli, Pedreschi 2008; de Montjoye et al. 2013.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -149,7 +149,7 @@ class _Candidates:
 
 
 def _draw_people(release: Release, truth: Sequences, attempts: int, chance: np.random.Generator) -> _People:
-    """People with a trace, and where each is in the release; whoever was dropped is looked for in vain."""
+    """People with a trace, and where each is in the release; a dropped person has no published row."""
     row_origins = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
     published_rows = np.full(len(truth), -1, dtype=np.int64)
     inside_mask = row_origins < len(truth)
@@ -166,7 +166,8 @@ def _draw_strangers(sequences: Sequences, attempts: int, chance: np.random.Gener
 
 @dataclass(frozen=True)
 class _ShuffledPoints:
-    """An item of each element of some rows, and a random order of each row's: whoever knows more knows the same first.
+    """An item of each element of some rows, and a random order of each row's: knowing more means knowing the same
+    first.
 
     So the curve cannot fall by the luck of the draw: more points leave no more originals that hold them all.
     """
@@ -190,7 +191,7 @@ class _ShuffledPoints:
         return cls(codes, sizes, ranks)
 
     def take(self, count: int) -> _KnownPoints:
-        """So many points of each row, in the row's order; all of a shorter one."""
+        """This many points of each row, in the row's order; all of a shorter one."""
         offsets = np.concatenate(([0], np.cumsum(np.minimum(self.sizes, count))))
         return _KnownPoints(self.codes[self.ranks < count], offsets)
 
@@ -311,7 +312,7 @@ def _look_up(
 def _look_up_in_order(searched_traces: _DistinctTraces, traces: KnownTraces, masks: Words, best: BestRows) -> None:
     """The same where marks stand for any item: they match every point, and no sequence that has one can be passed over.
 
-    One's own sequence is compared apart: the search would look for others only where the points are.
+    One's own sequence is compared separately: the search would look for others only where the points are.
     """
     from sfumato.kernels.sequences.known_points import find_best_rows
 

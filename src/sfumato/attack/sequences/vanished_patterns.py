@@ -25,8 +25,7 @@ from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
 _MARKED_ROWS, _PAIRED_ITEMS, _ENDING_ITEMS, _GROWN, _SUSPECTS = 500, 400, 40, 200, 400
-"""Where they are looked for: so many marked sequences, items in pairs, items behind a pair, and pairs to grow; and how
-many are suspected."""
+"""Limits: marked sequences, items in pairs, items behind a pair, pairs to grow, and patterns suspected."""
 
 
 def find_vanished(published_sequences: Sequences, longest: int) -> list[MinedPatterns]:

@@ -161,5 +161,5 @@ class _CopyCounts:
 
 
 def _scale(right: int, strangers: int, people: int) -> int:
-    """How many of so many people the same share of strangers would be."""
+    """The same share of strangers as a number of `people`."""
     return round(right * people / strangers) if strangers else 0

@@ -69,7 +69,7 @@ def encode_narrowly(column: pl.Series) -> NarrowCells:
 
 
 def narrow_places(places: Ints, count: int) -> Places:
-    """Places among so many things, in as few bytes as hold them."""
+    """Places among this many things, in as few bytes as hold them."""
     return places.astype(np.min_scalar_type(max(count - 1, 0)))
 
 

@@ -37,7 +37,9 @@ def read_dates(frame: pl.DataFrame, forms: Mapping[str, str], source: str) -> pl
         raise PolicyError('dates are given by column, as in {"born": "%m/%d/%Y"}')
     unknown = [name for name in forms if name not in frame.columns]
     if unknown:
-        raise DataError(f'{source}: dates names "{unknown[0]}", which is no column{ask_meant(unknown, frame.columns)}')
+        raise DataError(
+            f'{source}: dates names "{unknown[0]}", which is not a column{ask_meant(unknown, frame.columns)}'
+        )
     return frame.with_columns(_read_stated(frame[name], form, source) for name, form in forms.items())
 
 

@@ -41,7 +41,7 @@ CROWDED = 0.6
 INTERVALS = 20
 """Into how many intervals the range of a column is first cut, about."""
 MOST_EXACT = 20_000
-"""Up to so many different numbers are put into intervals in exact fractions; more would take minutes."""
+"""Up to this many different numbers are put into intervals in exact fractions; more would take minutes."""
 LONGEST_CODE = 12
 """Codes are no longer than this."""
 
@@ -136,8 +136,7 @@ _FORMATS = (
     "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
 )  # fmt: skip
 _AMBIGUOUS_DATES = (
-    "Dates, by year: which number is the day and which the month cannot be told. If you know, put the right format and "
-    "add the month."
+    "Dates by year: day and month are ambiguous. If you know the order, set the format and add the month."
 )
 _YEARS = range(1850, 2151)
 """A column of other years holds numbers, not dates."""

@@ -111,7 +111,7 @@ def is_table_file(path: Path) -> bool:
         with BoundedStream(Path(source.location)) as file:
             return source.table is not None or detect_file_kind(file.read(HEAD)) is not None
     except (OSError, ValueError, *PACKING_FAULTS):
-        return False  # whoever reads the file says why it cannot be read
+        return False  # the reader says why it cannot be read
 
 
 def read_fimi(path: Path) -> BasketArrays:

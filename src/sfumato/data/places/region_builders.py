@@ -37,7 +37,7 @@ class _GridKind(_RegionKind):
     """How many rows."""
     bounds: tuple[float, float, float, float] | None = None
     """Left, bottom, right and top; points outside are left out. Without bounds the grid spans the points, and so tells
-    their extremes to whoever knows the grid."""
+    their extremes to anyone who knows the grid."""
     cell: float | None = Field(default=None, gt=0)
     """The side of a cell, instead of columns and rows; in metres where coordinates are degrees."""
 

@@ -313,7 +313,7 @@ def _refuse_other_degrees(centres: Floats) -> None:
 
 
 def _place_on_globe(places: Floats) -> Floats:
-    """Longitudes and latitudes as points in space: whoever is nearest through the earth is nearest around it."""
+    """Longitudes and latitudes as points in space: what is nearest through the earth is nearest around it."""
     longitude, latitude = np.radians(places).T
     flat = np.cos(latitude)
     return _GLOBE * np.column_stack((flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)))

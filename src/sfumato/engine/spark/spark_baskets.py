@@ -42,7 +42,7 @@ class GroupedBasketRows:
 
 
 def count_items(rows: SparkRows, item: str, most: int) -> pl.Series:
-    """The different items, in an order of their own; `TooManyRows` if there are more than so many."""
+    """The different items, in an order of their own; `TooManyRows` if there are more than this many."""
     values = rows.count_few_rows([item], most).frame[item]
     return values.filter(~flag_missing_cells(values))
 

@@ -63,7 +63,7 @@ from sfumato.table import simplify_frame
 
 _UNITS_A_TASK = 4
 _FEW = 1 << 12
-"""Of a column with at most so many values, all are kept."""
+"""Of a column with at most this many values, all are kept."""
 _BYTES_A_VALUE = 64
 _BYTES_A_CELL = 8
 """What a cell takes on its way back to the driver, packed, in all copies."""

@@ -72,7 +72,7 @@ def _stop_quietly(session: Any) -> None:
 def list_local_options(master: str) -> dict[str, str]:
     """How Spark runs on this machine alone: without a page, and in JVMs that start soon.
 
-    Rows are counted in Python; half of what JVMs do in a short run is compiling themselves. Whoever sets Spark up
+    Rows are counted in Python; half of what JVMs do in a short run is compiling themselves. A user who sets Spark up
     decides about JVMs.
     """
     if not master.startswith("local"):

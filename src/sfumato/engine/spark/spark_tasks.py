@@ -196,7 +196,7 @@ class ChangeTask:
 
 @dataclass(frozen=True)
 class SampleCells:
-    """A change that keeps every so many-th known cell of each column, as lists in one row."""
+    """A change that keeps every n-th known cell of each column, as lists in one row."""
 
     steps: Mapping[str, int]
     known_counts: Mapping[int, Mapping[str, int]]

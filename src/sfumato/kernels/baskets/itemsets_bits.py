@@ -104,7 +104,7 @@ _is_outside: Any = intrinsic(_look_outside)
 
 @part
 def round_to_blocks(words):  # type: ignore[no-untyped-def]
-    """How many words a bitmap is laid out with that needs so many."""
+    """Round a bitmap's length up to the allocated words."""
     return words if words <= BLOCK // 2 else (words + BLOCK - 1) // BLOCK * BLOCK
 
 

@@ -24,7 +24,7 @@ COUNT, UNDONE, BETTER, SIDEWAYS = range(4)
 LARGEST = 5
 """The most entries that a move shows again."""
 REACH = 4
-"""Public rows are blanked only where at most so many times as many of them must go as of hidden ones."""
+"""Public rows are blanked only if at most this many times as many of them as of hidden rows must go."""
 
 
 @record

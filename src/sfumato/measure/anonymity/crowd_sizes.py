@@ -58,7 +58,7 @@ def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
 
 
 def _leave_out_class(sizes: Ints, rows: int) -> Ints:
-    """The sizes without one of a class of so many rows, if there are any: the rows of stars are one class."""
+    """Class sizes without the class of suppressed rows."""
     return np.delete(sizes, int(np.flatnonzero(sizes == rows)[0])) if rows else sizes
 
 

@@ -21,7 +21,7 @@ MOST_VALUES = 1 << 16
 MOST_COLUMNS = 3
 """So is one of more columns."""
 MOST_AT_ONCE = 1 << 26
-"""So many places are noted in one pass over the rows, a byte each."""
+"""This many places are noted in one pass over the rows, a byte each."""
 Combination = tuple[str, ...]
 
 

@@ -68,7 +68,7 @@ class PopulationFit:
     def of(
         cls, table: Table, population: Table, starred_rows: StarredRows, rows_behind: Ints | None = None
     ) -> PopulationFit:
-        """Match people with classes; with `rows_behind`, each row of the table stands for so many, and is a class."""
+        """Match people with classes; with `rows_behind`, each row of the table stands for this many, and is a class."""
         names = list(table.quasi_identifying)
         absent = [name for name in names if name not in population.frame.columns]
         if absent:

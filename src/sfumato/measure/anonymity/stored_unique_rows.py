@@ -20,7 +20,7 @@ _MOST_TUPLES = 1 << 21
 """The most combinations that are counted once and held, instead of counting the rows again and again."""
 _BYTES_A_CELL = 24
 _MOST_AHEAD = 200
-"""Up to so many combinations are counted before they are asked for."""
+"""Up to this many combinations are counted before they are asked for."""
 
 
 def find_stored_unique_rows(

@@ -21,14 +21,14 @@ MOST_COLUMNS = 3
 """The largest number of columns that are combined."""
 MOST_CELLS = 20_000_000
 MOST_COMBINATIONS = 1_000
-"""Up to so many combinations, and rows times combinations, all are tried; else the most telling are extended."""
+"""Up to this many combinations, and rows times combinations, all are tried; else the most telling are extended."""
 EXTENDED = 5
 """How many of the most telling combinations are extended by other columns."""
 MOST_EXTENSIONS = 40
 """How many columns are combined, those first by which most rows are unique or which have most values."""
 _LARGEST_SHORT_KEY, _LARGEST_KEY = 1 << 31, 1 << 62
 _FEW_KEYS = 1 << 19
-"""Up to so many keys, there is a counter for each."""
+"""Up to this many keys, there is a counter for each."""
 _MANY_ROWS = 50_000
 
 

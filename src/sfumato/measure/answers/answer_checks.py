@@ -171,7 +171,7 @@ class AnswerTally:
     """Single answers, counted by the truth and beside their neighbours; rows are added in their order."""
 
     def __init__(self, size: int) -> None:
-        """Count nothing yet, for so many possible answers."""
+        """Count nothing yet, for this many possible answers."""
         self.size = size
         self._pairs, self._pair_counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._truth_counts = np.zeros(size, dtype=np.int64)

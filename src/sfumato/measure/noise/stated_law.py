@@ -116,7 +116,7 @@ def split_into_parts(count: int) -> Iterator[slice]:
 
 
 def find_narrowest(sorted_numbers: Floats, rank_gap: int) -> float:
-    """The least distance between two sorted numbers that are so many places apart."""
+    """The least distance between two sorted numbers that are this many places apart."""
     parts = split_into_parts(len(sorted_numbers) - rank_gap)
     return min(
         float((sorted_numbers[part.start + rank_gap : part.stop + rank_gap] - sorted_numbers[part]).min())

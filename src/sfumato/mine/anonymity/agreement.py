@@ -32,7 +32,7 @@ _OFTEN = 256
 """Progress is reported after this many sets of columns."""
 _EXACT = 1 << 62
 _PART = 1 << 20
-"""Rows in narrow numbers are widened so many at a time."""
+"""Rows in narrow numbers are widened this many at a time."""
 
 
 @dataclass(frozen=True, eq=False)

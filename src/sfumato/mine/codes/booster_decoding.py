@@ -110,8 +110,8 @@ def _refuse_zero(codes: list[Floats], values: list[Floats], names: tuple[str, ..
     low = [name for name, c, v in zip(names, codes, values, strict=True) if len(c) and min(c[0], v[0]) <= 0]
     if low:
         raise PolicyError(
-            f"{source}: LightGBM gives 0 a bin of its own, so that its trees on codes are others if a column reaches 0 "
-            f"in either form, as {quote_names(low[:12])}; add a number to the column, or draw a new key"
+            f"{source}: LightGBM puts 0 in a separate bin, so trees differ if a column or its codes reach 0: "
+            f"{quote_names(low[:12])}; add a number to the column, or draw a new key"
         )
 
 

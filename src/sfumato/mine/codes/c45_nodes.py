@@ -55,7 +55,7 @@ class C45Nodes:
         return self.arrange(np.where(leaf, 0, self.children), np.zeros(len(self), dtype=bool))
 
     def arrange(self, children: Ints, turned_mask: Flags) -> C45Nodes:
-        """The tree with so many children, 0 or all, and with the two sides of some nodes exchanged."""
+        """The tree with this many children, 0 or all, and with the two sides of some nodes exchanged."""
         order, level_nodes = [np.zeros(1, dtype=np.int64)], np.zeros(1, dtype=np.int64)
         while len(level_nodes):
             inner = level_nodes[children[level_nodes] > 0]

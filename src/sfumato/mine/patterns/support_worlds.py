@@ -162,7 +162,7 @@ class SupportWorlds:
     def _solve_world(
         self, row: Floats, ends: tuple[float, float], cost: Floats, deadline: float, whole: bool = True
     ) -> Floats | None:
-        """The cheapest database with between so many marked baskets; None if none agrees."""
+        """The cheapest database with a number of marked baskets in this range; None if none agrees."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         answer = milp(

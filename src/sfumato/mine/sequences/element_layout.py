@@ -60,7 +60,8 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
 def lay_elements(sequences: Sequences, rank: Codes, layout: SequenceLayout, *, least: int) -> None:
     """Keep the frequent items of each element, and list the elements that hold each.
 
-    If `least` is given, all patterns are asked for that so many rows hold, without limits: pairs are counted first.
+    If `least` is given, all patterns are asked for that at least this many rows hold, without limits: pairs are counted
+    first.
     """
     rows = _keep_ranked(sequences.codes, sequences.element_offsets, sequences.offsets, rank, layout)
     is_extended = np.ones(layout.codes.size, dtype=np.bool_)

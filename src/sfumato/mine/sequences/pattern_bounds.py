@@ -21,7 +21,7 @@ MANY = 10**12
 
 
 class PatternBound(NamedTuple):
-    """At least so many patterns are frequent, and so many items are in them."""
+    """At least this many patterns are frequent, and this many items are in them."""
 
     patterns: int
     codes: int
@@ -54,7 +54,7 @@ def _find_common_arches(sequences: Sequences, codes: Ints, least: int) -> int:
 
 
 def _count_words(letters: int, longest: int) -> PatternBound:
-    """The words of at most so many letters."""
+    """The words of at most this many letters."""
     patterns = codes = 0
     for length in range(1, longest + 1):
         patterns += letters**length

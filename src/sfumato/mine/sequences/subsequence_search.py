@@ -43,11 +43,11 @@ WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread pays off."""
 MANY_ENTRIES = 1 << 16
-"""With so many rows of first items, it does so at once."""
+"""With this many rows of first items, it does so at once."""
 BATCHES = 16
 SAMPLE = 4096
 MANY_ROWS = 1 << 16
-"""So many rows are searched for equal ones in any case; of fewer, a sample first."""
+"""This many rows are searched for equal ones in any case; of fewer, a sample first."""
 REPEATED = 0.125
 """The least share of rows that others are equal to, for a search over distinct rows."""
 MOST_ROWS = 1 << 25

@@ -150,7 +150,7 @@ def find_subsequences(
 
 
 def _refuse_many(at_most: int | None, patterns: int, codes: int, *, is_found: bool = True) -> None:
-    """Stop a search for too many patterns, which have so many items together."""
+    """Stop a search for too many patterns, which have this many items together."""
     from sfumato.mine.baskets.itemsets import refuse_large
 
     refuse_large("patterns", patterns, 40 * codes + 16 * patterns, at_most, is_found=is_found)

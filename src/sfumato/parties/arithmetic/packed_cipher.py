@@ -82,7 +82,7 @@ def choose_parameters(blocks: int, largest: int) -> PackedParameters:
 
 
 def _find_prime(bits: int) -> int:
-    """A prime of so many bits, or of the next size that has one, by which a block has 8,192 slots."""
+    """A prime of this many bits, or of the next size that has one, by which a block has 8,192 slots."""
     seal = _load_seal()
     for size in range(max(bits, FEWEST_BITS), 61):
         with suppress(RuntimeError):  # no prime of this size
@@ -146,7 +146,7 @@ class Multiplier:
 
 
 def flood_noise(block: Words, bits: int, randomness: Randomness) -> Words:
-    """Add uniform noise of so many bits to each coefficient of the first polynomial."""
+    """Add uniform noise of this many bits to each coefficient of the first polynomial."""
     moduli = get_moduli()
     limbs = randomness.generator().integers(0, 1 << _LIMB_BITS, (-(-bits // _LIMB_BITS), SLOTS), dtype=np.uint64)
     limbs[0] >>= np.uint64(-bits % _LIMB_BITS)

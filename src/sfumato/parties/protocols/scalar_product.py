@@ -163,7 +163,7 @@ def check_vector(vector: ArrayLike) -> Flags:
 
 
 async def open_products(network: Network, rows: int, largest: int) -> PackedProducts[Part]:
-    """Prepare products of vectors with so many rows, for shares of numbers up to `largest` in size."""
+    """Prepare products of vectors with this many rows, for shares of numbers up to `largest` in size."""
     parameters = choose_parameters(_count_blocks(rows), largest)
     cipher = await _exchange_key(network, parameters)
     return PackedProducts(network, rows, largest, cipher)

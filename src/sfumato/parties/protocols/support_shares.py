@@ -88,7 +88,7 @@ class ShamirShares(SupportShares):
     modulus = PRIME
 
     def __init__(self, network: Network, rows: int) -> None:
-        """Prepare for vectors with so many rows."""
+        """Prepare for vectors with this many rows."""
         self._network, self._rows = network, rows
 
     async def share_known(self, counts: Sequence[int], step: str) -> list[int]:

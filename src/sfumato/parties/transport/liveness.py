@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Signs of life between sites: work may take long, and a site that does nothing must still be noticed in time.
 
-While a site computes it tells all others so, and while it waits for a message it tells that, too. Whoever waits for a
-message of a site goes on waiting as long as both hold:
+While a site computes it tells all others so, and while it waits for a message it tells that, too. A site that waits for
+a message of a site goes on waiting as long as both hold:
 
 - that site gave some sign within the timeout: a part of a message, or that it works or waits. A process that was
   stopped, or a cut cable, gives none;

@@ -3,8 +3,8 @@
 
 A frame is a fixed head (a mark, the version, two lengths), a JSON header, and the raw bytes of the arrays. Nothing in
 it is ever executed or unpickled. The parser checks every length against a limit before it allocates, and refuses
-anything that it does not expect: whoever sends garbage gets an error, and costs at most twice the limit in memory: one
-frame that is being read, and those that wait to be used.
+anything that it does not expect: a site that sends garbage gets an error, and costs at most twice the limit in memory:
+one frame that is being read, and those that wait to be used.
 
 The header names the session, the sender, the receiver and a number that counts up from 0 on each way, so that a frame
 of another session, of another pair of sites, or a repeated frame is refused.

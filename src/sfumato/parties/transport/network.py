@@ -17,7 +17,8 @@ Rules for protocols:
 - Whatever a site comes to know besides its input and the result is recorded with `Network.learn`, as a sentence.
 - Randomness comes from `Randomness.secure()` or `secrets`, never from a seed.
 - Long computations between rounds go through `compute`, so that a site notices in the meantime if another one stops.
-- A failure is a `PartyError`. Whoever runs the protocol tells the other sites (`Network.abort`) and returns nothing.
+- A failure is a `PartyError`. The site that runs the protocol tells the other sites (`Network.abort`) and returns
+  nothing.
 
 Two networks: :class:`LocalNetwork` joins sites in one process, for tests and study (`run_sites`); `TlsNetwork` in
 `tls_network` joins processes by TCP with mutual TLS. Both exchange the same frames.

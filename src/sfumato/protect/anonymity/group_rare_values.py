@@ -116,7 +116,7 @@ class GroupRareValues(Method):
                 threshold=self.min_count,
                 measure="rows_with_each_value",
                 arguments=arguments,
-                meaning=f"Whatever a cell of {columns_text} holds, at least {self.min_count} rows hold the same.",
+                meaning=f"Every value published in {columns_text} occurs in at least {self.min_count} rows.",
             ),
             claim_with_originals(
                 "cells_grouped_wrongly",

@@ -61,7 +61,7 @@ class GeneralizationPlan:
     changes: tuple[Change, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it takes to publish rows: whoever does it elsewhere is sent no details, and no population."""
+        """Pickle only what a worker needs to publish rows."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {**fields, "details": AnonymityDetails(), "claims": (), "changes": ()}
 

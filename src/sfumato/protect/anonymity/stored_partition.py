@@ -104,7 +104,7 @@ class PartitionPlan:
     changes: tuple[Change, ...]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it takes to publish rows: whoever does it elsewhere is sent no claims, and counts nobody."""
+        """Pickle only what a worker needs to publish rows."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {**fields, "details": AnonymityDetails(), "claims": (), "changes": ()}
 

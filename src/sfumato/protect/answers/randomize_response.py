@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Randomize answers: a published answer is true only with a known probability.
 
-Against everybody, including whoever collects the answers: a person can always attribute the published answer to chance.
-The leakage of each answer is bounded by ε. Shares over many people are estimated from the known probabilities
+Against everybody, including the party that collects the answers: a person can always attribute the published answer to
+chance. The leakage of each answer is bounded by ε. Shares over many people are estimated from the known probabilities
 (`sf.mine.estimate_proportions`). A question asked again gets the same answer, so averaging reveals nothing more. S. L.
 Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (JASA 1965).
 """
@@ -44,16 +44,16 @@ class RandomizeResponse(Method):
 
     Guarantee: no published answer is more than e^ε times as likely under one truth as under another: local differential
     privacy. ε = |ln(p/(1−p))| for two categories, |ln(p(k−1)/(1−p))| for k. Over several columns ε adds up. With
-    `memory` or a key, somebody who is asked again answers the same. No other cell changes. Against: whoever reads the
-    release, whatever else they know; and whoever collects the answers. Limits: ε is for one answer. Without `memory`, a
-    key or `person`, answers are drawn afresh in every row and release, and averaging them reveals the truth. A changed
-    truth gets a new answer, so a changed answer reveals the change; the same question with another p or other
-    categories also gets a new answer, and its ε adds up. Missing answers are not hidden, unless missing = "answer".
-    Without `categories` the possible answers are taken from the data and published: it is not hidden that each of them
-    occurs, and ε holds only if that is public. A policy must state this. Other columns do not change; they predict the
-    answer as well as before. Two people with the same name count as one person: they are equally safe, and estimates
-    vary more. Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
-    Korolova 2014 (memoized answers).
+    `memory` or a key, somebody who is asked again answers the same. No other cell changes. Against: anyone who reads
+    the release, whatever else they know, and the party that collects the answers. Limits: ε is for one answer. Without
+    `memory`, a key or `person`, answers are drawn afresh in every row and release, and averaging them reveals the
+    truth. A changed truth gets a new answer, so a changed answer reveals the change; the same question with another p
+    or other categories also gets a new answer, and its ε adds up. Missing answers are not hidden, unless missing =
+    "answer". Without `categories` the possible answers are taken from the data and published: it is not hidden that
+    each of them occurs, and ε holds only if that is public. A policy must state this. Other columns do not change; they
+    predict the answer as well as before. Two people with the same name count as one person: they are equally safe, and
+    estimates vary more. Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson,
+    Pihur, Korolova 2014 (memoized answers).
     """
 
     by_chance: ClassVar[bool] = True

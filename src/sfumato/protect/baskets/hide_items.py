@@ -33,8 +33,8 @@ class HideItems(Method):
     Guarantee: in the published baskets no rule with a hidden item on the right, whatever is on the left, has both
     support and confidence at or above the thresholds (in exact fractions). Items are only removed, and only the named
     ones; every basket keeps its position. With `islf` and `dsrf` rules may be left, and items are also added. Against:
-    whoever mines the published baskets at the thresholds or above them. Limits: the rules that the literal `islf` and
-    `dsrf` leave are counted as `exposed_rules`, a loss, and nothing is claimed about them; the item itself stays
+    anyone who mines the published baskets at the thresholds or above them. Limits: the rules that the literal `islf`
+    and `dsrf` leave are counted as `exposed_rules`, a loss, and nothing is claimed about them; the item itself stays
     visible, and an item that most baskets hold is guessed without any rule; anyone who mines below the thresholds still
     finds rules; `exact` has the fewest changes among those that remove the items. Papers: Wang, Lee, Billis, Jafari
     2004.
@@ -100,7 +100,7 @@ class HideItems(Method):
         )
 
     def compute_thresholds(self, rows: int) -> HidingThresholds:
-        """The thresholds among so many baskets."""
+        """The thresholds among this many baskets."""
         least = compute_least_count(self.min_support, rows)
         return HidingThresholds(least, parse_exact_confidence(self.min_confidence))
 

@@ -69,11 +69,11 @@ class HideRules(Method):
     Guarantee: in the published baskets every secret rule has support or confidence strictly below its threshold, and
     every secret itemset has support below it, in integers and exact fractions. No new item appears, and every basket
     keeps its position. With `block`, the same holds for what is certain, and nothing published is false. Against:
-    whoever mines the published baskets at the thresholds or above them. Limits: anyone who mines below the thresholds
-    still finds the rules, and may infer from many confidences just below them that something was hidden; other rules
-    are lost or appear, which the losses count; `1a` may be impossible, and `exact` is optimal only among ways that
-    remove items of the rules. Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001;
-    Verykios and others 2004; Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+    anyone who mines the published baskets at the thresholds or above them. Limits: anyone who mines below the
+    thresholds still finds the rules, and may infer from many confidences just below them that something was hidden;
+    other rules are lost or appear, which the losses count; `1a` may be impossible, and `exact` is optimal only among
+    ways that remove items of the rules. Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios,
+    Clifton 2001; Verykios and others 2004; Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -179,7 +179,7 @@ class HideRules(Method):
         )
 
     def compute_thresholds(self, rows: int) -> HidingThresholds:
-        """The thresholds among so many baskets."""
+        """The thresholds among this many baskets."""
         least = compute_least_count(self.min_support, rows)
         return HidingThresholds(least, parse_exact_confidence(self.min_confidence or 1.0))
 

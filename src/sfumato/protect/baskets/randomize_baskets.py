@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Randomize baskets: items are dropped and added at random, with known probabilities.
 
-Against everybody, including whoever collects the baskets: a person can attribute any published item to chance. Supports
-of itemsets over many baskets are estimated from the known probabilities (`sf.mine.estimate_itemsets`), and rules from
-those. What leaks: other items of the same basket, which go with an item, tell more about it than it does itself; and
-from a second release about the same people, with fresh randomness, the truth can be averaged out. Rizvi and Haritsa
-2002 (MASK); Evfimievski, Srikant, Agrawal, Gehrke 2002 (cut and paste).
+Against everybody, including the party that collects the baskets: a person can attribute any published item to chance.
+Supports of itemsets over many baskets are estimated from the known probabilities (`sf.mine.estimate_itemsets`), and
+rules from those. What leaks: other items of the same basket, which go with an item, tell more about it than it does
+itself; and from a second release about the same people, with fresh randomness, the truth can be averaged out. Rizvi and
+Haritsa 2002 (MASK); Evfimievski, Srikant, Agrawal, Gehrke 2002 (cut and paste).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class RandomizeBaskets(Method):
     Guarantee: with `mask`, whether a basket held an item changes the probability that it is published by at most e^ε,
     whatever the other items are: ε = max |ln(keep/add)|, |ln((1−add)/(1−keep))|. A whole basket has the sum over all
     items. With `cut_and_paste`, a published basket is at most γ = Σ level^−i (i = 0 … cutoff) times as likely for one
-    basket as for another of the same size, which bounds every inference. Every basket is published. Against: whoever
-    reads the release; and whoever collects the baskets. Limits: for one item, ε holds; items that go together tell
-    more, up to the ε of the whole basket, which is large. Baskets are drawn afresh in every release, and averaging
+    basket as for another of the same size, which bounds every inference. Every basket is published. Against: anyone who
+    reads the release, and the party that collects the baskets. Limits: for one item, ε holds; items that go together
+    tell more, up to the ε of the whole basket, which is large. Baskets are drawn afresh in every release, and averaging
     several reveals the truth. Without `items` the possible items are taken from the data and published; a policy must
     state this. `cut_and_paste` publishes the size of every basket, without which nothing could be estimated, and
     estimates itemsets of up to `cutoff` items. Papers: Rizvi, Haritsa 2002; Evfimievski, Srikant, Agrawal, Gehrke 2002;

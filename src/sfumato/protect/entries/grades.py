@@ -124,7 +124,7 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> Heav
     while ledger.open:
         report_progress("blanking entries", blanked_count)
         most = blanked_count + max(_CHUNK, weighing.batch)
-        if len(log) < most + weighing.batch:  # the last pass may blank so many more
+        if len(log) < most + weighing.batch:  # the last pass may blank this many more
             log, why = np.resize(log, 2 * most + weighing.batch), np.resize(why, (2 * most + weighing.batch, 3))
         blanked_count = int(
             blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, blanked_count, most)

@@ -143,7 +143,7 @@ def _estimate_mining(table: StoredTable, names: Sequence[str]) -> int:
     if needed_bytes > _SHARE * budget:
         raise DataError(
             f"{table.source}: to search {len(table):,} rows of {len(names)} columns with {values:,} values for rules, "
-            f"{format_size(needed_bytes / _SHARE)} of memory are needed, and {format_size(budget)} are to be had; set "
+            f"{format_size(needed_bytes / _SHARE)} of memory are needed, and {format_size(budget)} are available; set "
             "SFUMATO_MEMORY higher, call columns that nobody needs identifying, or round columns with very many values"
         )
     return needed_bytes

@@ -118,8 +118,8 @@ def require_noise_above_rounding(column: NumberColumn, noise: Noise) -> Noise:
     """The noise, if it exceeds the rounding error of stored numbers."""
     if not column.step and noise.scale < _GRAIN * column.grain:
         raise ImpossibleRelease(
-            f'"{column.name}": its numbers are stored with so few digits that so little noise would be rounded '
-            "away; raise `privacy`, or subtract a common offset from all of them"
+            f'"{column.name}": the column has too few digits: noise this small would be rounded away; '
+            "raise `privacy`, or subtract a common offset from all of them"
         )
     return noise
 

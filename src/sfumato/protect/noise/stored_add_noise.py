@@ -32,7 +32,7 @@ from sfumato.release import Release
 RUNS = "add_noise in columns of their own"
 """What of the method runs, for errors."""
 MOST_VALUES = 1 << 20
-"""Cuts are made between so many different values at the most."""
+"""Cuts are made between this many different values at the most."""
 
 
 class BatchFacts(NamedTuple):

@@ -46,7 +46,7 @@ class PublishClassifier(Method):
 
     Guarantee: every number of people that follows from the rules is 0 or at least k: the leaves do not overlap and
     cover all rows, and no class of a leaf is left out, so that nothing can be subtracted. No class has a larger share
-    of a leaf than `max_confidence`. Against: whoever derives how many people have some properties from the rules.
+    of a leaf than `max_confidence`. Against: anyone who derives how many people have some properties from the rules.
     Limits: that most people of a leaf have a certain class is what a classifier says, and is not hidden: with
     `max_confidence` 1, the class of everybody in a leaf may be certain; which splits were chosen or not follows from
     the data and is not examined; columns of numbers are split at given `cuts` only. Papers: Breiman, Friedman, Olshen,
@@ -150,7 +150,7 @@ class PublishClassifier(Method):
     def _code_classes(self, data: Table) -> ClassCodes:
         if self.target not in data.frame.columns:
             suggestion = ask_meant([self.target], data.frame.columns)
-            raise PolicyError(f'{data.source}: the target "{self.target}" is no column of the table{suggestion}')
+            raise PolicyError(f'{data.source}: the target "{self.target}" is not a column of the table{suggestion}')
         if self.target in data.identifying:
             raise PolicyError(f'{data.source}: the target "{self.target}" names people; predict another column')
         cell_texts = spell_cells(data.frame[self.target])

@@ -41,7 +41,7 @@ class PublishPatterns(Method):
     Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
     follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets,
     nor by bounds on a set whose proper subsets are known, nor, if at most six items are published, by any reasoning
-    about single patterns at all. With `repair = "none"` nothing of this is promised. Against: whoever derives
+    about single patterns at all. With `repair = "none"` nothing of this is promised. Against: anyone who derives
     unpublished supports from published ones. Limits: the claim is `inferable_patterns` with at most six items, and
     `derivable_patterns` with more; rules derived from the published sets disclose nothing more; with `additive`,
     published supports are raised, and anyone who knows the method may recognize some of them; with `suppressive` they

@@ -40,10 +40,10 @@ class PublishRules(Method):
 
     Guarantee: no pattern ("these items and none of those") with a support above 0 and below k follows from the
     published rules, by the reasoning of `publish_patterns`; with `repair = "none"` this is not promised. Every rule has
-    at least the minimum support and confidence, by its published figures. Against: whoever derives unpublished supports
-    from published rules. Limits: the frequent itemsets are repaired as if all of them were published, and the rules are
-    computed from those alone; on the file, the supports behind the rules (of both sides, and of left sides) are
-    checked; those of `publish_patterns`; with `additive`, supports and confidences are not the true ones, and rules
+    at least the minimum support and confidence, by its published figures. Against: anyone who derives unpublished
+    supports from published rules. Limits: the frequent itemsets are repaired as if all of them were published, and the
+    rules are computed from those alone; on the file, the supports behind the rules (of both sides, and of left sides)
+    are checked; those of `publish_patterns`; with `additive`, supports and confidences are not the true ones, and rules
     near the thresholds may be withheld or invented; `none` repairs nothing and makes no such claim. Papers: Atzori,
     Bonchi, Giannotti, Pedreschi 2005 and 2008; Agrawal, Imieliński, Swami 1993.
     """

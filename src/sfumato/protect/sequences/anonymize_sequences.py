@@ -34,11 +34,11 @@ class AnonymizeSequences(Method):
 
     Guarantee: every sequence of items that occurs in a published sequence, in order and with anything in between,
     occurs in at least k published sequences. And it occurs in at least k originals: no pattern becomes k-frequent. With
-    `literal`, only the latter is guaranteed. Against: whoever knows some elements of a person's sequence, in order, and
-    looks for the sequences that contain them. Limits: a published sequence may have elements that its person never had,
-    since the closest frequent sequence replaces a rare one; a sequence that has nothing in common with any frequent one
-    is dropped; an element of several items is kept or lost as a whole; what all k have in common is revealed. Papers:
-    Pensa, Monreale, Pinelli, Pedreschi 2008.
+    `literal`, only the latter is guaranteed. Against: anyone who knows some elements of a person's sequence, in order,
+    and looks for the sequences that contain them. Limits: a published sequence may have elements that its person never
+    had, since the closest frequent sequence replaces a rare one; a sequence that has nothing in common with any
+    frequent one is dropped; an element of several items is kept or lost as a whole; what all k have in common is
+    revealed. Papers: Pensa, Monreale, Pinelli, Pedreschi 2008.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -47,7 +47,7 @@ class AnonymizeSequences(Method):
     section = "sequences"
     iso_20889: ClassVar[str] = "local suppression"
     leaves_out: ClassVar[str] = (
-        "Sequences that have nothing in common with a frequent one are not in the release; how many is not told."
+        "Sequences that have nothing in common with a frequent one are not in the release; the number is not published."
     )
     truthful: ClassVar[bool] = False
     loss_meaning: ClassVar[str] = (

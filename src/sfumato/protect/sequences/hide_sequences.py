@@ -49,7 +49,7 @@ class HideSequences(Method):
 
     Guarantee: no secret pattern is contained in more published sequences than its threshold, with the gap and window
     that were given. Items are only taken away, unless you choose `replace`; then no pattern newly reaches
-    `min_support`. Every sequence keeps its position, even if it is empty. Against: whoever mines the published
+    `min_support`. Every sequence keeps its position, even if it is empty. Against: anyone who mines the published
     sequences above the thresholds. Limits: anyone who mines at the thresholds or below still finds the patterns; a
     pattern that only resembles a secret one is not hidden; if items are deleted, an analyst who limits gaps may find
     other patterns than before; with `replace`, sequences hold items that they did not hold; `Δ` shows where something
@@ -278,7 +278,7 @@ def _spell_pattern(pattern: Any) -> Any:
 
 
 def _count_losses(draft: SequenceDraft, marked_mask: Flags) -> dict[str, Number]:
-    """What an analyst loses: a marked item is gone, and so is its element for whoever compares elements."""
+    """What an analyst loses: a marked item is gone, and so is its element for an analyst who compares elements."""
     losses = _compare_sequences(draft.data, delete_marked(draft.data, draft.alive, draft.elements.codes))
     return {
         "loss": losses["loss"],

@@ -17,7 +17,7 @@ from sfumato.protect.sequences.row_weights import RowWeights
 from sfumato.protect.sequences.sequence_draft import SequenceDraft
 
 _LONG = 1000
-"""A sequence of so many elements may take seconds."""
+"""A sequence of this many elements may take seconds."""
 Choose = Callable[[Floats], int]
 """Which item of a sequence to mark, from the number of matches that need each."""
 

@@ -134,7 +134,7 @@ class _RowSearch:
         self.draft, self.row, self._remaining_nodes, self._deadline = draft, row, 0, deadline
 
     def hide_sets(self, patterns: PatternSet, largest: int) -> dict[PatternSet, _HittingSet]:
-        """All patterns together, and the sets of up to so many of them that cost less."""
+        """All patterns together, and the sets of up to this many of them that cost less."""
         whole = self._hide(patterns, 0)
         hitting_sets, least = {patterns: whole}, {patterns: whole.least}
         for size in range(1, min(largest, len(patterns) - 1) + 1):
@@ -196,7 +196,7 @@ class _RowSearch:
         return marked_places
 
     def _find_hitting_items(self, patterns: PatternSet, budget: int) -> list[int] | None:
-        """Items that hit every match, at most so many; None if there are none, or if that took too long."""
+        """Items that hit every match, at most this many; None if there are none, or if that took too long."""
         self._remaining_nodes -= 1
         match = self._find_match(patterns)
         if match is None:

@@ -88,7 +88,7 @@ def measure_reach(draft: SequenceDraft, patterns: Sequence[int]) -> int | None:
 
 
 def _cut_span(positions: Ints, element: int, reach: int) -> tuple[int, int]:
-    """The elements from so many positions before an element up to so many after it, the end excluded."""
+    """The elements from this many positions before an element up to this many after it, the end excluded."""
     position_index = int(np.searchsorted(positions, element))
     near_positions = positions[max(0, position_index - reach) : position_index + reach + 1]
     return min([element, *near_positions[:1].tolist()]), 1 + max([element, *near_positions[-1:].tolist()])

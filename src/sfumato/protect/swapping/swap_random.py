@@ -53,7 +53,7 @@ def draw_proportional_answer(records: SwapRecords, counts: Ints, chance: np.rand
 
 
 def _draw_movers(own_categories: Ints, available: Ints, changes: int, chance: np.random.Generator) -> Ints:
-    """So many records at random; of one category at most as many as the smallest shift of the counts allows."""
+    """This many records at random; of one category at most as many as the smallest shift of the counts allows."""
     shift = find_least_shift(available, changes, np.zeros(len(available), dtype=np.int64))
     order = chance.permutation(len(own_categories))
     by_category = np.argsort(own_categories[order], kind="stable")

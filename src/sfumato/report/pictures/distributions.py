@@ -89,7 +89,7 @@ class _UntoldCounts(NamedTuple):
 
     label: str
     original_count: int | None
-    """None for whoever must not know the originals."""
+    """None for readers who must not know the originals."""
     published_count: int
 
 

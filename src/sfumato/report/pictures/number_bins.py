@@ -20,7 +20,7 @@ from sfumato.data.hierarchies.label_ranges import parse_range
 
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
 _WIDE = 2.0
-"""If all numbers spread so many times as far as 99 % of them, those beyond go into the outermost ranges."""
+"""If all numbers spread this many times as far as 99 % of them, those beyond go into the outermost ranges."""
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 """Not 007, which is a code."""
 _DIGITS = 9
@@ -72,7 +72,7 @@ def _round_to_total(counts: Floats) -> list[int]:
 
 
 def choose_bins(numbers: Floats, most: int) -> NumberBins | None:
-    """At most so many ranges over the numbers; None if they cannot be divided, because they are equal or too large."""
+    """At most this many ranges over the numbers; None if these cannot be divided, since they are equal or too large."""
     if not len(numbers):
         return None
     low, high = _find_range(numbers)

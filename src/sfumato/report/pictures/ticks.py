@@ -10,7 +10,7 @@ _PREFIXES = ("", "k", "M", "G", "T", "P")
 
 
 def choose_ticks(low: float, high: float, count: int) -> list[float]:
-    """About so many round numbers from low to high: multiples of 1, 2 or 5 times a power of ten."""
+    """About this many round numbers from low to high: multiples of 1, 2 or 5 times a power of ten."""
     step, power = _choose_step(low, high, count)
     if power >= 0:
         unit = float(step * 10**power)
@@ -50,5 +50,5 @@ def format_tick(number: float, most: float) -> str:
 
 
 def format_share(share: float, digits: int = 2) -> str:
-    """A share as a percentage of so many significant digits."""
+    """A share as a percentage of this many significant digits."""
     return f"{float(f'{100 * share:.{digits}g}'):.12g}%"

@@ -164,8 +164,8 @@ def _draw_patterns(utility: Mapping[str, float], crowd: int | None) -> list[Repo
     ]
     caption = (
         "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts. "
-        "Frequent is what reaches min_support of the policy's section measure; unless set, that of the method, or else "
-        "a tenth of the originals."
+        "A pattern is frequent if its support reaches min_support of the policy's section measure; unless set, that of "
+        "the method, or else a tenth of the originals."
     )
     if crowd is not None:
         caption += f" The promise is about patterns in {crowd} sequences: above that, they may well become frequent."
@@ -187,7 +187,7 @@ def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:
 def _draw_lengths(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
     several = [np.diff(data.offsets) for data in (original, published_sequences) if data is not None]
     names, counts = _count_in_bins(several)
-    return _build_pair_figure("Lengths", "How many sequences have how many elements.", names, counts, "Elements")
+    return _build_pair_figure("Lengths", "Distribution of sequence lengths.", names, counts, "Elements")
 
 
 def _count_in_bins(several: Sequence[Ints]) -> tuple[list[str], list[list[int]]]:

@@ -133,7 +133,7 @@ LOSSES = {
         "Cost of swapping",
         "Sum of how much likelier the true values are than their replacements. Smaller keeps more of the data.",
     ),
-    "c_avg": ("Average class over k", "How many times the promised k the average class has."),
+    "c_avg": ("Average class over k", "Average class size divided by the promised k."),
     "precision": ("Precision", "How far cells stay below the top of their hierarchies: 100 % is the original."),
     "non_uniform_entropy": (
         "Non-uniform entropy",
@@ -161,11 +161,11 @@ LOSSES = {
     ),
     "entropy_change": (
         "Change of the class's entropy",
-        "How many bits more are uncertain about the class if one column is known (mean over columns).",
+        "Increase in the entropy of the class given one other column, in bits (mean over columns).",
     ),
     "joint_entropy_change": (
         "Change of the class's entropy, all columns",
-        "How many bits more are uncertain about the class if all other columns are known.",
+        "Increase in the entropy of the class given all other columns, in bits.",
     ),
     "query_error": (
         "Error of queries",

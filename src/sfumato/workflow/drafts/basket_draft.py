@@ -16,11 +16,11 @@ from sfumato.workflow.drafts.toml_text import comment_out, write_comment, write_
 SUPPORTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 """Supports that are tried, highest first: dense baskets have millions of itemsets at a low one."""
 ENOUGH_ITEMSETS = 100
-"""The search for a support ends once so many itemsets are frequent."""
+"""The search for a support ends once this many itemsets are frequent."""
 MOST_ITEMSETS = 10_000
 """More take minutes to repair, and nobody reads them; a higher support is chosen, if any itemset has one."""
 ENOUGH_BASKETS = 1000
-"""From so many on, a draft limits the error of supports."""
+"""From this many on, a draft limits the error of supports."""
 CONFIDENCE = 0.6
 USUAL_K = 10
 
@@ -157,7 +157,7 @@ def _write_item_codes(baskets: Baskets, source: str, k: int | None) -> list[str]
         "[[protect]]",
         *write_comment("Replaces items by codes. Itemsets that are mined from the codes are decoded exactly."),
         'method = "encode_items"',
-        write_entry("k", min(k or USUAL_K, items), "every code is as frequent as so many others, itself included"),
+        write_entry("k", min(k or USUAL_K, items), "every code is as frequent as this many others, itself included"),
         "",
         "[[attack]]",
         write_entry("attack", "item_frequency", "a provider who knows how often items are bought"),

@@ -122,7 +122,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         share = table.measure_uniformity(name)
         lines += write_comment(
             f"No l-diversity for {quote_toml_text(name)}: {share:.0%} of the rows have the same value, so that every "
-            "class would have to be large to hold another one. Whoever guesses that value is mostly right anyway."
+            "class would have to be large to hold another one. Anyone who guesses that value is mostly right anyway."
         )
     if diversity_models and not diverse:
         lines += [
@@ -298,10 +298,10 @@ def _write_entries(table: DraftTable) -> list[str]:
         ),
         f"private = [{write_value({'columns': secret, 'share': 0.05})}]",
         write_entry("confidence", 0.8, "a rule that is right so often discloses an entry"),
-        write_entry("min_support", support, "on so many rows"),
+        write_entry("min_support", support, "on this many rows"),
         "",
         *write_comment(
-            "Instead of all above: exchange sensitive values between people. That hides values, not people: whoever "
+            "Instead of all above: exchange sensitive values between people. That hides values, not people: anyone who "
             "knows somebody's other values still finds their row."
         ),
         *comment_out(
@@ -329,7 +329,7 @@ def _write_crowd_first(table: DraftTable) -> list[str]:
     return [
         "[[protect]]",
         *write_comment(
-            "Hides everybody among others first. Blanks alone hide entries and not people: whoever knows somebody's "
+            "Hides everybody among others first. Blanks alone hide entries and not people: anyone who knows somebody's "
             "other values would find their row, and see which entry is blank. Leave this out only if the recipient "
             "may know who is who."
         ),

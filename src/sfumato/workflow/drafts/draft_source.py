@@ -306,7 +306,7 @@ def _list_columns(path: str, file: Path) -> list[str]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with suppress(pa.ArrowException, OSError):  # a damaged file is named by whoever reads it
+        with suppress(pa.ArrowException, OSError):  # a damaged file is named by its reader
             return list(pq.read_schema(file).names)
     return read_frame(path).columns
 

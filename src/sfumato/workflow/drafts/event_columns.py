@@ -2,7 +2,7 @@
 """Files with one event in each row (whose, what, when): which columns these are, and notes where the order is lost.
 
 A file of events may be read as a table, in which each event counts as a person, or as baskets, which have no order.
-Both can be meant, so that nothing is refused: whoever reads such a file is told how to read it as sequences.
+Both can be meant, so that nothing is refused: anyone who reads such a file is told how to read it as sequences.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def find_ignored_time(path: str, id_column: str, item: str, separator: str | Non
     try:
         header = read_header(path, separator)
     except (SfumatoError, OSError):
-        return None  # whoever reads the data says what is wrong with it
+        return None  # the reader says what is wrong with it
     other_columns = [name for name in header if name not in (id_column, item)]
     return find_time_column(other_columns) if len(header) - len(other_columns) == 2 else None
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which methods can be listed in one policy, and in which order: decided before any of them runs.
 
-Whoever checks a release has the published data and the first originals, and nothing of what was in between. So a method
-may neither change what another promises about, nor look at what another changed; a truth that answers are to hide may
-not have decided what an earlier method publishes; and only the first method may leave rows out.
+Anyone who checks a release has the published data and the first originals, and nothing of what was in between. So a
+method may neither change what another promises about, nor look at what another changed; a truth that answers are to
+hide may not have decided what an earlier method publishes; and only the first method may leave rows out.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _explain_table_clash(first: Method, second: Method, original: Table) -> str 
         )
     if names := earlier.reads & later_footprint.hides:
         return (
-            f"it is to hide {_quote(names)}, whose true values decide what {_get_tag(first)} publishes; put "
+            f"it hides {_quote(names)}, but what {_get_tag(first)} publishes depends on the true {_quote(names)}; put "
             f"{_get_tag(second)} first, or {_APART}"
         )
     return None

@@ -24,8 +24,8 @@ class PointsSection(Description):
     regions: RegionBuilder = GridRegions()
     """The regions that a trajectory is said to visit, by their kind: a grid of 10 × 10 cells if omitted."""
     split: Literal["day"] | Annotated[float, Field(gt=0)] | None = None
-    """A new sequence begins every `"day"` (UTC), or after a pause of so many seconds. Then k sequences are k trips, not
-    k people."""
+    """A new sequence begins every `"day"` (UTC), or after a pause of that many seconds. Then k sequences are k trips,
+    not k people."""
 
     @model_validator(mode="after")
     def _check_bounds(self) -> Self:

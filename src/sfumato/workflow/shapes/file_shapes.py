@@ -242,7 +242,7 @@ _TABLE_OPTIONS = ("missing_marks", "header", "columns", "dates", "decimal", "enc
 
 
 def _refuse_table_options(data: Any) -> None:
-    """Stop at what sequences are read without: whoever says that NA is missing would publish it as an item."""
+    """Reject table options that sequences ignore: with missing_marks ignored, NA would be published as an item."""
     usual = type(data).model_fields
     ignored_options = [
         name for name in _TABLE_OPTIONS if getattr(data, name) != usual[name].get_default(call_default_factory=True)

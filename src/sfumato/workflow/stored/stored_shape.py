@@ -16,7 +16,7 @@ from sfumato.errors import PolicyError
 from sfumato.workflow.shapes.file_shapes import FileShape
 
 MOST_VALUES = 1 << 20
-"""Up to so many different texts of a column are looked at once each, instead of every cell."""
+"""Up to this many different texts of a column are looked at once each, instead of every cell."""
 
 
 class StoredTableShape(FileShape):

@@ -18,7 +18,7 @@ from sfumato.table import Table
 
 _DENSE = 1 << 22
 _SPARSE, _SPARSE_BLOCK = 3, 16
-"""So many places for each pair may be empty before pairs are sorted instead: at once, and in blocks."""
+"""This many places for each pair may be empty before pairs are sorted instead: at once, and in blocks."""
 _BLOCK = 1 << 18
 """Places of a block, if classes can be split so finely."""
 

@@ -149,7 +149,7 @@ class LonePeople:
 
 
 def find_first_rows(pairs: Codes, most: Ints) -> Ints:
-    """Of every combination its first rows, so many at the most; by combination, then in their order."""
+    """Of every combination its first rows, this many at the most; by combination, then in their order."""
     row_indices = np.flatnonzero(most[pairs] > 0)
     row_indices = row_indices[np.argsort(pairs[row_indices], kind="stable")]
     distinct_pairs, begins, many = np.unique(pairs[row_indices], return_index=True, return_counts=True)

@@ -30,7 +30,7 @@ class ClassNumbers:
     """The classes of rows at the node that was grouped last."""
 
     def __init__(self, rows: int) -> None:
-        """Room for so many rows, and as many classes."""
+        """Room for this many rows, and as many classes."""
         self.keys = np.zeros(rows, dtype=np.int64)
         self.of_row = np.zeros(rows, dtype=np.int32)
         """The class of each row."""

@@ -52,7 +52,7 @@ class Grouping:
     ) -> None:
         """Compress the rows (one row of `codes` per column) to distinct ones; the population comes after them.
 
-        With `weights`, each of the rows stands for so many people; they may be `distinct` already.
+        With `weights`, each of the rows stands for this many people; they may be `distinct` already.
         """
         self.codes = codes
         self.hierarchies = hierarchies

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tell a listener which levels a search chose as soon as it has: whoever asks why need not count the rows again."""
+"""Tell a listener which levels a search chose as soon as it has: asking why does not mean counting the rows again."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from sfumato.protect.anonymity.search.row_blocks import MANY_ROWS
 _DEPTH = 3
 _SAMPLE = 1 << 14
 _SAVED = 0.4  # rows are merged if there will be at most this share of them
-_LEFT = 3  # and if so many nodes will be grouped from them, at least
+_LEFT = 3  # and if this many nodes will be grouped from them, at least
 _ROOM = 1.0  # rows kept in total, as a share of all
 
 

@@ -13,7 +13,7 @@ from sfumato.arrays import Codes
 MANY_ROWS = 1 << 18
 """Fewer rows are grouped at once."""
 _LEAST = 1 << 16
-"""A block has at least so many rows, but for the last one."""
+"""A block has at least this many rows, but for the last one."""
 
 
 def find_sorted_column(codes: Codes) -> int | None:

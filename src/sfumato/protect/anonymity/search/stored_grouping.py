@@ -86,7 +86,7 @@ def find_least_class(judge: ModelJudge) -> int:
 
 
 def _find_floor(table: StoredTable, name: str, hierarchy: Hierarchy, least: int, most: int) -> int:
-    """The lowest level at which this column alone leaves at most so many people in groups that are too small."""
+    """The lowest level at which this column alone leaves at most this many people in groups that are too small."""
     value_counts = table.count_values(name)
     codes, counts = hierarchy.code_leaves(value_counts.frame[name]), value_counts.counts
     if table.missing is Missing.DROP:
