@@ -63,7 +63,9 @@ class Details(Mapping[str, Any]):
         """The details of one family, whose section or measure asks for them: without them there is a mistake."""
         details = self.get_family(family)
         if details is None:
-            raise KeyError(family.__name__)
+            raise KeyError(
+                f"no method of this release gives {family.__name__}: a section or loss of another family is named"
+            )
         return details
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:

@@ -162,11 +162,14 @@ def explain_technique(method: sf.Method, stated: Set[ChangeKind]) -> str:
         return f'iso_20889 = "{named}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
     listed_kinds = set().union(*KINDS_OF_TECHNIQUES.values(), {ChangeKind.KEPT, ChangeKind.DROPPED, ChangeKind.OTHER})
     for technique, changes in KINDS_OF_TECHNIQUES.items():
-        # A kind of change that a method brings along may well make cells coarser.
-        is_possible = changes & stated or (technique == "generalization" and stated - listed_kinds)
+        # A kind of change that a method brings along may well make cells coarser, or hide a part of them.
+        is_possible = changes & stated or (technique in ("generalization", "masking") and stated - listed_kinds)
         if method.shape == "table" and technique in named and not is_possible:
             names = " or ".join(sorted(change.name for change in changes))
-            return f'iso_20889 = "{named}", and no example states ChangeKind.{names}: name what it does'
+            return (
+                f'iso_20889 = "{named}", and no example states ChangeKind.{names}: name what it does; if a kind of '
+                "yours is done by that technique, list it in KINDS_OF_TECHNIQUES (tests/contract/test_method_pages.py)"
+            )
     chance = method.by_chance or bool(stated & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
     if named.startswith(("randomization", "noise addition", "permutation")) and not chance:
         return f'iso_20889 = "{named}", and nothing of it is chance: name what it does'
@@ -259,6 +262,28 @@ def test_a_claim_that_a_page_does_not_name_is_noticed() -> None:
     claims = ("beyond_limits", "rows_at_limits", "identifying_columns")
     assert find_unnamed_claims(page, claims) == []
     assert find_unnamed_claims(page, (*claims, "miscoded_cells")) == ["miscoded_cells"]
+
+
+LOSSES_OF_ALL = {"loss", "suppressed_rows", "dropped_rows"}
+
+
+@each
+def test_a_page_names_every_loss(kind: type[sf.Method]) -> None:
+    page = read_page(kind)
+    losses = {name for made in make_all(kind) for name in made.release.losses} - LOSSES_OF_ALL
+    unnamed = sorted(name for name in losses if f"`{name}`" not in page)
+    assert not unnamed, (
+        f"the page of {kind.__name__} does not name the losses {unnamed}: say of each, in backticks, what it counts or "
+        "is a share of"
+    )
+
+
+@each
+def test_an_example_of_a_page_shows_what_it_prints(kind: type[sf.Method]) -> None:
+    for block in list_blocks(read_page(kind), "text output"):
+        assert re.search(r"[^\s…]", block), (
+            f"the page of {kind.__name__} shows only … as output: copy what was printed, with … for what may differ"
+        )
 
 
 HEADINGS_OF_LIMITS = ("What it does not do", "Limits", "What leaks")

@@ -96,6 +96,8 @@ def respell_cell(made: Made, name: str) -> Iterator[tuple[str, pl.Series]]:
         row = next((row for row in reversed(known) if respell(cells[row]) not in (cells[row], "")), None)
         if row is not None:
             yield f"a cell {words}", pl.Series(name, [*cells[:row], respell(cells[row]), *cells[row + 1 :]], pl.String)
+    if known and not made.example.subject.footprint(made.data).survives_blanks:
+        yield "an empty cell", pl.Series(name, [*cells[: known[-1]], None, *cells[known[-1] + 1 :]], pl.String)
     missing = [row for row, cell in enumerate(truth) if cell is None and cells[row] is None]
     if known and missing:
         row = missing[-1]

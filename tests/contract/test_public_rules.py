@@ -127,7 +127,7 @@ def test_what_chance_made_follows_no_rule() -> None:
 
 def give_numbers(table: sf.Table, name: str) -> sf.Table:
     """The table with whole numbers instead of texts in a column, which then has no hierarchy."""
-    frame = table.frame.with_columns((pl.int_range(pl.len()) % 7).alias(name))
+    frame = table.frame.with_columns((pl.int_range(pl.len()) % 7 + 10_000_000).alias(name))
     return sf.Table.of(frame, dict(table.roles), {key: one for key, one in table.hierarchies.items() if key != name})
 
 
