@@ -7,6 +7,7 @@ extreme size causes tells no cell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,13 +17,14 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.change_kinds import CellDifference
 from sfumato.measure import checks
 from sfumato.protect import METHODS
 from sfumato.release import Claim
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_all, make_once
 from tests.contract.test_each_column import UNBOUND, breaks
-from tests.contract.test_odd_tables import find_fault, put_column, take_example, try_release
+from tests.contract.test_odd_tables import CURES, find_fault, put_column, take_example, try_release
 from tests.contract.test_refusals import TABLES, choose_columns, find_told_cell, list_odd_cells, put_odd_cell
 
 each = pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
@@ -91,6 +93,9 @@ def respell_cell(made: Made, name: str) -> Iterator[tuple[str, pl.Series]]:
         "with a zero more": lambda text: f"0{text}",
         "with a blank more": lambda text: f"{text} ",
         "without its first sign": lambda text: text[1:],
+        "without a leading zero": lambda text: text.removeprefix("0"),
+        "with another last sign": lambda text: f"{text[:-1]}#",
+        "as a star": lambda text: "*" if not may_be_suppressed(made, name) else text,
     }
     for words, respell in ways.items():
         row = next((row for row in reversed(known) if respell(cells[row]) not in (cells[row], "")), None)
@@ -107,6 +112,12 @@ def respell_cell(made: Made, name: str) -> Iterator[tuple[str, pl.Series]]:
         )
 
 
+def may_be_suppressed(made: Made, name: str) -> bool:
+    """Whether the column may hold stars, as its method states."""
+    stated = [change for change in made.release.changes if change.column == name]
+    return any(change.starred or CellDifference.SUPPRESSED in change.kind.meaning.differences for change in stated)
+
+
 def find_unnoticed_text(made: Made, name: str) -> str:
     """A text beside the right one that would break no claim; empty if there is none."""
     stated = {change.kind for change in made.release.changes if change.column == name}
@@ -116,6 +127,37 @@ def find_unnoticed_text(made: Made, name: str) -> str:
         if not any(breaks(made, claim, forged) for claim in made.release.claims):
             return words
     return ""
+
+
+def find_unnoticed_odd_text(example: Example, name: str) -> str:
+    """An odd text that could be published in place of what a rule makes of it; empty if there is none."""
+    table = put_odd_texts(make_once(example).data, name)
+    trial = try_release(example, table)
+    if trial.release is None or len(trial.release.data) != len(table):
+        return ""
+    made = Made(example, table, trial.release)
+    stated = {change.kind for change in trial.release.changes if change.column == name}
+    shown, truth = trial.release.data.frame[name], table.frame[name].to_list()
+    if shown.dtype != pl.String or not all(kind.meaning.read_rule for kind in stated) or stated & {*UNBOUND}:
+        return ""
+    cells = shown.to_list()
+    for row in {text: row for row, text in enumerate(truth)}.values():
+        other = truth[row] if truth[row] != cells[row] else f"{truth[row]}zz"
+        forged = pl.Series(name, [*cells[:row], other, *cells[row + 1 :]], pl.String)
+        if not any(breaks(made, claim, forged) for claim in trial.release.claims):
+            return repr(other)
+    return ""
+
+
+@each
+def test_an_odd_text_in_place_of_its_own_breaks_a_claim(example: Example) -> None:
+    for name in choose_columns(make_once(example)) if not example.subject.by_chance else ():
+        if make_once(example).data.frame[name].dtype == pl.String:
+            unnoticed = find_unnoticed_odd_text(example, name)
+            assert not unnoticed, (
+                f'{type(example.subject).__name__}: in "{name}", {unnoticed} could be published instead of what '
+                "the method makes of it, and would break no claim: let the check look at texts of any length"
+            )
 
 
 @each_kind
@@ -210,6 +252,8 @@ def test_a_refusal_of_a_large_or_small_number_tells_no_cell(example: Example) ->
     for name in choose_columns(made)[:1]:
         for cell in list(list_odd_cells(made.data.frame[name]))[:1]:
             table = put_odd_cell(made.data, name, cell)
+            everywhere = pl.Series(name, [cell.value] * len(table), table.frame[name].dtype)
+            table = put_column(table, everywhere) if table.frame[name].dtype == pl.String else table
             for field, method in enlarge_fields(example.subject):
                 trial = try_release(replace(example, subject=method), table)
                 place = f"{type(method).__name__}, with {field} = {getattr(method, field):g}"
@@ -220,6 +264,17 @@ def test_a_refusal_of_a_large_or_small_number_tells_no_cell(example: Example) ->
                     f'{place}, tells a cell of "{name}" in a refusal ({trial.refusal}): say the column, how many rows '
                     "have such cells, and what to do, never a value"
                 )
+
+
+@each
+def test_a_refusal_of_a_large_or_small_number_says_the_cure(example: Example) -> None:
+    for field, method in enlarge_fields(example.subject):
+        refusal = try_release(replace(example, subject=method), make_once(example).data).refusal
+        has_cure = ";" in refusal or bool(CURES & {*re.findall(r"\w+", refusal.lower())})
+        assert has_cure or not refusal, (
+            f"{type(method).__name__}, with {field} = {getattr(method, field):g}, does not say what to do ({refusal}): "
+            f"end the refusal with the cure, as in '…; lower {field}'"
+        )
 
 
 def test_numbers_of_a_policy_are_enlarged() -> None:
