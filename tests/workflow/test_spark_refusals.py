@@ -57,7 +57,7 @@ def test_data_in_memory_is_not_for_spark(tmp_path: Path) -> None:
 def test_the_error_says_how_to_install_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people(20).write_parquet(tmp_path / "people.parquet")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DataError, match=r'pip install "sfumato\[spark\]"'):
+    with pytest.raises(DataError, match=r'pip install "\.\[spark\]"'):
         audit(tmp_path / "people.parquet", engine="spark")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(shutil, "which", lambda name: None)

@@ -90,7 +90,11 @@ def split_names(text: str) -> tuple[str, ...]:
 
 def split_at_commas(text: str) -> tuple[str, ...]:
     """The same with an empty name where nothing stands between two commas, or after the last."""
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []))
+    try:
+        names = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise PolicyError("a list of names cannot be read: separate names by commas, without line breaks") from None
+    return tuple(name.strip() for name in names)
 
 
 def _join_names(names: Sequence[str]) -> str:

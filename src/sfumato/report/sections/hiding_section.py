@@ -45,7 +45,8 @@ def build_hiding_section(
     )
     known_baskets = split_unknowns(published_baskets).known_items
     least = compute_least_count(release.method.min_support, len(original))
-    confidence = float(parse_exact_confidence(release.method.min_confidence or 0.0))
+    min_confidence = release.method.min_confidence
+    confidence = 0.0 if min_confidence is None else float(parse_exact_confidence(min_confidence))
     notes = [
         *describe_secrets([rule for rule in secret if not _is_item(rule)], original, known_baskets, least, confidence),
         *_describe_items([str(item) for item in secret if _is_item(item)], original, known_baskets),
