@@ -54,7 +54,7 @@ def test_baskets_are_those_of_duckdb(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ids: pl.DataType, items: pl.DataType
 ) -> None:
     """Cut into many runs, whose baskets go on in others."""
-    for module in ("file_units", "spark_baskets"):
+    for module in ("file_units", "spark.spark_baskets"):
         monkeypatch.setattr(f"sfumato.engine.{module}.UNIT_ROWS", 60)
     source = BasketSource(write_sales(tmp_path, kind, ids, items), id="visit", item="product")
     ours, theirs = (open_stored_baskets(source, tmp_path, name, engine=name) for name in ("duckdb", "spark"))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Word lists only: names of columns, and names of invented people.
 
-The words for columns feed `data.role_proposals`. An entry ends at "|" or at the end of its line. Entries are written as
+The words for columns feed `role_proposals`. An entry ends at "|" or at the end of its line. Entries are written as
 separate words ("date of birth"); a column matches whether it separates them or not. Accents and case are ignored, and a
 plural in -s is recognized. The languages are English, German, French, Spanish, Italian, Portuguese and Dutch, with the
 most common Russian, Chinese and Japanese words.
 
-The names feed `data.population`. They are ordinary given and family names; the people made from them are invented.
+The names feed `population`. They are ordinary given and family names; the people made from them are invented.
 """
 
 from __future__ import annotations
