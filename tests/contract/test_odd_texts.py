@@ -21,6 +21,7 @@ from sfumato.change_kinds import CellDifference
 from sfumato.measure import checks
 from sfumato.protect import METHODS
 from sfumato.release import Claim
+from tests.contract.claim_words import list_words
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_all, make_once
 from tests.contract.test_each_column import UNBOUND, breaks
@@ -281,3 +282,57 @@ def test_numbers_of_a_policy_are_enlarged() -> None:
     fields = {name for name, _ in enlarge_fields(sf.RoundNumbers(columns=("age",), step=5))}
     assert fields == {"step"}
     assert METHOD_EXAMPLES
+
+
+# Words and kinds
+
+
+def find_unknown_quotes(made: Made, claim: Claim) -> list[str]:
+    """Words that a sentence quotes and that are neither columns nor values of the method, of the claim or of a cell."""
+    names = set(made.data.frame.columns) if isinstance(made.data, sf.Table) else set()
+    given = {*list_words(made.example.subject.model_dump(mode="json")), *list_words(dict(claim.arguments))}
+    frame = made.release.data.frame if made.is_table else pl.DataFrame({"none": [""]})
+    cells = frame.select(pl.all().cast(pl.String)).unpivot()["value"]
+    return [
+        word
+        for word in re.findall(r'"([^"]*)"', claim.meaning)
+        if word not in names | given and not bool(cells.str.contains(word, literal=True).any())
+    ]
+
+
+@each_kind
+def test_a_sentence_quotes_what_there_is(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in made.release.claims:
+            unknown = find_unknown_quotes(made, claim)
+            assert not unknown, (
+                f'{kind.__name__}, example "{made.example.name}": the meaning of the claim "{claim.property}", '
+                f'"{claim.meaning}", quotes {unknown}, which is no column, no field and no published cell: write the '
+                "value of the field"
+            )
+
+
+def test_a_word_of_another_option_is_noticed() -> None:
+    made = make_once(take_example("round numbers"))
+    claim = made.release.claims[0]
+    assert find_unknown_quotes(made, claim) == []
+    false = claim.model_copy(update={"meaning": f'{claim.meaning} Others are "hidden".'})
+    assert find_unknown_quotes(made, false) == ["hidden"]
+
+
+@each_kind
+def test_a_whole_number_is_taken_strictly(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        given = made.example.subject.model_dump()
+        for name, value in given.items():
+            if kind.model_fields[name].annotation is int and isinstance(value, int):
+                with pytest.raises((ValidationError, sf.SfumatoError)):
+                    kind.model_validate({**given, name: True})
+                    pytest.fail(f"{kind.__name__}.{name} takes true as a number: write Field(..., strict=True)")
+
+
+@each_kind
+def test_the_utility_is_that_of_the_shape(kind: type[sf.Method]) -> None:
+    profiles = ("baskets", "sequences")
+    wrong = kind.gives == "table" and kind.utility in profiles
+    assert not wrong, f'{kind.__name__}: utility = "{kind.utility}" is for {kind.utility}, and it takes a {kind.shape}'

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -27,7 +29,7 @@ def noise(table: sf.Table) -> sf.Release:
     return as_is(table.with_frame(pl.DataFrame(columns)))
 
 
-def synthetic(table: sf.Table, holdout: float = 0.5, **said: object) -> sf.Release:
+def synthetic(table: sf.Table, holdout: float = 0.5, **said: Any) -> sf.Release:
     return Synthesize(holdout=holdout, **said).protect(table, sf.Randomness.seeded(2))
 
 

@@ -94,7 +94,7 @@ class Synthesize(Method):
     that are published."""
     order: tuple[str, ...] | None = None
     """Which columns are drawn first; others follow in the order of the table, words of many categories last."""
-    min_leaf: int = Field(default=10, ge=1)
+    min_leaf: int = Field(default=10, ge=1, strict=True)
     """The smallest number of people from whom a value is drawn."""
     smooth: bool = True
     """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
