@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import erf, log, sqrt
@@ -66,6 +67,37 @@ def test_a_method_says_which_laws_it_publishes(example: Example) -> None:
     made = make_once(example)
     wrong = explain_wrong_laws(made.example.subject, made.release)
     assert not wrong, f'{type(example.subject).__name__}, example "{example.name}": {wrong}'
+
+
+def explain_wrong_hides(method: sf.Method, release: sf.Release, data: Any) -> str:
+    """Where the footprint says that true cells are hidden otherwise than an epsilon is claimed; empty if nowhere."""
+    bounded = {name for claim in release.claims if claim.property == "epsilon" for name in _list_quoted(claim.meaning)}
+    hides = set(method.footprint(data).hides) if isinstance(data, sf.Table) else bounded
+    if hides == bounded:
+        return ""
+    return (
+        f"its footprint hides {sorted(hides)}, and an epsilon is claimed of {sorted(bounded)}: only what holds "
+        "whatever else is known is hidden; leave `hides` out, or claim the epsilon"
+    )
+
+
+def _list_quoted(meaning: str) -> list[str]:
+    return re.findall(r'"([^"]*)"', meaning)
+
+
+@pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+def test_a_footprint_hides_what_has_an_epsilon(example: Example) -> None:
+    made = make_once(example)
+    wrong = explain_wrong_hides(example.subject, made.release, made.data)
+    assert not wrong, f'{type(example.subject).__name__}, example "{example.name}": {wrong}'
+
+
+def test_hidden_cells_without_an_epsilon_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(next(one for one in METHOD_EXAMPLES if one.name == "round numbers"))
+    trace = made.example.subject.footprint(made.data)
+    assert explain_wrong_hides(made.example.subject, made.release, made.data) == ""
+    monkeypatch.setattr(sf.RoundNumbers, "footprint", lambda self, data: replace(trace, hides=trace.changes))
+    assert "leave `hides` out" in explain_wrong_hides(made.example.subject, made.release, made.data)
 
 
 def test_laws_that_a_method_does_not_announce_are_noticed() -> None:
