@@ -196,15 +196,23 @@ METHOD_EXAMPLES = (
         sf.GroupRareValues(columns=("occupation", "disease"), min_count=20),
         people,
         by_hand={
-            "occupation": (["cook"] * 19 + ["judge"] + ["nurse"] * 20, ["other"] * 20 + ["nurse"] * 20),
-            "disease": (["flu"] * 20 + ["cold"] * 20, ["flu"] * 20 + ["cold"] * 20),
+            "occupation": (
+                ["cook"] * 19 + ["judge"] + ["nurse"] * 20 + ["", " nurse", "nur\nse", "Ärztin", "007", "x" * 21, None],
+                ["other"] * 20 + ["nurse"] * 20 + ["other"] * 7,  # that few are missing tells something, too
+            ),
+            "disease": (["flu"] * 20 + ["cold"] * 27, ["flu"] * 20 + ["cold"] * 27),
         },
     ),
     Example(
         "top code",
         sf.TopCode(columns="age", k=5),
         people,
-        by_hand={"age": ([20, 25, 30, 35, 40, 59, 61, 65, 66, 70, 99], [20, 25, 30, 35, 40, 59, 60, 60, 60, 60, 60])},
+        by_hand={
+            "age": (
+                [20, 25, 30, 35, 40, 59, 61, 65, 66, 70, 99, None],
+                [20, 25, 30, 35, 40, 59, 60, 60, 60, 60, 60, None],
+            )
+        },
     ),
     Example(
         "top code, both ends",
