@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.attack.synthesis.copied_records import CopiedRecords
+from sfumato.details import SynthesisDetails
+from sfumato.workflow.attack_run import run_attacks
 
 ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
 
@@ -55,17 +59,40 @@ def test_the_same_linking_by_name_is_not_run_twice() -> None:
     assert len(run.attacks) == 1
 
 
+def make_strangers() -> sf.Table:
+    """400 people: 360 are alike in tens, and 40 have an age and a place of their own."""
+    frame = pl.DataFrame(
+        {
+            "age": [30 + row // 40 for row in range(360)] + [200 + row for row in range(40)],
+            "zip": [f"{row // 40}" for row in range(360)] + [f"x{row}" for row in range(40)],
+            "ill": [["flu", "cold", "ache"][row % 3] for row in range(400)],
+        }
+    )
+    stars = {name: [[str(value), "*"] for value in sorted(set(frame[name]))] for name in ("age", "zip")}
+    return sf.Table.of(frame, ROLES, stars)
+
+
 def test_rows_that_were_left_out_count_as_lost() -> None:
-    losses, certificates = {}, {}
-    for suppressed_rows in ("star", "drop"):
-        method = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.5, suppressed_rows=suppressed_rows)
-        run = sf.run(make_people(400), method)
-        losses[suppressed_rows] = run.record["utility"]
-        certificates[suppressed_rows] = run.certificate.body["utility"]
-    assert losses["drop"]["loss"] == pytest.approx(losses["star"]["loss"])
-    if "published_loss" in losses["drop"]:
-        assert losses["drop"]["published_loss"] < losses["drop"]["loss"]
-    assert "published_loss" not in certificates["drop"] and "published_loss" not in losses["star"]
+    runs = {
+        how: sf.run(
+            make_strangers(),
+            sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.2, suppressed_rows=how),
+        )
+        for how in ("star", "drop")
+    }
+    starred, dropped = (runs[how].record["utility"] for how in ("star", "drop"))
+    assert [run.record["losses"]["suppressed_rows"] for run in runs.values()] == [40, 40]
+    assert dropped["loss"] == starred["loss"] == pytest.approx(0.1)  # 40 of 400 lost everything, others nothing
+    assert dropped["published_loss"] == 0 and "published_loss" not in starred
+    public = runs["drop"].certificate.body
+    assert public["utility"]["loss"] == 0 and "loss" not in public["losses"]  # it would tell how many were left out
+    assert public["suppression"]["rows"] is None and "published_loss" not in public["utility"]
+
+
+def test_a_gate_counts_rows_that_were_left_out() -> None:
+    method = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.2, suppressed_rows="drop")
+    run = sf.run(make_strangers(), method, gate={"max_loss": 0.05})
+    assert run.verdict.status == "refused" and "max_loss" in str(run.refusals[0])
 
 
 def test_rows_of_stars_are_not_denied() -> None:
@@ -134,3 +161,15 @@ def test_a_table_of_one_recoded_column_is_run() -> None:
     table = sf.Table.of({"job": ["a"] * 6 + ["b", "c"]}, {"job": "quasi_identifying"})
     run = sf.run(table, sf.GroupRareValues(columns=("job",), min_count=3))
     assert run.verdict.status != "refused"
+
+
+def test_copies_of_everybody_learnt_from_are_tried() -> None:
+    """48 people were learnt from and 12 set aside: a sample of 12 would miss most copies."""
+    table = make_people(60)
+    details = SynthesisDetails(training=np.arange(12, 60), holdout=np.arange(12))
+    published = table.with_frame(table.frame[12:])
+    release = sf.Release(published, None, (), {}, details)
+    attacks = (CopiedRecords(known=("age", "zip")), sf.attack.Inference(column="ill"))
+    copied, inferred = (outcome for _, outcome in run_attacks(attacks, release, table))
+    assert copied.attempts == copied.successes == 48
+    assert inferred.attempts == 12  # as many as were set aside
