@@ -102,9 +102,9 @@ def tell_new_methods(log: str, kinds: Iterable[type[BaseModel]]) -> str:
     return re.sub(r"(?<=^### Added\n\n)", "".join(f"{line}\n" for line in lines), log, count=1, flags=re.MULTILINE)
 
 
-def _type_names(room: ModuleType, kinds: Iterable[type]) -> str:
+def _type_names(package: ModuleType, kinds: Iterable[type]) -> str:
     """The source of a package with a line for each of the kinds in its typing block."""
-    source = Path(room.__file__ or "").read_text(encoding="utf-8")
+    source = Path(package.__file__ or "").read_text(encoding="utf-8")
     before, block, after = re.split(r"((?:^    from .*\n)+)", source, maxsplit=1, flags=re.MULTILINE)
     made = {kind.__name__: f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n" for kind in kinds}
     # A line of a class that moved is replaced, and one of a class that is gone is left out.

@@ -78,6 +78,6 @@ def test_a_run_is_checked_and_audited(run: sf.Run) -> None:
     ],
 )
 def test_names_are_found_where_they_are(package: str, name: str, meant: str) -> None:
-    room = sf if package == "sfumato" else sf.measure
+    home = sf if package == "sfumato" else sf.measure
     with pytest.raises(AttributeError, match=f'did you mean "{meant}"'):
-        getattr(room, name)
+        getattr(home, name)

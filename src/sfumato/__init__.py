@@ -7,7 +7,7 @@ a certificate states the results.
 
 from __future__ import annotations
 
-from sfumato.lazy import open_room
+from sfumato.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,4 +94,4 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-open_room(__name__, "method", "model")
+make_lazy(__name__, "method", "model")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TAGGED = r'^class (\w+)\(|^    ({}): Literal\["(\w+)"\] = "\3"'
 _CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
-_ROOM_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
+_PACKAGE_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
 _SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
 """Where a name is looked for that the package itself does not have."""
@@ -36,7 +36,7 @@ _OTHER_FUNCTIONS = {
 """What functions are called elsewhere; of measures that have several forms, the first."""
 
 
-class Room(ModuleType):
+class LazyPackage(ModuleType):
     """A package whose names are imported on first use; a list such as METHODS holds every class with a tag."""
 
     def __getattr__(self, name: str) -> Any:
@@ -69,20 +69,20 @@ class Room(ModuleType):
             super().__setattr__(name, value)
 
 
-def open_room(package: str, *kinds: str, **tags: str) -> None:
-    """Make a package lazy: after `open_room(__name__, METHODS="method")` it has all methods, too, and a list of them.
+def make_lazy(package: str, *kinds: str, **tags: str) -> None:
+    """Make a package lazy: after `make_lazy(__name__, METHODS="method")` it has all methods, too, and a list of them.
 
-    After `open_room(__name__, "method")` it has them without a list.
+    After `make_lazy(__name__, "method")` it has them without a list.
     """
     vars(sys.modules[package])["_tags"] = tags
     vars(sys.modules[package])["_named"] = (*kinds, *tags.values())
-    sys.modules[package].__class__ = Room
+    sys.modules[package].__class__ = LazyPackage
 
 
 def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
     """The module and class name of every method, model or attack, by tag. Nothing is imported."""
-    room = _ROOM_OF[tag]
-    homes: Mapping[str, tuple[str, str]] = _remember(f"tags of {room}", lambda: _scan_tags(room))[tag]
+    package = _PACKAGE_OF[tag]
+    homes: Mapping[str, tuple[str, str]] = _remember(f"tags of {package}", lambda: _scan_tags(package))[tag]
     return homes
 
 
@@ -112,40 +112,40 @@ def _fetch(module: str, name: str) -> Any:
     return import_module(f"{module}.{name}") if module == "sfumato" else getattr(import_module(module), name)
 
 
-def _fetch_named(module: str, name: str, room: Any) -> Any:
+def _fetch_named(module: str, name: str, package: Any) -> Any:
     """The same for a name of the typing block, which may have moved since `docs/generate.py` wrote the block."""
     try:
         return _fetch(module, name)
     except ModuleNotFoundError as error:
-        new_module = _find_tagged_names(room).get(name)
+        new_module = _find_tagged_names(package).get(name)
         if error.name is None or not module.startswith(error.name) or new_module is None:
             raise
         return _fetch(new_module, name)
 
 
-def _find_public_names(room: Any) -> dict[str, str]:
+def _find_public_names(package: Any) -> dict[str, str]:
     """Name → module, from the lines `from module import Name as Name` of a package's typing block."""
 
     def read() -> dict[str, str]:
-        source: str = room.__spec__.loader.get_data(room.__file__).decode("utf-8")
+        source: str = package.__spec__.loader.get_data(package.__file__).decode("utf-8")
         lines = [line.split() for line in source.splitlines() if line.startswith("    from ")]
         return {line[3]: line[1] for line in lines if line[4:] == ["as", line[3]]}
 
-    names: dict[str, str] = _remember(room.__name__, read)
+    names: dict[str, str] = _remember(package.__name__, read)
     return names
 
 
-def _find_tagged_names(room: Any) -> dict[str, str]:
+def _find_tagged_names(package: Any) -> dict[str, str]:
     """Name → module of the methods, models or attacks of a package."""
-    return {name: module for tag in vars(room).get("_named", ()) for module, name in find_tagged(tag).values()}
+    return {name: module for tag in vars(package).get("_named", ()) for module, name in find_tagged(tag).values()}
 
 
-def _scan_tags(room: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
+def _scan_tags(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
     """The homes of all tags of a package, which are read together."""
     import re
 
-    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag, home in _ROOM_OF.items() if home == room}
-    for module, text in _read_sources(room):
+    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag, home in _PACKAGE_OF.items() if home == package}
+    for module, text in _read_sources(package):
         name = ""
         for match in re.finditer(_TAGGED.format("|".join(homes)), text, re.MULTILINE):
             name = match[1] or name
@@ -172,7 +172,7 @@ def _read_sources(package: str) -> Any:
             yield ".".join((package, *module_parts)).removesuffix(".__init__"), path.read_text(encoding="utf-8")
 
 
-def _suggest(name: str, room: Any) -> str:
+def _suggest(name: str, package: Any) -> str:
     """The public name that was probably meant."""
     from difflib import get_close_matches
 
@@ -180,14 +180,14 @@ def _suggest(name: str, room: Any) -> str:
 
     if name.startswith("_"):
         return ""
-    if name.startswith("read_") and "Table" in dir(room):
+    if name.startswith("read_") and "Table" in dir(package):
         return '; did you mean "Table.read"?'
-    if room.__name__ == "sfumato":
+    if package.__name__ == "sfumato":
         homes = [home for home in _SEARCHED if name in dir(import_module(home))]
         if homes:
             return f'; did you mean "sf.{homes[0].removeprefix("sfumato.")}.{name}"?'
     other_name = (find_other_name(name) or "").replace("_", "")
-    same = [public_name for public_name in dir(room) if public_name.lower() == other_name]
-    same += [public_name for public_name in dir(room) if public_name == _OTHER_FUNCTIONS.get(name)]
-    suggestions = same or get_close_matches(name, dir(room), n=1)
+    same = [public_name for public_name in dir(package) if public_name.lower() == other_name]
+    same += [public_name for public_name in dir(package) if public_name == _OTHER_FUNCTIONS.get(name)]
+    suggestions = same or get_close_matches(name, dir(package), n=1)
     return f'; did you mean "{suggestions[0]}"?' if suggestions else ""

@@ -254,23 +254,23 @@ def test_what_is_against_the_rules_is_noticed() -> None:
 def test_no_kernel_serves_a_method_and_its_check() -> None:
     """What both use would be wrong in both."""
     used = {
-        room: set(
-            re.findall(r"from (sfumato\.kernels\.[\w.]+) import", "".join(map(Path.read_text, list_modules(room))))
+        package: set(
+            re.findall(r"from (sfumato\.kernels\.[\w.]+) import", "".join(map(Path.read_text, list_modules(package))))
         )
-        for room in ("protect", "measure")
+        for package in ("protect", "measure")
     }
     shared = used["protect"] & used["measure"]
     assert not shared, f"{sorted(shared)} serve methods and measures: write the array work of the measure anew"
 
 
-def list_modules(room: str) -> list[Path]:
-    return sorted((SOURCE / room).rglob("*.py"))
+def list_modules(package: str) -> list[Path]:
+    return sorted((SOURCE / package).rglob("*.py"))
 
 
-def test_rooms_are_known() -> None:
-    """A new room needs a rule."""
-    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms <= set(ALLOWED) | SEES_EVERYTHING
+def test_packages_are_known() -> None:
+    """A new package needs a rule."""
+    packages = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert packages <= set(ALLOWED) | SEES_EVERYTHING
 
 
 def test_the_wheel_is_sfumato_alone() -> None:

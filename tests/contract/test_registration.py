@@ -40,8 +40,8 @@ def subclasses(kind: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("tag", KINDS)
 def test_every_subclass_is_found(tag: str) -> None:
-    for room in (sf.protect, sf.attack):
-        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+    for package in (sf.protect, sf.attack):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
     kind, found = KINDS[tag]
     for lost in {one for one in subclasses(kind) if tag in one.__annotations__} - set(found):
@@ -52,10 +52,10 @@ def test_every_subclass_is_found(tag: str) -> None:
 
 @pytest.mark.parametrize("kind", (*METHODS, *MODELS, *ATTACKS), ids=lambda kind: kind.__name__)
 def test_what_is_found_is_public_and_typed(kind: type) -> None:
-    room: Any = sf.attack if kind in ATTACKS else sf
-    assert kind.__name__ in dir(room)
+    package: Any = sf.attack if kind in ATTACKS else sf
+    assert kind.__name__ in dir(package)
     line = f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n"
-    block = Path(room.__file__ or "").read_text(encoding="utf-8")
+    block = Path(package.__file__ or "").read_text(encoding="utf-8")
     assert line in block, f"type checkers do not know {kind.__name__}: run `python docs/generate.py`"
 
 

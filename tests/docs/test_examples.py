@@ -242,10 +242,10 @@ def test_every_public_name_is_in_the_documentation() -> None:
     assert set(dir(sf)) - words == set()
 
 
-@pytest.mark.parametrize("room", ["attack", "measure", "protect"])
-def test_every_name_of_a_room_is_in_the_documentation(room: Literal["attack", "measure", "protect"]) -> None:
+@pytest.mark.parametrize("package", ["attack", "measure", "protect"])
+def test_every_name_of_a_package_is_in_the_documentation(package: Literal["attack", "measure", "protect"]) -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    assert set(dir(getattr(sf, room))) - set(re.findall(r"\w+", text)) == set()
+    assert set(dir(getattr(sf, package))) - set(re.findall(r"\w+", text)) == set()
 
 
 @pytest.mark.parametrize("page", ALL_PROSE, ids=_named)

@@ -7,7 +7,7 @@ block is for type checkers.
 
 from __future__ import annotations
 
-from sfumato.lazy import open_room
+from sfumato.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ if TYPE_CHECKING:
     ATTACKS: tuple[type[Attack], ...]
     """Every attack a policy can name."""
 
-open_room(__name__, ATTACKS="attack")
+make_lazy(__name__, ATTACKS="attack")

@@ -12,6 +12,7 @@ from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
 
 if TYPE_CHECKING:
+    from sfumato.sequences import PointCounts, Sequences
     from sfumato.workflow.policy_parts.points_section import PointsSection
 
 
@@ -71,17 +72,22 @@ def region_command(
         singles = np.arange(arrays.visits.size + 1)
         bare = Sequences(arrays.names, arrays.offsets, singles, arrays.visits.astype(np.int32))
         bare.write(out)
-    facts = {"sequences": len(bare), "regions": len(bare.items), "visits": len(arrays.visits)}
+    _print_regions(bare, PointCounts(arrays.points, arrays.left_out), out, as_json)
+
+
+def _print_regions(sequences: Sequences, point_counts: PointCounts, out: Path, as_json: bool) -> None:
+    """How many sequences, visits and regions were written, and how many points were left out."""
+    facts = {"sequences": len(sequences), "regions": len(sequences.items), "visits": len(sequences.codes)}
     if as_json:
-        print_json(facts | {"points": arrays.points, "left_out": arrays.left_out, "written": str(out)})
+        print_json(facts | {"points": point_counts.points, "left_out": point_counts.left_out, "written": str(out)})
         return
     counts = (
         f"{_spell_count(facts['sequences'], 'sequence')} with {_spell_count(facts['visits'], 'visit')} of "
         f"{_spell_count(facts['regions'], 'region')}"
     )
     print_line(f"{counts}. Written to {out}.")
-    if arrays.left_out:
-        print_line(PointCounts(arrays.points, arrays.left_out).describe())
+    if point_counts.left_out:
+        print_line(point_counts.describe())
     print_line("They hold what people did, without their ids: keep the file private.")
 
 

@@ -7,7 +7,7 @@ typing block.
 
 from __future__ import annotations
 
-from sfumato.lazy import open_room
+from sfumato.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,35 +43,20 @@ if TYPE_CHECKING:
     from sfumato.measure.checks import CHECKS as CHECKS
     from sfumato.measure.checks import Evidence as Evidence
     from sfumato.measure.checks import measure_claim as measure_claim
-    from sfumato.measure.class_entropy import ClassEntropy as ClassEntropy
-    from sfumato.measure.class_entropy import EntropyChange as EntropyChange
-    from sfumato.measure.class_entropy import class_entropy as class_entropy
-    from sfumato.measure.classification import Accuracy as Accuracy
-    from sfumato.measure.classification import classification_accuracy as classification_accuracy
     from sfumato.measure.codes.tree_equality import same_tree as same_tree
     from sfumato.measure.codes.tree_equality import trees_that_differ as trees_that_differ
     from sfumato.measure.codes.tree_risk import domain_risk as domain_risk
     from sfumato.measure.codes.tree_risk import path_risk as path_risk
     from sfumato.measure.codes.tree_risk import shelter as shelter
     from sfumato.measure.codes.tree_risk import subspace_risk as subspace_risk
-    from sfumato.measure.distances import NonUniformEntropy as NonUniformEntropy
-    from sfumato.measure.distances import c_avg as c_avg
-    from sfumato.measure.distances import marginal_distance as marginal_distance
-    from sfumato.measure.distances import non_uniform_entropy as non_uniform_entropy
-    from sfumato.measure.distances import pair_distance as pair_distance
-    from sfumato.measure.distances import precision as precision
     from sfumato.measure.entries.firing_rules import FiringRules as FiringRules
     from sfumato.measure.entries.firing_rules import firing_rules as firing_rules
     from sfumato.measure.entries.learner_success import learner_success as learner_success
     from sfumato.measure.entries.leftover_rules import leftover_rules as leftover_rules
     from sfumato.measure.entries.leftover_rules import visible_private_entries as visible_private_entries
-    from sfumato.measure.moments import correlations as correlations
-    from sfumato.measure.moments import moments as moments
     from sfumato.measure.noise.noise_checks import noise_privacy as noise_privacy
     from sfumato.measure.patterns.pattern_privacy import derivable_patterns as derivable_patterns
     from sfumato.measure.patterns.pattern_privacy import inferable_patterns as inferable_patterns
-    from sfumato.measure.queries import QueryAccuracy as QueryAccuracy
-    from sfumato.measure.queries import query_accuracy as query_accuracy
     from sfumato.measure.sequences.pattern_changes import PatternChanges as PatternChanges
     from sfumato.measure.sequences.pattern_changes import pattern_changes as pattern_changes
     from sfumato.measure.sequences.sequence_checks import sequence_anonymity as sequence_anonymity
@@ -89,15 +74,30 @@ if TYPE_CHECKING:
     from sfumato.measure.synthesis.synthesis_checks import exact_copies as exact_copies
     from sfumato.measure.synthesis.synthesis_checks import pairwise_total_variation as pairwise_total_variation
     from sfumato.measure.truth import untrue_cells as untrue_cells
-    from sfumato.measure.utility import average_class_size as average_class_size
-    from sfumato.measure.utility import blanked_share as blanked_share
-    from sfumato.measure.utility import column_loss as column_loss
-    from sfumato.measure.utility import discernibility as discernibility
-    from sfumato.measure.utility import distribution as distribution
-    from sfumato.measure.utility import domain_of as domain_of
-    from sfumato.measure.utility import loss as loss
-    from sfumato.measure.utility import suppressed_rows as suppressed_rows
-    from sfumato.measure.utility import total_variation as total_variation
+    from sfumato.measure.utility.class_entropy import ClassEntropy as ClassEntropy
+    from sfumato.measure.utility.class_entropy import EntropyChange as EntropyChange
+    from sfumato.measure.utility.class_entropy import class_entropy as class_entropy
+    from sfumato.measure.utility.classification import Accuracy as Accuracy
+    from sfumato.measure.utility.classification import classification_accuracy as classification_accuracy
+    from sfumato.measure.utility.distances import NonUniformEntropy as NonUniformEntropy
+    from sfumato.measure.utility.distances import c_avg as c_avg
+    from sfumato.measure.utility.distances import marginal_distance as marginal_distance
+    from sfumato.measure.utility.distances import non_uniform_entropy as non_uniform_entropy
+    from sfumato.measure.utility.distances import pair_distance as pair_distance
+    from sfumato.measure.utility.distances import precision as precision
+    from sfumato.measure.utility.label_losses import average_class_size as average_class_size
+    from sfumato.measure.utility.label_losses import blanked_share as blanked_share
+    from sfumato.measure.utility.label_losses import column_loss as column_loss
+    from sfumato.measure.utility.label_losses import discernibility as discernibility
+    from sfumato.measure.utility.label_losses import distribution as distribution
+    from sfumato.measure.utility.label_losses import domain_of as domain_of
+    from sfumato.measure.utility.label_losses import loss as loss
+    from sfumato.measure.utility.label_losses import suppressed_rows as suppressed_rows
+    from sfumato.measure.utility.label_losses import total_variation as total_variation
+    from sfumato.measure.utility.moments import correlations as correlations
+    from sfumato.measure.utility.moments import moments as moments
+    from sfumato.measure.utility.queries import QueryAccuracy as QueryAccuracy
+    from sfumato.measure.utility.queries import query_accuracy as query_accuracy
 
 
 def _adapt(measure):  # type: ignore[no-untyped-def]
@@ -106,4 +106,4 @@ def _adapt(measure):  # type: ignore[no-untyped-def]
     return take_any_table(measure)
 
 
-open_room(__name__)
+make_lazy(__name__)

@@ -6,7 +6,7 @@ The public names are those in the typing block.
 
 from __future__ import annotations
 
-from sfumato.lazy import open_room
+from sfumato.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,4 +56,4 @@ if TYPE_CHECKING:
     from sfumato.public.noise_law import Noise as Noise
     from sfumato.public.noise_law import privacy_level as privacy_level
 
-open_room(__name__)
+make_lazy(__name__)

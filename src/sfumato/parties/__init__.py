@@ -38,7 +38,7 @@ The public names are those in the typing block.
 
 from __future__ import annotations
 
-from sfumato.lazy import open_room
+from sfumato.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,4 +67,4 @@ if TYPE_CHECKING:
     from sfumato.parties.vertical import mine_vertical as mine_vertical
     from sfumato.parties.vertical import mine_vertical_site as mine_vertical_site
 
-open_room(__name__)
+make_lazy(__name__)

@@ -7,7 +7,7 @@ here; its typed name is at the root, `sfumato.Generalize`. Other public names ar
 
 from __future__ import annotations
 
-from sfumato.lazy import open_room
+from sfumato.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,4 +27,4 @@ if TYPE_CHECKING:
     def __getattr__(name: str) -> Any: ...
 
 
-open_room(__name__, METHODS="method", MODELS="model")
+make_lazy(__name__, METHODS="method", MODELS="model")

@@ -84,6 +84,19 @@ def _set_crowds_apart(weights, begin, end, size, first, cluster_of_row):  # type
     return other_rows[:rows].copy()
 
 
+@compile_cached("void(int32[:,::1], int64[::1], int64[:,::1], int32[:,::1], int32[:,::1], int64[::1])")
+def _number_values(cells, places, traits, values, known_values, distinct):  # type: ignore[no-untyped-def]
+    """Copy the cells of a block by columns, and number those of columns that are not plain within the block."""
+    for column in range(values.shape[0]):
+        for row in range(values.shape[1]):
+            values[column, row] = cells[places[row], column]
+        if traits[column, KIND] == TREE or values[column].max() == traits[column, LEAVES]:
+            distinct_values = np.unique(values[column])
+            distinct[column] = distinct_values.shape[0]
+            known_values[column, : distinct_values.shape[0]] = distinct_values
+            values[column] = np.searchsorted(distinct_values, values[column])
+
+
 @compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
 def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stamps, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of one block, and return the next number; each row that is left over is a cluster of its own.
@@ -100,14 +113,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
     tables, change = np.zeros((count, rows), dtype=np.int64), np.zeros(rows, dtype=np.int64)
     costs, state = np.zeros(rows, dtype=np.int64), np.zeros((count, 3), dtype=np.int64)
     distinct = np.zeros(count, dtype=np.int64)
-    for column in range(count):
-        for row in range(rows):
-            values[column, row] = cells[places[row], column]
-        if columns.traits[column, KIND] == TREE or values[column].max() == columns.traits[column, LEAVES]:
-            distinct_values = np.unique(values[column])
-            distinct[column] = distinct_values.shape[0]
-            known_values[column, : distinct_values.shape[0]] = distinct_values
-            values[column] = np.searchsorted(distinct_values, values[column])
+    _number_values(cells, places, columns.traits, values, known_values, distinct)
     while people >= size:
         chosen_row = np.int64(np.argmax(costs[:rows]))
         costs[:rows] = 0

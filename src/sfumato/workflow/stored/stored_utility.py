@@ -11,7 +11,7 @@ from sfumato.measure.anonymity.stored_claims import StoredEvidence, count_stored
 from sfumato.measure.entries.stored_entries import measure_blanked_share
 from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_interval_loss, measure_noise_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
-from sfumato.measure.stored_moments import measure_stored_moments
+from sfumato.measure.utility.stored_moments import measure_stored_moments
 from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.workflow.summary.release_utility import count_left_out_rows

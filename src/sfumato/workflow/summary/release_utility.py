@@ -22,7 +22,7 @@ from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.classifier_rules import measure_classification_error
 from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
-from sfumato.measure.utility import domain_of
+from sfumato.measure.utility.label_losses import domain_of
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod

@@ -112,13 +112,8 @@ def find_optimal_node(
     nodes = prod(grouping.shape)
     _refuse_large_lattice(nodes)
     costs = make_metric(metric, grouping, weights)
-    live = np.zeros(grouping.shape, dtype=np.bool_)
     top = ceiling or tuple(size - 1 for size in grouping.shape)
-    live[slice_finer_nodes(top)] = True
-    if floor is not None:
-        allowed_mask = np.zeros_like(live)
-        allowed_mask[slice_coarser_nodes(floor)] = True
-        live &= allowed_mask
+    live = _mark_nodes_between(grouping.shape, floor, top)
     most_telling, roll_up = _NodeChooser(grouping.shape, bins=4096), choose_roll_up(grouping)
     best: _RankedNode | None = None
     least = inf
@@ -163,6 +158,17 @@ def find_optimal_node(
         if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
     return BestNode(best.verdict if best else None, checked_count, nodes)
+
+
+def _mark_nodes_between(shape: Levels, floor: Levels | None, top: Levels) -> Flags:
+    """The nodes that a search may choose from."""
+    live = np.zeros(shape, dtype=np.bool_)
+    live[slice_finer_nodes(top)] = True
+    if floor is not None:
+        allowed_mask = np.zeros_like(live)
+        allowed_mask[slice_coarser_nodes(floor)] = True
+        live &= allowed_mask
+    return live
 
 
 def _judge_node(grouping: Grouping, levels: Levels, judge: ClassJudge, most_suppressed: int) -> JudgedNode:

@@ -19,8 +19,8 @@ import polars as pl
 from sfumato.data.hierarchies.discretization import cut_equal_frequency
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.distances import choose_compared_columns, select_counted_rows
 from sfumato.measure.given_tables import require_tables
+from sfumato.measure.utility.distances import choose_compared_columns, select_counted_rows
 from sfumato.table import Table
 
 

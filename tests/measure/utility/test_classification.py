@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure import classification as module
-from sfumato.measure.classification import MODELS, Accuracy, classification_accuracy
+from sfumato.measure.utility import classification as module
+from sfumato.measure.utility.classification import MODELS, Accuracy, classification_accuracy
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 

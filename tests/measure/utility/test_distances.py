@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure import distances as module
-from sfumato.measure.distances import c_avg, marginal_distance, non_uniform_entropy, pair_distance, precision
+from sfumato.measure.utility import distances as module
+from sfumato.measure.utility.distances import c_avg, marginal_distance, non_uniform_entropy, pair_distance, precision
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute import Cell, HierarchyRows

@@ -22,7 +22,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.distances import choose_compared_columns
+from sfumato.measure.utility.distances import choose_compared_columns
 from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table
 

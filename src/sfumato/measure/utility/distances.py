@@ -28,7 +28,7 @@ from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
-from sfumato.measure.utility import average_class_size
+from sfumato.measure.utility.label_losses import average_class_size
 from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from sfumato.data.hierarchies.published_labels import format_range, format_set
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure import queries as module
-from sfumato.measure.queries import AggregateQuery, QueryErrors, query_accuracy
+from sfumato.measure.utility import queries as module
+from sfumato.measure.utility.queries import AggregateQuery, QueryErrors, query_accuracy
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 

@@ -23,7 +23,7 @@ from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.data.cells.coded_cells import narrow_places
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.distances import choose_compared_columns, select_counted_rows
+from sfumato.measure.utility.distances import choose_compared_columns, select_counted_rows
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 

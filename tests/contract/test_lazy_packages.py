@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rooms load their modules on first use: every name is found, none is hidden behind a module, nothing is early."""
+"""Lazy packages load modules on first use: every name is found, none is hidden behind a module, nothing is early."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ import pytest
 import sfumato as sf
 from sfumato.lazy import _fetch_named
 
-ROOMS = ("protect", "attack", "measure", "mine")
+PACKAGES = ("protect", "attack", "measure", "mine")
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_name_of_a_room_is_there(room: str) -> None:
-    module = import_module(f"sfumato.{room}")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_name_of_a_package_is_there(package: str) -> None:
+    module = import_module(f"sfumato.{package}")
     assert all(getattr(module, name) is not None for name in module.__all__)
     assert dir(module) == sorted(module.__all__)
 
 
-@pytest.mark.parametrize("room", ("", *ROOMS))
-def test_a_room_has_every_line_of_its_typing_block(room: str) -> None:
+@pytest.mark.parametrize("package", ("", *PACKAGES))
+def test_a_package_has_every_line_of_its_typing_block(package: str) -> None:
     """A line that discovery cannot read is a name for type checkers alone."""
-    module = import_module(f"sfumato.{room}".rstrip("."))
+    module = import_module(f"sfumato.{package}".rstrip("."))
     assert module.__file__ is not None
     block = next(
         node
@@ -40,19 +40,19 @@ def test_a_room_has_every_line_of_its_typing_block(room: str) -> None:
     assert unread == [], "write each on a line of its own: from module import Name as Name"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_function_is_not_hidden_behind_a_module_of_its_name(room: str) -> None:
-    module = import_module(f"sfumato.{room}")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_function_is_not_hidden_behind_a_module_of_its_name(package: str) -> None:
+    module = import_module(f"sfumato.{package}")
     assert module.__file__ is not None
     for path in Path(module.__file__).parent.glob("*.py"):
-        import_module(f"sfumato.{room}.{path.stem}")
+        import_module(f"sfumato.{package}.{path.stem}")
     assert [name for name in module.__all__ if isinstance(getattr(module, name), ModuleType)] == []
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_an_unknown_name_of_a_room_is_an_attribute_error(room: str) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_unknown_name_of_a_package_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match="nothing_here"):
-        import_module(f"sfumato.{room}").nothing_here  # noqa: B018
+        import_module(f"sfumato.{package}").nothing_here  # noqa: B018
 
 
 def test_a_method_loads_no_other_method_no_attack_and_no_measure() -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import sfumato as sf
-from sfumato.measure.moments import correlations, moments
+from sfumato.measure.utility.moments import correlations, moments
 
 
 def frames() -> tuple[pl.DataFrame, pl.DataFrame]:
