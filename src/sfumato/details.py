@@ -68,6 +68,10 @@ class Details(Mapping[str, Any]):
             )
         return details
 
+    def trace_rows(self, count: int) -> npt.NDArray[np.int64]:
+        """The original row of each of so many published rows: the row itself if the method does not say."""
+        return np.arange(count, dtype=np.int64) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
+
     def follow(self, order: npt.NDArray[np.int64]) -> Self:
         """The same after rows were dropped or moved: `order` holds the former position of each remaining row."""
         return self if self.rows is None else replace(self, rows=np.asarray(self.rows)[order])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import sfumato
+from sfumato.details import FAMILIES
 from tests.contract.plain_names import list_avoided
 
 SOURCE = Path(sfumato.__file__).parent
@@ -279,3 +280,13 @@ def test_the_wheel_is_sfumato_alone() -> None:
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/sfumato"]
     outside = re.compile(r"^\s*(from|import) (papers|bench|tests)\b", re.MULTILINE)
     assert [path for path in MODULES if outside.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_keys_of_details_are_fields_of_a_family() -> None:
+    """A misspelled key reads as absent, and a report would say nothing where it must."""
+    known_names = {name for family in FAMILIES for name in family._list_names()}
+    for path in MODULES:
+        for name in re.findall(r"\bdetails(?:\.get\(|\[)\"(\w+)\"", path.read_text(encoding="utf-8")):
+            assert name in known_names, (
+                f'{path.relative_to(SOURCE)} reads "{name}" of details, which no family of details.py has'
+            )

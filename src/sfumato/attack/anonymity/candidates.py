@@ -29,7 +29,7 @@ Kind = TypeVar("Kind", bound=np.generic)
 
 def trace_people(release: Release, truth: Table) -> Table:
     """The people behind the published rows, in the rows' order."""
-    rows = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
+    rows = release.details.trace_rows(len(release.data))
     if len(rows) != len(release.data) or (len(rows) and int(rows.max()) >= len(truth)):
         raise DataError(
             f"{truth.source}: {len(truth)} originals cannot be the people behind {len(release.data)} published rows; "

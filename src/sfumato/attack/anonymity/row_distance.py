@@ -83,7 +83,7 @@ def sample_people(table: Table, attempts: int, chance: np.random.Generator, rows
 
 def sample_published_people(release: Release, truth: Table, attempts: int, chance: np.random.Generator) -> Table:
     """Some of the people behind the published rows; anybody of the originals where the method does not say who is."""
-    row_origins = release.details.get("rows")
+    row_origins = release.details.rows
     rows = None if row_origins is None else np.unique(np.asarray(row_origins, dtype=np.int64))
     if rows is not None and len(rows) and int(rows[-1]) >= len(truth):
         raise DataError(

@@ -277,8 +277,7 @@ class _CodeJudge:
     """Decides whether a code stands for an item, from the originals and without the key."""
 
     def __init__(self, release: Release, truth: Baskets) -> None:
-        rows = release.details.get("rows")
-        origins = np.arange(len(release.data)) if rows is None else np.asarray(rows, dtype=np.int64)
+        origins = release.details.trace_rows(len(release.data))
         self.published_baskets = _select_real_baskets(release.data, origins, len(truth))
         self.true = build_item_columns(truth)
         self.by_size = sorted(self.true.values(), key=int.bit_count, reverse=True)

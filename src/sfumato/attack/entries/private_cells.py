@@ -108,11 +108,10 @@ def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series
 
 def _trace_row_origins(release: Release, truth: Table) -> Ints:
     """The original row of each published row."""
-    row_origins = release.details.get("rows")
-    rows = np.arange(len(release.data)) if row_origins is None else np.asarray(row_origins, dtype=np.int64)
+    rows = release.details.trace_rows(len(release.data))
     if len(rows) != len(release.data) or (len(rows) and (rows.min() < 0 or rows.max() >= len(truth))):
         raise DataError(
             f"{truth.source}: {len(release.data)} rows are published and {len(truth)} rows are given as the originals; "
             "give the table that the release was made from"
         )
-    return rows.astype(np.int64)
+    return rows

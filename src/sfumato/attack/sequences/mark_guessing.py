@@ -70,9 +70,8 @@ class MarkGuessing(Attack):
     ) -> Outcome:
         """Guess every item that was taken out."""
         published_sequences: Sequences = release.data
-        rows = release.details.get("rows")
-        owners = list(range(len(published_sequences))) if rows is None else [int(row) for row in rows]
-        if rows is None and len(published_sequences) != len(truth):
+        owners = release.details.trace_rows(len(published_sequences)).tolist()
+        if release.details.rows is None and len(published_sequences) != len(truth):
             raise DataError(
                 f"{len(published_sequences)} published sequences cannot be compared with {len(truth)} originals"
             )

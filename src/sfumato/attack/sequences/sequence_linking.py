@@ -150,7 +150,7 @@ class _Candidates:
 
 def _draw_people(release: Release, truth: Sequences, attempts: int, chance: np.random.Generator) -> _People:
     """People with a trace, and where each is in the release; a dropped person has no published row."""
-    row_origins = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
+    row_origins = release.details.trace_rows(len(release.data))
     published_rows = np.full(len(truth), -1, dtype=np.int64)
     inside_mask = row_origins < len(truth)
     published_rows[row_origins[inside_mask]] = np.flatnonzero(inside_mask)

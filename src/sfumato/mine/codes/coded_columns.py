@@ -8,15 +8,14 @@ them. A person's value is read if the guess for the code is within the radius of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.details import Details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.codes.learner_columns import is_learnable_type
 from sfumato.table import Table
@@ -148,10 +147,10 @@ def find_unit(values: Floats) -> float:
 
 
 def list_coded_columns(
-    published_table: Table, truth: Table, details: Mapping[str, Any], column: str | None = None
+    published_table: Table, truth: Table, details: Details, column: str | None = None
 ) -> tuple[CodedColumn, ...]:
     """The columns of numbers that a release and the truth share, or one of them."""
-    rows = details.get("rows")
+    rows = details.rows
     if rows is None and len(published_table) != len(truth):
         raise DataError(
             "the release and the truth differ in their number of rows, and the release does not map its rows"

@@ -26,8 +26,8 @@ def keep_private(
 ) -> None:
     """The custodian's record: what must not leave, and what is needed to check every claim later."""
     details = release.details
-    if "rows" in details:
-        write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
+    if details.rows is not None:
+        write_frame(pl.DataFrame({"original_row": details.rows}), staging.private / "rows.parquet", "parquet")
     if details.get("marks") is not None:
         marks = pl.DataFrame(
             [(row, position, str(item)) for row, position, item in details["marks"]],
