@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,16 @@ Law = Mapping[str, Any]
 Entry = tuple[int, str]
 """A cell: its row in the release, and its column."""
 Family = TypeVar("Family", bound="Details")
+
+
+class Optimality(NamedTuple):
+    """How good a choice is known to be."""
+
+    objective: float | None
+    """Its cost."""
+    bound: float | None
+    """No choice can cost less."""
+    is_proven: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +77,16 @@ class Details(Mapping[str, Any]):
                 f"no method of this release gives {family.__name__}: a section or loss of another family is named"
             )
         return details
+
+    def list_steps(self) -> tuple[Details, ...]:
+        """The details of each method, in the order of the policy."""
+        return (self,)
+
+    def find_optimality(self) -> Optimality | None:
+        """How good the choice of one method is known to be; None if it did not search for the best."""
+        if self.get("proven") is None and self.get("bound") is None:
+            return None
+        return Optimality(self.get("objective"), self.get("bound"), bool(self.get("proven")))
 
     def trace_rows(self, count: int) -> npt.NDArray[np.int64]:
         """The original row of each of so many published rows: the row itself if the method does not say."""
@@ -312,6 +332,14 @@ class ChainDetails(Details):
             name for name in ("rows", "public") if len(getattr(self, name) if getattr(self, name) is not None else ())
         ]
         return iter([*shared_names, *names])
+
+    def list_steps(self) -> tuple[Details, ...]:
+        """The details of each method, in the order of the policy."""
+        return self.steps
+
+    def find_optimality(self) -> Optimality | None:
+        """None: what each method proved about its own choice proves nothing about all of them."""
+        return None
 
     def get_family(self, family: type[Family]) -> Family | None:
         """The details of the last method of a family."""

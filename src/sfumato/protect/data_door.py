@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What every method does around its own `protect`: refuse data of another kind, and label rows."""
+"""What every method does around its own `protect`: refuse data of another kind or rows that must not
+be published, and label rows.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import polars as pl
+
 from sfumato.baskets import Baskets
-from sfumato.errors import DataError, SfumatoError
+from sfumato.errors import DataError, PolicyError, SfumatoError
 from sfumato.release import Release, label_rows
 from sfumato.sequences import Sequences
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 _KINDS: dict[str, type] = {"table": Table, "baskets": Baskets, "sequences": Sequences}
 
@@ -23,6 +27,7 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     def protect_checked(method: Any, data: Any, *arguments: Any, **keywords: Any) -> Release:
         refuse_unfit(method, data)
         release = protect(method, data, *arguments, **keywords)
+        _refuse_undropped(method, data, release)
         label_rows(release, data)
         return release
 
@@ -34,8 +39,8 @@ def refuse_unfit(method: Any, data: Any) -> None:
     wanted_type = _KINDS[method.shape]
     if isinstance(data, wanted_type):
         return
-    room = type(data).__module__.partition(".")[0]
-    name, kind = type(method).__name__, f"{'' if room == 'builtins' else f'{room}.'}{type(data).__name__}"
+    package = type(data).__module__.partition(".")[0]
+    name, kind = type(method).__name__, f"{'' if package == 'builtins' else f'{package}.'}{type(data).__name__}"
     if method.shape != "table":
         raise DataError(
             f"{name} takes {wanted_type.__name__}, not {kind}; make them first: sf.{wanted_type.__name__}.of(...)"
@@ -44,6 +49,22 @@ def refuse_unfit(method: Any, data: Any) -> None:
         f"{name} takes a Table, which has a role for every column, not {kind}{_propose_line(data)}; or run everything "
         "at once: sf.run(df, method, roles={...})"
     )
+
+
+def _refuse_undropped(method: Any, data: Any, release: Release) -> None:
+    """Stop if rows are published that missing = "drop" removes from every count: nobody would measure their risk."""
+    if not isinstance(data, Table) or data.missing is not Missing.DROP or not data.quasi_identifying:
+        return
+    missing_mask = data.frame.select(pl.any_horizontal(pl.col(data.quasi_identifying).is_null())).to_series()
+    rows = release.details.rows
+    count = int((missing_mask if rows is None else missing_mask[rows]).sum())
+    if count:
+        holders = "1 row has" if count == 1 else f"{count:,} rows have"
+        raise PolicyError(
+            f"{data.source}: {holders} a missing quasi-identifying cell, and {type(method).__name__} does not leave "
+            'such rows out, as missing = "drop" asks; remove them from the data, or choose another meaning, such as '
+            "own_value"
+        )
 
 
 def _propose_line(data: Any) -> str:

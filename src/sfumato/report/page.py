@@ -242,15 +242,29 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
             )
         )
     facts += _list_incognito_facts(anonymity.node_counts)
-    if details.get("proven"):
-        facts.append(("Optimality", "proven: nothing costs less"))
-    elif details.get("bound") is not None:
-        bound, objective = wording.format_count(details["bound"]), wording.format_count(details["objective"])
-        facts.append(("Optimality", f"not proven: costs {objective}; the lower bound is {bound}"))
+    facts += _list_optimality_facts(account)
     seconds = [
         f"{wording.STEPS.get(step, wording.spell_name(step))} {took:.2f} s" for step, took in account.seconds.items()
     ]
     facts.append(("Time", ", ".join(seconds)))
+    return facts
+
+
+def _list_optimality_facts(account: RunAccount) -> list[tuple[str, str]]:
+    """How good the choice of each method is known to be; a method that did not search for the best is not listed."""
+    facts, steps = [], account.details.list_steps()
+    for method, step in zip(account.certificate["methods"], steps, strict=False):
+        optimality = step.find_optimality()
+        if optimality is None:
+            continue
+        if optimality.is_proven:
+            words = "proven: nothing costs less"
+        elif optimality.bound is None:
+            words = "not proven"
+        else:
+            bound, objective = (wording.format_count(number) for number in (optimality.bound, optimality.objective))
+            words = f"not proven: costs {objective}; the lower bound is {bound}"
+        facts.append(("Optimality" if len(steps) == 1 else f"Optimality of {method['method']}", words))
     return facts
 
 
