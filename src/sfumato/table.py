@@ -186,6 +186,12 @@ class Table:
         """The hierarchy of a column; without one, all of the column is kept or suppressed."""
         return self.hierarchies.get(column) or build_flat_hierarchy(self.frame[column], f'values of "{column}"')
 
+    def count_uncounted_rows(self) -> int:
+        """How many rows missing = "drop" removes from every count: those with a missing quasi-identifying cell."""
+        if self.missing is not Missing.DROP or not self.quasi_identifying:
+            return 0
+        return int(self.frame.select(pl.any_horizontal(pl.col(self.quasi_identifying).is_null()).sum()).item())
+
     def with_frame(self, frame: pl.DataFrame) -> Table:
         """The same roles and hierarchies for another frame that has some or all of the columns."""
         column_names = set(frame.columns)

@@ -18,7 +18,7 @@ from sfumato.measure.anonymity.crowd_sizes import _match_classes_by_pattern, mat
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input, verify
-from tests.faults.test_tampering import refused, resign
+from tests.faults.test_tampering import body_of, refused, resign
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -134,3 +134,18 @@ def test_many_patterns_of_missing_cells_end() -> None:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.Int64), orient="row")
     table = sf.Table.of(frame, dict.fromkeys(columns, "quasi_identifying"), missing="matches_any")
     assert sf.measure.k_anonymity(table) == 1024
+
+
+def test_rows_that_the_certificate_does_not_count_are_refused(invoke: Callable[..., Any], out: Path) -> None:
+    """Unique people with an empty cell, and a certificate that says missing = drop: no measure would count them."""
+    path = out / "release" / body_of(out)["data"]["file"]
+    frame = pl.read_csv(path, infer_schema=False)
+    columns = [name for name, role in body_of(out)["roles"].items() if role == "quasi_identifying"]
+    pl.concat([frame, frame.head(1).with_columns(pl.lit(None, pl.String).alias(columns[0]))]).write_csv(path)
+
+    def change(body: dict[str, Any]) -> None:
+        body["missing"] = "drop"
+        body["data"]["rows"] += 1
+
+    resign(out, change)
+    assert "1 rows have a missing quasi-identifying cell" in refused(invoke, out)

@@ -123,6 +123,10 @@ class StoredTable:
         row_counts = self.rows.count_rows(names)
         return int(row_counts.counts[~_flag_holes(row_counts.frame, names)].sum())
 
+    def count_uncounted_rows(self) -> int:
+        """How many rows missing = "drop" removes from every count: those with a missing quasi-identifying cell."""
+        return len(self) - self.count_complete_rows()
+
     def refuse_stars(self) -> None:
         """Stop if a quasi-identifying column already has the mark of a suppressed cell."""
         for name in self.quasi_identifying:

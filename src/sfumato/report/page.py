@@ -25,7 +25,7 @@ from sfumato.table import Table
 
 PICTURED = 30
 """How many columns are drawn, and listed before the rest is folded."""
-STEPPED = ("loss", "non_uniform_entropy", "precision", "total_variation")
+STEPPED = ("loss", "precision")
 """Figures that leave in steps."""
 
 
@@ -99,7 +99,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "removed": wording.list_names(body.get("removed_columns", ()), most=60),
         "attacks": findings.list_attacks(body),
         "losses": findings.list_losses(body),
-        "in_steps": any(name in body["utility"] for name in STEPPED) or "loss" in body["losses"],
+        "in_steps": any(name in body["utility"] for name in STEPPED),
         "distributions": distributions.show_distributions(account, PICTURED),
         "groups": group_losses.show_groups(account) if internal else None,
         "gates": content.list_gates(body),

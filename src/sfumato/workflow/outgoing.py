@@ -37,9 +37,9 @@ FEWEST = 200
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
 """Figures that anyone can compute from the written file."""
 PUBLISHED_LOSS = "published_loss"
-"""The loss of the published rows, if others were left out: what leaves must not tell how many."""
-IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "total_variation", "zero_r_accuracy"})
-"""Figures that compare with the originals, and leave in steps if the method forms classes; accuracies likewise."""
+"""The loss of the published rows, if others were left out."""
+IN_STEPS = frozenset({"loss", "precision"})
+"""Figures that are measured a second time without the values of suppressed people, and leave only so, in steps."""
 
 
 class OutgoingRule(StrEnum):
@@ -182,7 +182,8 @@ class OutgoingCertificate(_OutgoingPart):
     changes: tuple[CertifiedChange, ...] = ()
     levels: Annotated[Mapping[str, int], OutgoingRule.RELEASED] = Field(default_factory=dict)
     heights: Annotated[Mapping[str, int], OutgoingRule.POLICY] = Field(default_factory=dict)
-    losses: Annotated[Mapping[str, int | float], OutgoingRule.COARSE] = Field(default_factory=dict)
+    losses: Annotated[Mapping[str, int | float], OutgoingRule.POLICY] = Field(default_factory=dict)
+    """The privacy budget."""
     utility: Annotated[Mapping[str, int | float], OutgoingRule.COARSE] = Field(default_factory=dict)
     suppression: CertifiedSuppression
     attacks: tuple[CertifiedAttack, ...] = ()
@@ -222,8 +223,8 @@ def build_outgoing_certificate(record: Mapping[str, Any], published_data: Any) -
         claims=tuple(_build_outgoing_claim(claim, published_data) for claim in record["claims"]),
         public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
         changes=tuple(_certify_change(change) for change in record["changes"]),
-        losses=_select_outgoing_losses(record, people),
-        utility=_select_outgoing_utility(record["utility"], people),
+        losses={name: loss for name, loss in record["losses"].items() if name == "epsilon"},
+        utility=_select_outgoing_utility(record, people),
         suppression=_build_outgoing_suppression(record),
         attacks=tuple(build_outgoing_attack(attack, people) for attack in record["attacks"]),
         gate=tuple(CertifiedLimit(gate=g["gate"], limit=g["limit"], open=g["open"]) for g in record["gate"]),
@@ -281,31 +282,19 @@ def _certify_change(change: Mapping[str, Any]) -> CertifiedChange:
     return CertifiedChange(**{name: change[name] for name in CertifiedChange.model_fields})
 
 
-def _select_outgoing_losses(record: Mapping[str, Any], people: int) -> dict[str, int | float]:
-    """The privacy budget, which the policy sets; for methods that form classes, the loss in steps.
+def _select_outgoing_utility(record: Mapping[str, Any], people: int) -> dict[str, int | float]:
+    """Class sizes, which anyone can count; for methods that form classes, other figures in steps.
 
-    A loss that counts rows which are not in the release would tell, beside the loss of the file, how many these are.
+    Accuracies do not leave: folds are stratified by class, so one person's class moves them by more than a step. Loss
+    and precision divide by the number of values that occur, so they would tell of a suppressed person whose value
+    nobody else has. They leave as measured on what is shown.
     """
-    losses, is_seen = record["losses"], record["suppression"]["seen"]
-    public_losses = {"epsilon": losses["epsilon"]} if "epsilon" in losses else {}
-    loss = round_to_step(float(losses["loss"]), people) if is_seen and "loss" in losses else None
-    return public_losses if loss is None else {"loss": loss, **public_losses}
-
-
-def _select_outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[str, int | float]:
-    """Class sizes, which anyone can count; for methods that form classes, other figures in steps."""
+    utility = record["utility"]
     public_figures: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
-    figures = {**utility, "loss": utility[PUBLISHED_LOSS]} if PUBLISHED_LOSS in utility else utility
-    for name, value in figures.items():
-        if is_rounded_outside(name):
-            rounded_value = round_to_step(float(value), people)
-            public_figures |= {} if rounded_value is None else {name: rounded_value}
+    for name, value in record.get("shown_detail", {}).items():
+        rounded_value = round_to_step(float(value), people)
+        public_figures |= {} if rounded_value is None else {name: rounded_value}
     return public_figures
-
-
-def is_rounded_outside(name: str) -> bool:
-    """Whether a figure leaves in steps."""
-    return name in IN_STEPS or name.endswith(("_accuracy", "_accuracy_original"))
 
 
 def _build_outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppression:

@@ -63,6 +63,7 @@ from sfumato.workflow.stored.stored_support import choose_run_engine
 from sfumato.workflow.summary.advice import advise_on_loss, note_nothing_hidden
 from sfumato.workflow.summary.release_utility import measure_utility
 from sfumato.workflow.summary.report_account import gather_account, gather_outgoing_account
+from sfumato.workflow.summary.shown_detail import measure_shown_detail
 from sfumato.workflow.summary.suppression import summarize_suppression
 
 __all__ = ["Run", "run"]
@@ -124,6 +125,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record = build_record(policy, release, published_data, findings, attacks, staging, chance)
         record["input_commitment"] = None if commitment is None else commitment.value
         record["utility"] = measure_utility(policy, published_data, original, release)
+        record["shown_detail"] = measure_shown_detail(policy, published_data, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(published_data, Table) else []
         record["signer"] = format_public_key(key)
         decision = decide(policy, record, attacks, published_data, original)

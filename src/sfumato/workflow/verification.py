@@ -383,6 +383,11 @@ def _list_content_problems(certificate: Certificate, published_data: Any, findin
         if not column_names <= set(get_outline(published_data).frame.columns):
             problems.append("the certificate names columns that the data file does not have")
         problems += _list_verdict_problems(certificate.body, published_data)
+        if count := published_data.count_uncounted_rows():
+            problems.append(
+                f"{count:,} rows have a missing quasi-identifying cell, and the certificate leaves such rows out of "
+                "every count"
+            )
         if data["missing_mark"] not in MARKS:
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:

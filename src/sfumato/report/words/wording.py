@@ -34,7 +34,7 @@ PROPERTIES = {
     "k_anonymity": "Hidden in a crowd (k-anonymity)",
     "l_diversity": "Different sensitive values in every crowd (l-diversity)",
     "t_closeness": "Every crowd resembles the whole table (t-closeness)",
-    "suppressed_share": "Few rows suppressed",
+    "suppressed_share": "No more rows suppressed than allowed",
     "shown_in_suppressed": "Suppressed rows show nothing sensitive",
     "identifying_columns": "No column that names a person",
     "untrue_cells": "No cell that is untrue",

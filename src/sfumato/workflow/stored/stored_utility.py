@@ -28,17 +28,10 @@ def measure_stored_utility(release: Release, evidence: StoredEvidence, original:
         figures = _measure_chance(release, evidence)
     elif release.method.truthful:
         figures = {**_measure_labels(evidence, original), **_measure_sizes(release, evidence)}
-        figures |= count_left_out_rows(figures["loss"], _measure_left_out_share(evidence))
+        figures |= count_left_out_rows(figures["loss"], len(evidence.published_table), len(original))
     else:
         figures = {"loss": _measure_changed_share(release, evidence), **_measure_sizes(release, evidence)}
     return {name: round(value, 12) for name, value in figures.items()}
-
-
-def _measure_left_out_share(evidence: StoredEvidence) -> float:
-    """Of the rows that could be published, the share that is not in the release."""
-    assert evidence.comparison is not None
-    usable = evidence.comparison.original.count_complete_rows()
-    return (usable - len(evidence.published_table)) / usable if usable else 0.0
 
 
 def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:

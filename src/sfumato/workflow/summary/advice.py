@@ -23,6 +23,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.sequences import Sequences
 from sfumato.table import Table
 
 HIGH_LOSS = 0.3
@@ -78,11 +79,16 @@ def advise_on_loss(
 
 
 def note_nothing_hidden(release: Release) -> tuple[str, ...]:
-    """A sentence if there was nothing to hide, which is seldom what was meant."""
+    """A sentence if nothing was changed, which is seldom what was meant."""
     if not release.details.get("sensitive") or release.losses.get("changes") != 0:
         return ()
-    look = "look at the threshold, and at limits on gaps and windows."
-    return (f"Nothing was changed: no secret exceeds its threshold in the originals. If you expected one to, {look}",)
+    visible_count = int(release.losses.get("exposed_rules", 0))
+    if visible_count:
+        rules = "a rule about hidden items still shows" if visible_count == 1 else f"{visible_count:,} rules still show"
+        return (f"Nothing was changed, and {rules}: the search found no change that hides more. Choose another one.",)
+    where = "threshold, and at limits on gaps and windows" if isinstance(release.data, Sequences) else "thresholds"
+    why = "Nothing was changed: no secret exceeds its threshold in the originals."
+    return (f"{why} If you expected one to, look at the {where}.",)
 
 
 def is_advice_due(methods: tuple[Method, ...], original: Any, published_data: Any, loss: float | None) -> bool:

@@ -59,8 +59,8 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
     losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
     if losses:
         figures["loss"] = max(losses)
-        left_out_share = 0.0 if "chance" in profiles else measure.left_out_share(published_data, original)
-        figures |= count_left_out_rows(figures["loss"], left_out_share)
+        people = len(published_data) if "chance" in profiles else len(original)
+        figures |= count_left_out_rows(figures["loss"], len(published_data), people)
     comparable_columns = _list_comparable_columns(published_data, original, release)
     query_columns = [
         name for name in (*published_data.quasi_identifying, *published_data.sensitive) if name in comparable_columns
@@ -85,10 +85,14 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
 
 
-def count_left_out_rows(loss: float, left_out_share: float) -> dict[str, float]:
-    """The loss if rows that are not in the release have lost everything, and that of the published rows beside it."""
-    if not left_out_share:
+def count_left_out_rows(loss: float, published_rows: int, people: int) -> dict[str, float]:
+    """The loss if people who are not in the release have lost everything, and that of the published rows beside it.
+
+    It does not matter why somebody was left out: by suppression, or because missing = "drop".
+    """
+    if published_rows >= people:
         return {"loss": loss}
+    left_out_share = (people - published_rows) / people
     return {"loss": loss + (1 - loss) * left_out_share, PUBLISHED_LOSS: loss}
 
 
