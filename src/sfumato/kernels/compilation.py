@@ -14,11 +14,13 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from sfumato.kernels.compiler import from_dtype, njit, types
+from sfumato.kernels.compiler import DefaultOptions, from_dtype, njit, types
 
 OPTIONS: dict[str, Any] = {"nogil": True, "boundscheck": False}
-UNCOUNTED: dict[str, Any] = {"_nrt": False}
+UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 """Without numba's count of who uses an array, which it keeps up to date whenever a field of a record is named."""
+part: Any = njit(forceinline=True, **OPTIONS, **UNCOUNTED)
+"""A part of a kernel: compiled only into those that call it, where passing it arrays costs nothing."""
 _TYPES: dict[str, Any] = dict(vars(types))
 _HOMES: dict[str, str] = {}
 """The module of each record."""

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.attack.entries.rule_inference import RuleInference
 from sfumato.details import read_details
-from sfumato.mine.anonymity import agreement
+from sfumato.mine.entries import agreeing_rows
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 
@@ -160,7 +160,7 @@ def test_the_best_rules_are_those_of_enumeration(
     expected = by_hand(rows, least, Fraction(str(share)), longest)
     attack = RuleInference(min_support=least, confidence=share, max_length=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "_DENSE", 0 if sparse else agreement._DENSE)
+        patch.setattr(agreeing_rows, "_DENSE", 0 if sparse else agreeing_rows._DENSE)
         outcome = attack.run(as_is(table(rows)), truth)
     assert outcome.attempts == sum(cell is None for row in rows for cell in row)
     assert outcome.facts["fired"] == len(expected)

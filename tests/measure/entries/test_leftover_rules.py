@@ -18,7 +18,7 @@ from sfumato.measure.entries.leftover_rules import (
     leftover_rules,
     visible_private_entries,
 )
-from sfumato.mine.anonymity import agreement
+from sfumato.mine.entries import agreeing_rows
 from tests.brute_rules import adversarial
 
 Rows = list[list[str | None]]
@@ -134,8 +134,8 @@ def test_as_many_as_enumeration_finds(
     table, hidden = published(rows, private, blanked)
     expected = len(adversarial(rows, private, blanked, share, least, longest, prior))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "_DENSE", 0 if way == "sorted" else agreement._DENSE)
-        patch.setattr(agreement, "_MANY", 0 if way == "compiled" else agreement._MANY)
+        patch.setattr(agreeing_rows, "_DENSE", 0 if way == "sorted" else agreeing_rows._DENSE)
+        patch.setattr(agreeing_rows, "_MANY", 0 if way == "compiled" else agreeing_rows._MANY)
         assert leftover_rules(table, hidden, share, least, longest, prior) == expected
 
 
@@ -202,7 +202,7 @@ def test_without_memory_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> N
         raise MemoryError
 
     table, hidden = published(EMPLOYEES, PRIVATE)
-    monkeypatch.setattr(agreement, "_look_up_keys", none_left)
+    monkeypatch.setattr(agreeing_rows, "_look_up_keys", none_left)
     with pytest.raises(sf.DataError, match="no answer"):
         leftover_rules(table, hidden, "3/5", 2)
 

@@ -16,7 +16,7 @@ from sfumato.details import EntryDetails
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.entries.leftover_rules import code_entries, count_leftover_rules
 from sfumato.measure.entries.stored_entries import code_stored_entries
-from sfumato.mine.anonymity import agreement
+from sfumato.mine.entries import agreeing_rows
 from sfumato.release import Release
 from tests.protect.test_stored_rowwise import CutRows
 
@@ -44,7 +44,7 @@ def blank_some(rows: int, seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.Dat
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agreement, "_PART", 7)
+    monkeypatch.setattr(agreeing_rows, "_PART", 7)
 
 
 @settings(deadline=None, max_examples=20)

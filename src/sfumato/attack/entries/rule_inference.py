@@ -4,7 +4,7 @@
 Against a release that only blanks the private entries. What people have in common with others still predicts what they
 hide: the visible part of the table is the training set. The adversary knows nothing but the release. What leaks is a
 value, with the confidence of the rule. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining*
-(KDD 2006); the rules are found in `mine.anonymity.agreement`.
+(KDD 2006); the rules are found in `mine.entries.agreeing_rows`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
-from sfumato.mine.anonymity.agreement import AgreeingRows, AgreementQuestion, find_commonest_values, reaches
+from sfumato.mine.entries.agreeing_rows import AgreeingRows, AgreementQuestion, find_commonest_values, reaches
 from sfumato.progress import report_progress
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness

@@ -16,14 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
-from sfumato.kernels.baskets.itemsets_bits import (
-    compile_kernel,
-    count_common_bits,
-    intersect_bitmaps,
-    is_within,
-    is_within_few,
-    part,
-)
+from sfumato.kernels.baskets.itemsets_bits import count_common_bits, intersect_bitmaps, is_within, is_within_few
 
 from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
     ALL, DEPTH, DONE, EXCLUDED, FOLD, FOUND, FULL, GROW, KIND, LEAST, LISTED, MAX_LENGTH, MAXIMAL, PATH_PERFECT,
@@ -33,7 +26,7 @@ from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
     widen_row,
 )  # fmt: skip
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 
 @record
@@ -317,7 +310,7 @@ def _take_branch(state, output, path, stack, depth, branch, length):  # type: ig
     return False
 
 
-@compile_kernel("int64(int64[::1], SetBuffer, SetPath, SearchRoot, BitmapStack)")
+@compile_cached("int64(int64[::1], SetBuffer, SetPath, SearchRoot, BitmapStack)", allocates=False)
 def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped-def]
     """Search below the root until it is done, the buffer full, an array too short, or so much work done."""
     counts, slots, frames = stack.supports, stack.slots, stack.frames
@@ -363,7 +356,7 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
     return DONE
 
 
-@compile_kernel("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)")
+@compile_cached("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)", allocates=False)
 def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
     """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
     ids, frames, excluded_items, masks, support_bounds = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bitmaps of 64-bit words: intersect, count, compare. And how the parts of the itemset kernels are compiled.
+"""Bitmaps of 64-bit words: intersect, count, compare.
 
 Bitmaps of many words come in blocks of eight, which the machine handles at once; that is said to the compiler outright,
 since it would do the words of a short bitmap one by one.
@@ -12,22 +12,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compilation import OPTIONS, compile_cached, read_signature
-from sfumato.kernels.compiler import DefaultOptions, cgutils, intrinsic, ir, njit, types
-
-_BARE = dict(OPTIONS)
-if hasattr(DefaultOptions, "_nrt"):
-    # Else numba counts who holds an array each time one is passed on, which takes longer than the search itself.
-    _BARE["_nrt"] = False
-
-part: Any = njit(forceinline=True, **_BARE)
-"""A part of a kernel: compiled only into those that call it, where passing it arrays costs nothing."""
-
-
-def compile_kernel(signature: str) -> Any:
-    """As `compile_cached`, for what makes no arrays of its own."""
-    return njit(read_signature(signature), cache=True, **_BARE) if "_nrt" in _BARE else compile_cached(signature)
-
+from sfumato.kernels.compilation import part
+from sfumato.kernels.compiler import cgutils, intrinsic, ir, types
 
 BLOCK = 8
 _build: Any = cgutils

@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.arrays import IntGrid, Ints
 from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, open_root, search_bitmaps
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part, round_to_blocks
+from sfumato.kernels.baskets.itemsets_bits import round_to_blocks
 
 from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
     ALL, DEPTH, DONE, FOLD, FOUND, FULL, GROW, KIND, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LIST_COST, LISTED,
@@ -26,7 +26,7 @@ from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
     give_subsets, has_room, is_short, widen_row,
 )  # fmt: skip
 from sfumato.kernels.baskets.itemsets_rows import MARK, RowLists, RowScratch, copy_rows, count_rows
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 
 @record
@@ -275,7 +275,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     return _branch_from_item(search, lists, first, item, kept_count, later_count, length)
 
 
-@compile_kernel("int64(ListSearch, RowLists)")
+@compile_cached("int64(ListSearch, RowLists)", allocates=False)
 def search_lists(search, base):  # type: ignore[no-untyped-def]
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     state, output, path, frames = search.state, search.output, search.path, search.frames

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 ALL, CLOSED, MAXIMAL = range(3)
 DONE, FULL, PAUSED, GROW = range(4)
@@ -170,7 +169,7 @@ def widen_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
     _insert_in_place(rows, row * stride, length, code)
 
 
-@compile_kernel("int64(int64[::1], SetBuffer, SetPath)")
+@compile_cached("int64(int64[::1], SetBuffer, SetPath)", allocates=False)
 def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
     """Give every set of items that are in all baskets: each such item with every subset of those before it."""
     rows, perfect = path.rows, path.perfect

@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, UnsignedInts, Words
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.baskets.itemsets_output import ALL, CLOSED, KIND, LEAST
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compilation import compile_cached, record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 
 @record
@@ -81,7 +80,7 @@ def _sort_kept_items(kept_items, first, count):  # type: ignore[no-untyped-def]
         kept_items[offset] = item
 
 
-@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
+@compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])", allocates=False)
 def _tally_items(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-def]
     """Count the items on one side of an item in its rows; returns how many there are in all."""
     visits = np.int64(0)
@@ -96,7 +95,7 @@ def _tally_items(flat, places, begin, end, step, tally):  # type: ignore[no-unty
     return visits
 
 
-@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])")
+@compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])", allocates=False)
 def _map_items(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def]
     """As `_tally_items`, for at most 64 rows: a bitmap of its rows for every item."""
     visits = np.int64(0)
@@ -113,7 +112,7 @@ def _map_items(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyp
     return visits
 
 
-@compile_kernel("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@compile_cached("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)", allocates=False)
 def _keep_range(first, stop, tally, least, kept_items, count):  # type: ignore[no-untyped-def]
     """Keep the frequent items of a range of numbers, and forget the counts of the others."""
     least = np.uint32(least)
@@ -126,7 +125,7 @@ def _keep_range(first, stop, tally, least, kept_items, count):  # type: ignore[n
     return count
 
 
-@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
+@compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)", allocates=False)
 def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
     tally, kept_items, counts = scratch.tally, scratch.kept_items, scratch.counts
@@ -149,7 +148,7 @@ def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # typ
     return count
 
 
-@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
+@compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)", allocates=False)
 def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """As `_keep_tallied`, with bitmaps."""
     bitmap, tally, kept_items, maps = scratch.bitmap, scratch.tally, scratch.kept_items, scratch.maps
@@ -175,7 +174,7 @@ def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type
     return count
 
 
-@compile_kernel("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
+@compile_cached("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])", allocates=False)
 def _is_item_covered(flat, places, begin, end, kept_items):  # type: ignore[no-untyped-def]
     """Whether some item comes before one in all its rows: what the first row has, less what a further one lacks."""
     unit = np.uint64(1)
@@ -241,7 +240,9 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     return CountedItems(count, later_count, visits)
 
 
-@compile_kernel("CopiedRows(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@compile_cached(
+    "CopiedRows(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)", allocates=False
+)
 def copy_rows(flat, places, begin, end, target, target_begin, number_of, excluded_count):  # type: ignore[no-untyped-def]
     """Copy the rows of an item with only what the root holds, under the root's numbers.
 

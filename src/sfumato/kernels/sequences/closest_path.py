@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.path_trees import SearchTree  # noqa: F401  (a signature names it)
 
 MOST_LEVELS = (1 << 17) - 1
@@ -226,7 +225,7 @@ def _empty_lists(cut, first, last, words, search):  # type: ignore[no-untyped-de
                 search.masks[masks + word] = 0
 
 
-@compile_kernel("void(SearchTree, CutSequences, PathSearch, int64, int64, int64[::1])")
+@compile_cached("void(SearchTree, CutSequences, PathSearch, int64, int64, int64[::1])", allocates=False)
 def find_closest_paths(tree, cut, search, first, last, closest):  # type: ignore[no-untyped-def]
     """The last node of the winning path of each sequence; the root if no path has anything in common with it.
 

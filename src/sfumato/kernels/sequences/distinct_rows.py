@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.kernels.baskets.itemsets_bits import part
-from sfumato.kernels.compilation import compile_cached, record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 
 @record

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compilation import compile_cached, record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 
 @record
@@ -116,7 +115,9 @@ def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
     return sketch
 
 
-@compile_kernel(f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, int64, uint64[::1], BestRows)")
+@compile_cached(
+    f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, int64, uint64[::1], BestRows)", allocates=False
+)
 def find_best_rows(offsets, element_offsets, codes, weights, index, traces, is_ordered, limit, masks, best):  # type: ignore[no-untyped-def]
     """Fill in the best rows; `weights` says how many sequences each stands for, `masks` has a zero for each item.
 

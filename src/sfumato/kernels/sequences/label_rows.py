@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel
+from sfumato.kernels.compilation import compile_cached
 
 _CODES = "Array(int32, 1, 'C', readonly=True)"
 _INTS = "Array(int64, 1, 'C', readonly=True)"
@@ -36,7 +36,7 @@ def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
     return marks
 
 
-@compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")
+@compile_cached(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])", allocates=False)
 def _copy_rows(labels, offsets, rows, selected_offsets, target):  # type: ignore[no-untyped-def]
     for number in range(rows.shape[0]):
         begin, start = offsets[rows[number]], selected_offsets[number]
@@ -44,7 +44,7 @@ def _copy_rows(labels, offsets, rows, selected_offsets, target):  # type: ignore
             target[start + step] = labels[begin + step]
 
 
-@compile_kernel(f"void({_CODES}, {_INTS}, uint64[::1], uint64[::1])")
+@compile_cached(f"void({_CODES}, {_INTS}, uint64[::1], uint64[::1])", allocates=False)
 def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
     for row in range(marks.shape[0]):
         row_bits = np.uint64(0)
@@ -53,7 +53,7 @@ def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
         marks[row] = row_bits
 
 
-@compile_kernel(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])")
+@compile_cached(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])", allocates=False)
 def spell_rows(labels, parents, nodes, offsets, target):  # type: ignore[no-untyped-def]
     """Write the labels from the root of a tree to each of some nodes."""
     for number in range(nodes.shape[0]):

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 
 @record
@@ -123,7 +122,7 @@ def _lay_out_groups(groups, merged_tree):  # type: ignore[no-untyped-def]
             group = np.int64(groups.younger[group])
 
 
-@compile_kernel("int64(SearchTree, boolean[::1], NodeGroups, SearchTree)")
+@compile_cached("int64(SearchTree, boolean[::1], NodeGroups, SearchTree)", allocates=False)
 def merge_tree(tree, members, groups, merged_tree):  # type: ignore[no-untyped-def]
     """Leave out the labels that are no members, and make one group of the nodes whose paths are then the same.
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.baskets.itemsets_bits import part
-from sfumato.kernels.compilation import compile_cached, record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 MOST_DIGITS = 7
 _ITEM, _ELEMENT_END, _SEQUENCE_END, _UNKNOWN = range(4)

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.baskets.itemsets_bits import part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import part, record
 
 
 @record

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_closed import (
     ElementRows,
     InsertionScratch,
@@ -195,7 +194,7 @@ def _join_row(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
             token -= 1
 
 
-@compile_kernel("int64(EndSearch, int64, int64, int32, boolean)")
+@compile_cached("int64(EndSearch, int64, int64, int32, boolean)", allocates=False)
 def _visit_rows(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
     """Note the extensions of a pattern in all its rows; returns how much work that was."""
     state, stack, row_of = search.state, search.stack, search.rows.row_of
@@ -211,7 +210,7 @@ def _visit_rows(search, begin, end, last, pushes):  # type: ignore[no-untyped-de
     return work
 
 
-@compile_kernel("boolean(EndSearch, int64, int64, int64, boolean, int64, int64)")
+@compile_cached("boolean(EndSearch, int64, int64, int64, boolean, int64, int64)", allocates=False)
 def _can_take_item(search, begin, end, length, semi, limit, support):  # type: ignore[no-untyped-def]
     """Whether one item more, not at the end, leaves the pattern in at least `limit` rows."""
     state, stack, rows = search.state, search.stack, search.rows
@@ -322,7 +321,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
     return DONE
 
 
-@compile_kernel("int64(EndSearch)")
+@compile_cached("int64(EndSearch)", allocates=False)
 def search_ends(search):  # type: ignore[no-untyped-def]
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     state, frames = search.state, search.stack.frames

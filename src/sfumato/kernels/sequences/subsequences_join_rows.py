@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
+from sfumato.kernels.compilation import compile_cached, part
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_joins import (  # isort: skip
@@ -61,7 +61,7 @@ def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
         token += 1
 
 
-@compile_kernel(f"void(int64[::1], {TOKENS}, {OFFSETS}, JoinRows, JoinTasks, int64[::1])")
+@compile_cached(f"void(int64[::1], {TOKENS}, {OFFSETS}, JoinRows, JoinTasks, int64[::1])", allocates=False)
 def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # type: ignore[no-untyped-def]
     """Turn all sequences into words and list the first elements with each item; `cursor` says where these begin."""
     token, occurrence = np.int64(0), np.int64(0)
@@ -81,7 +81,7 @@ def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # t
             _enter_row(rows, tasks, cursor, begin)
 
 
-@compile_kernel("void(int64[::1], JoinRows, JoinTasks, JoinStack)")
+@compile_cached("void(int64[::1], JoinRows, JoinTasks, JoinStack)", allocates=False)
 def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
     """In how many rows each item is followed and joined by each, and by which in enough of them."""
     items, least, tally = state[MASK_ITEMS], state[LEAST], stack.tally

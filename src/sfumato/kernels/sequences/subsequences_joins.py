@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
@@ -327,13 +326,13 @@ def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-d
     return DONE
 
 
-@compile_kernel("int64(int64[::1], PatternBuffer, int32[::1], JoinRows, JoinStack)")
+@compile_cached("int64(int64[::1], PatternBuffer, int32[::1], JoinRows, JoinStack)", allocates=False)
 def search_join_rows(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
     """The same from outside."""
     return search_joins(state, output, path, rows, stack)
 
 
-@compile_kernel("void(int64[::1], JoinRows, JoinTasks, JoinStack, int64, int64)")
+@compile_cached("void(int64[::1], JoinRows, JoinTasks, JoinStack, int64, int64)", allocates=False)
 def begin_joins(state, rows, tasks, stack, first, stop):  # type: ignore[no-untyped-def]
     """Begin a search of whole rows with some of the items; the stack has room for their entries."""
     top = np.int64(0)

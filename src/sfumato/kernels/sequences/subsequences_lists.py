@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 
 from sfumato.kernels.sequences.subsequences_masks import (  # isort: skip
     MOST_ITEMS, MaskRows, MaskStack, count_mask_pairs, fill_masks, open_masks, search_masks,
@@ -227,7 +226,7 @@ def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
     return DONE
 
 
-@compile_kernel("int64(SequenceSearch, SequenceLists)")
+@compile_cached("int64(SequenceSearch, SequenceLists)", allocates=False)
 def search_sequence_lists(search, base):  # type: ignore[no-untyped-def]
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     state, frames = search.state, search.frames

@@ -18,13 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
     DEPTH, DONE, FULL, GROW, LEAST, MASK_ENTRIES, MASK_FRAMES, MASK_ITEMS, MAX_LENGTH, PAUSED, PREFIX, WORK_LEFT,
     PatternBuffer, find_lowest_bit, give_pattern, has_room, is_short,
 )  # fmt: skip
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_prepare import MARK
 
 MOST_ITEMS = 64
@@ -230,7 +229,7 @@ def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def
             rows.frequent_followers[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
 
 
-@compile_kernel("void(int64[::1], int32[::1], int64, MaskRows, MaskStack)")
+@compile_cached("void(int64[::1], int32[::1], int64, MaskRows, MaskStack)", allocates=False)
 def lay_masks(state, flat, end, rows, stack):  # type: ignore[no-untyped-def]
     """Turn all rows into words and count pairs."""
     fill_masks(flat, np.int64(0), end, state[MASK_ITEMS], rows)
@@ -255,7 +254,7 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
     state[DEPTH] = 0
 
 
-@compile_kernel("void(int64[::1], MaskRows, MaskStack, int64, int64)")
+@compile_cached("void(int64[::1], MaskRows, MaskStack, int64, int64)", allocates=False)
 def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
     """The same from outside."""
     open_masks(state, rows, stack, first, stop)
@@ -369,7 +368,7 @@ def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-d
     return DONE
 
 
-@compile_kernel("int64(int64[::1], PatternBuffer, int32[::1], MaskRows, MaskStack)")
+@compile_cached("int64(int64[::1], PatternBuffer, int32[::1], MaskRows, MaskStack)", allocates=False)
 def search_mask_rows(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
     """The same from outside."""
     return search_masks(state, output, path, rows, stack)

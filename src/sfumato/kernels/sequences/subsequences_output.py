@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.baskets.itemsets_bits import part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import part, record
 from sfumato.kernels.compiler import intrinsic, ir, types
 
 ALL, CLOSED, MAXIMAL = range(3)

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes
-from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
-from sfumato.kernels.compilation import record
+from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_closed import ElementRows
 
 
@@ -124,7 +123,7 @@ def _count_following(rows, scratch, following, row, begin, end):  # type: ignore
             following[first + scratch.lasts[other]] += 1
 
 
-@compile_kernel("void(ElementRows, PairCounts, PairScratch)")
+@compile_cached("void(ElementRows, PairCounts, PairScratch)", allocates=False)
 def count_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
     """Fill in the counts, which come full of zeros; what was seen comes full of numbers that are no rows."""
     begin = np.int64(0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import part
-from sfumato.kernels.compilation import compile_cached
+from sfumato.kernels.compilation import compile_cached, part
 
 OFFSETS = "Array(int64, 1, 'C', readonly=True)"
 TOKENS = f"Array(int32, 1, 'C', readonly=True), {OFFSETS}"

@@ -20,7 +20,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.measure.checks import Evidence
 from sfumato.measure.entries.leftover_rules import CodedEntries, code_entries, require_hidden_entries
-from sfumato.mine.anonymity.agreement import AgreeingRows, reaches
+from sfumato.mine.entries.agreeing_rows import AgreeingRows, reaches
 from sfumato.public.thresholds import parse_exact_confidence
 from sfumato.release import Claim
 from sfumato.table import Table

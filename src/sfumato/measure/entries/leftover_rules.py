@@ -3,7 +3,7 @@
 
 Against an adversary who mines the release for rules X → y and applies them to blank private entries. Rules are found in
 the opposite direction from FAiR: for each column, from the rows whose entry is private, one set of columns at a time
-(`mine.anonymity.agreement`), and not value by value. The count is complete. If memory does not suffice, an error says
+(`mine.entries.agreeing_rows`), and not value by value. The count is complete. If memory does not suffice, an error says
 so: 0 never means "not known". Needs the true values of the private entries, so only the custodian can check. Aggarwal,
 Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD 2006).
 """
@@ -24,7 +24,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.mine.anonymity.agreement import AgreeingRows, AgreementQuestion, count_keyed_rows, reaches
+from sfumato.mine.entries.agreeing_rows import AgreeingRows, AgreementQuestion, count_keyed_rows, reaches
 from sfumato.progress import report_progress
 from sfumato.public.thresholds import parse_exact_confidence
 from sfumato.release import Number

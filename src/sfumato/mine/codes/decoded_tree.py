@@ -261,7 +261,7 @@ class DecodingTable:
 
     def walk_bag(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> NodeWalk:
         """Send the rows of a bag down a tree."""
-        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, NodeTally, sum_children, walk_tree
+        from sfumato.kernels.codes.tree_walk import FALLING, FEATURE, LEFT, NodeTally, sum_children, walk_tree
 
         names = ("left_child", "right_child", "feature", "missing_go_to_left")
         parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)

@@ -64,7 +64,7 @@ def build_channel_frame(known_sets: KnownSets, records: Ints, items: Items, maxi
 
 def find_widest_channels(known_sets: KnownSets, records: Ints) -> Ints:
     """Which channels lie inside no other, as indices of the records."""
-    from sfumato.kernels.baskets.intervals import ItemIntervals, KeptIntervals, keep_widest
+    from sfumato.kernels.patterns.intervals import ItemIntervals, KeptIntervals, keep_widest
     from sfumato.kernels.patterns.small_patterns import MASK, NODE
 
     sizes = np.diff(known_sets.offsets)[records[:, NODE]]

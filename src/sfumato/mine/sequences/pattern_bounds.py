@@ -44,7 +44,7 @@ def bound_patterns(sequences: Sequences, least: int, max_length: int) -> Pattern
 
 def _find_common_arches(sequences: Sequences, codes: Ints, least: int) -> int:
     """How many times in a row at least `least` sequences hold all of some items."""
-    from sfumato.kernels.sequences.arches import count_arches
+    from sfumato.kernels.sequences.arch_counts import count_arches
 
     is_member = np.zeros(len(sequences.items), dtype=np.bool_)
     is_member[codes] = True

@@ -180,7 +180,7 @@ def _order_nodes_by_cost(grouping: Grouping) -> Codes:
 
 
 def _peel_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
-    from sfumato.kernels.anonymity.peel import peel_rows
+    from sfumato.kernels.anonymity.local_recoding import peel_rows
 
     deepest = max(grouping.shape)
     starts = np.zeros((len(grouping.shape), deepest), dtype=np.int64)

@@ -136,7 +136,7 @@ def _select_keyed_rows(
     if values.dtype != np.int64 or rows.dtype != np.int64:
         return _select_narrow_rows(keys, rows, group, values, width, groups)
     if len(rows) >= _MANY and groups * width <= _DENSE:
-        from sfumato.kernels.anonymity.agreement import keep_agreeing_rows
+        from sfumato.kernels.entries.agreeing_rows import keep_agreeing_rows
 
         kept_rows, kept_groups = np.empty_like(rows), np.empty_like(group)
         kept_count = keep_agreeing_rows(
@@ -180,7 +180,7 @@ def count_keyed_rows(
             )
         return totals
     if len(rows) >= _MANY and groups * width <= _DENSE:
-        from sfumato.kernels.anonymity.agreement import count_agreeing_pairs
+        from sfumato.kernels.entries.agreeing_rows import count_agreeing_pairs
 
         counts = np.zeros(len(keys), dtype=np.int64)
         count_agreeing_pairs(rows, group, values, width, _index_keys(keys, groups * width), counts)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Hot loops for data encoded for outsourced mining."""

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Hot loops for numbers with noise added."""
