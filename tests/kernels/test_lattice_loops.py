@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.kernels.anonymity import lattice, lattice_choice, lattice_plain
+from sfumato.kernels.anonymity.lattice_choice import LatticeLoops
 
-BOTH = pytest.mark.parametrize("kernels", [lattice, lattice_plain], ids=["compiled", "numpy"])
+BOTH = pytest.mark.parametrize("kernels", [lattice.LOOPS, lattice_plain.LOOPS], ids=["compiled", "numpy"])
 quick = settings(max_examples=60, deadline=None)
 Array = npt.NDArray[Any]
 
 
-def grouped(kernels: ModuleType, keys: Array, weights: Array, radix: int, slots: int) -> tuple[list[Any], ...]:
+def grouped(kernels: LatticeLoops, keys: Array, weights: Array, radix: int, slots: int) -> tuple[list[Any], ...]:
     rows = len(keys)
     slot_key, slot_class = np.zeros(slots, dtype=np.int64), np.full(slots, -1, dtype=np.int32)
     of_row, sizes, first = np.zeros(rows, np.int32), np.zeros(2 * rows, np.int64), np.zeros(rows, np.int64)
@@ -32,7 +32,7 @@ def grouped(kernels: ModuleType, keys: Array, weights: Array, radix: int, slots:
 @quick
 @given(st.lists(st.tuples(st.integers(0, 1 << 61), st.integers(1, 9)), min_size=1, max_size=60), st.booleans())
 def test_classes_are_numbered_as_they_first_appear(
-    kernels: ModuleType, rows: list[tuple[int, int]], close: bool
+    kernels: LatticeLoops, rows: list[tuple[int, int]], close: bool
 ) -> None:
     """By a dictionary; few slots, so that different keys meet in one."""
     keys = [key % 16 if close else key for key, _ in rows]
@@ -49,7 +49,7 @@ def test_classes_are_numbered_as_they_first_appear(
 @BOTH
 @quick
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 5)), min_size=1, max_size=40))
-def test_values_are_counted_by_class(kernels: ModuleType, rows: list[tuple[int, int, int]]) -> None:
+def test_values_are_counted_by_class(kernels: LatticeLoops, rows: list[tuple[int, int, int]]) -> None:
     classes = {of_class: number for number, of_class in enumerate(sorted({of_class for of_class, _, _ in rows}))}
     for blocks in (1, 2):  # the same rows twice, as one block and as two that share no class
         counts: dict[tuple[int, int], int] = {}
@@ -84,7 +84,7 @@ def test_both_choose_the_same_node(seed: int) -> None:
     live = chance.random(shape) < chance.random()
     bound = chance.integers(0, 4, shape) / 4
     found = []
-    for kernels in (lattice, lattice_plain):
+    for kernels in (lattice.LOOPS, lattice_plain.LOOPS):
         below, histogram = np.zeros(live.size, dtype=np.int32), np.zeros(16, dtype=np.int64)
         node = kernels.choose_telling_node(live.ravel(), bound.ravel(), np.array(shape), below, histogram)
         found.append((int(node), below[live.ravel()].tolist()))
@@ -99,7 +99,7 @@ def test_what_suppression_adds_is_the_same() -> None:
     first, refused = np.arange(0, 50, 5), chance.integers(0, 2, 10) * 7
     lasting = chance.integers(0, 3, 10).astype(np.float64)
     found = []
-    for kernels in (lattice, lattice_plain):
+    for kernels in (lattice.LOOPS, lattice_plain.LOOPS):
         excess, more = np.zeros(3, dtype=np.int64), np.zeros(3)
         kernels.add_suppression_costs(codes, starts, spared, first, refused, lasting, excess, more)
         found.append((excess.tolist(), more.tolist()))
@@ -126,8 +126,8 @@ def test_sums_over_finer_nodes(seed: int) -> None:
 def test_a_process_begins_in_numpy_and_changes_over_once_loading_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice_choice, "_work_total", 0)
     monkeypatch.setattr(lattice_choice, "_COMPILED", "no.such.module")  # as if nothing were loaded yet
-    assert lattice_choice.choose_lattice_loops(lattice_choice._WORTH) is lattice_plain
-    assert lattice_choice.choose_lattice_loops(1) is lattice
+    assert lattice_choice.choose_lattice_loops(lattice_choice._WORTH) is lattice_plain.LOOPS
+    assert lattice_choice.choose_lattice_loops(1) is lattice.LOOPS
     monkeypatch.setattr(lattice_choice, "_work_total", 0)
     monkeypatch.setattr(lattice_choice, "_COMPILED", "sfumato.kernels.anonymity.lattice")
-    assert lattice_choice.choose_lattice_loops(1) is lattice  # it is loaded anyway
+    assert lattice_choice.choose_lattice_loops(1) is lattice.LOOPS  # it is loaded anyway

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.kernels.anonymity.lattice_choice import LatticeLoops
 from sfumato.kernels.compilation import compile_cached
 
 
@@ -143,3 +144,6 @@ def choose_telling_node(live, bound, shape, gains, histogram):  # type: ignore[n
             if gain > best:
                 best, chosen_node = gain, np.int64(node)
     return chosen_node
+
+
+LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_telling_node)

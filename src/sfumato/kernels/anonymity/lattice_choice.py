@@ -9,21 +9,32 @@ as loading would have cost: it never takes twice as long as the better choice wo
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from collections.abc import Callable
+from typing import NamedTuple
 
 _WORTH = 6_000_000  # rows and nodes that numpy visits in about the time that loading takes
 _COMPILED = "sfumato.kernels.anonymity.lattice"
 _work_total = 0
 
 
-def choose_lattice_loops(work: int) -> ModuleType:
+class LatticeLoops(NamedTuple):
+    """The loops of the lattice search; arguments and results are described where they are written."""
+
+    add_to_keys: Callable[..., None]
+    group_keys: Callable[..., int]
+    add_suppression_costs: Callable[..., None]
+    count_class_values: Callable[..., int]
+    choose_telling_node: Callable[..., int]
+
+
+def choose_lattice_loops(work: int) -> LatticeLoops:
     """The loops for so many more rows and nodes."""
     global _work_total  # noqa: PLW0603  (how much a process has done is a fact about the process)
     _work_total += work
     if _work_total > _WORTH or _COMPILED in sys.modules:
         from sfumato.kernels.anonymity import lattice
 
-        return lattice
+        return lattice.LOOPS
     from sfumato.kernels.anonymity import lattice_plain
 
-    return lattice_plain
+    return lattice_plain.LOOPS

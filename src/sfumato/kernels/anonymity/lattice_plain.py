@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
+from sfumato.kernels.anonymity.lattice_choice import LatticeLoops
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -145,3 +146,6 @@ __all__ = [
     "count_class_values",
     "group_keys",
 ]
+
+
+LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_telling_node)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
+from sfumato.kernels.anonymity.lattice_choice import LatticeLoops
 
 _DIRECT = 1 << 16
 _LARGEST_KEY = 1 << 62
@@ -54,7 +54,9 @@ class ClassNumbers:
         self.sizes[: len(weights)] = weights
         return len(weights)
 
-    def number_classes(self, kernels: ModuleType, columns: list[ColumnLookup], weights: Ints, bounds: list[int]) -> int:
+    def number_classes(
+        self, kernels: LatticeLoops, columns: list[ColumnLookup], weights: Ints, bounds: list[int]
+    ) -> int:
         """Number the classes, block by block, of which no two have a class in common; returns how many there are."""
         classes = 0
         for begin, end in pairwise(bounds):
@@ -67,7 +69,7 @@ class ClassNumbers:
         return classes
 
     def _number_block(
-        self, kernels: ModuleType, columns: list[ColumnLookup], weights: Ints, block: slice, classes: int
+        self, kernels: LatticeLoops, columns: list[ColumnLookup], weights: Ints, block: slice, classes: int
     ) -> int:
         """Number the classes of some rows from 0, in several passes if a 62-bit key is too short."""
         keys, radix = self.keys[block], 1
@@ -82,7 +84,7 @@ class ClassNumbers:
             radix *= width
         return self._number_keys(kernels, weights, block, classes, radix)
 
-    def _number_keys(self, kernels: ModuleType, weights: Ints, block: slice, classes: int, radix: int) -> int:
+    def _number_keys(self, kernels: LatticeLoops, weights: Ints, block: slice, classes: int, radix: int) -> int:
         """Number equal keys; sizes and first rows come after those of the classes before."""
         rows = block.stop - block.start
         slots = max(_count_slots(rows), min(_DIRECT, len(self._slot_class)))
