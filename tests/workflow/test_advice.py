@@ -23,7 +23,7 @@ from sfumato.protect.anonymity.generalize import Generalize
 from sfumato.protect.anonymity.k_optimize import KOptimize
 from sfumato.protect.anonymity.models.class_models import KAnonymity, LDiversity
 from sfumato.protect.anonymity.partition import Partition
-from sfumato.protect.anonymity.search.distinct_rows import DistinctTuples
+from sfumato.protect.anonymity.search.distinct_tuples import DistinctTuples
 from sfumato.protect.method import Method
 from sfumato.table import Table
 from sfumato.workflow.pipeline import run

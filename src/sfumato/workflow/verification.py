@@ -27,10 +27,10 @@ from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import CertificateRefused, SfumatoError, quote_names
 from sfumato.lazy import find_tagged_class
-from sfumato.measure.anonymity.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.baskets.stored_hiding import BasketEvidence, measure_stored_basket_claim
 from sfumato.measure.checks import Evidence, has_known_form, measure_claim
+from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Claim, Finding, Number, Release
 from sfumato.table import Table

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.anonymity.candidates import CandidateSets, look_up_candidates
 from sfumato.attack.anonymity.homogeneity import Homogeneity
+from sfumato.attack.candidates import CandidateSets, look_up_candidates
 from sfumato.data.hierarchies.published_labels import format_range
 from sfumato.details import read_details
 from sfumato.protect.anonymity.models.class_models import LDiversity

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.anonymity.linkability import Linkability
-from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control
 from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.row_distance import LabelColumn, compare_with_control
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 from tests.tables import Small, small_tables

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.measure.noise import stated_law
 from sfumato.measure.noise.stated_law import pick_distances
 from sfumato.measure.stored_changes import compare_stored
+from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.release import Finding, Release
 from tests.protect.test_stored_rowwise import ROLES, CutRows, make_people
 

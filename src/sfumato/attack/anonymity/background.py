@@ -16,8 +16,8 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Flags
-from sfumato.attack.anonymity.candidates import CandidateSets, ValueTally
 from sfumato.attack.anonymity.sensitive_guesses import SensitiveAttack
+from sfumato.attack.candidates import CandidateSets, ValueTally
 
 
 class BackgroundKnowledge(SensitiveAttack):

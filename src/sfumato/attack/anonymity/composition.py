@@ -18,16 +18,16 @@ import numpy as np
 from pydantic import PrivateAttr
 
 from sfumato.arrays import Flags, Ints
-from sfumato.attack.anonymity.candidates import (
+from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.row_search import expand_ranges
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
     draw_tried_people,
 )
-from sfumato.attack.anonymity.links import Links, linked
-from sfumato.attack.anonymity.row_search import expand_ranges
-from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.data.writing.formulas import unescape_frame
 from sfumato.data.writing.table_writer import SEPARATOR_OF

@@ -15,8 +15,8 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Flags
-from sfumato.attack.anonymity.candidates import CandidateSets, ValueTally, look_up_candidates
 from sfumato.attack.anonymity.sensitive_guesses import SensitiveAttack
+from sfumato.attack.candidates import CandidateSets, ValueTally, look_up_candidates
 from sfumato.table import Table
 
 _DIGITS = 12

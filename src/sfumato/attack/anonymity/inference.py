@@ -18,17 +18,17 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
-from sfumato.attack.anonymity.row_distance import (
+from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.anonymity.secret_votes import SecretVotes
+from sfumato.attack.anonymity.strongest_links import search_by_likelihood
+from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.row_distance import (
     LabelColumn,
     compare_with_control,
     require_attacked_columns,
     sample_people,
     sample_published_people,
 )
-from sfumato.attack.anonymity.row_search import RowSearch
-from sfumato.attack.anonymity.secret_votes import SecretVotes
-from sfumato.attack.anonymity.strongest_links import search_by_likelihood
-from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness

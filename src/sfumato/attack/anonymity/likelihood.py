@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
-from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.attack.row_distance import LabelColumn
 from sfumato.data.cells.moments_in_text import locate_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel

@@ -16,15 +16,15 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
-from sfumato.attack.anonymity.row_distance import (
+from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.anonymity.strongest_links import search_by_likelihood
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.row_distance import (
     compare_with_control,
     require_attacked_columns,
     sample_people,
     sample_published_people,
 )
-from sfumato.attack.anonymity.row_search import RowSearch
-from sfumato.attack.anonymity.strongest_links import search_by_likelihood
-from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release

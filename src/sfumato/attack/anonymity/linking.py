@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.anonymity.external_people import look_up_external
 from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
 from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.candidates import trace_people
 from sfumato.engine.classes import count_class_sizes
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness

@@ -22,13 +22,6 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import (
-    CandidateSets,
-    ValueTally,
-    choose_sensitive_columns,
-    look_up_candidates,
-    trace_people,
-)
 from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
 from sfumato.attack.anonymity.value_assignments import (
     FEWEST_DRAWS,
@@ -39,6 +32,13 @@ from sfumato.attack.anonymity.value_assignments import (
     enumerate_assignments,
 )
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_sensitive_columns,
+    look_up_candidates,
+    trace_people,
+)
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError

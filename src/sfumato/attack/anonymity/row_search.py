@@ -18,7 +18,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.likelihood import KnownColumn, LabelPrice, NumberPrice, Price, Pricing, price_distance
 from sfumato.attack.anonymity.matched_keys import MatchedRows
-from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.attack.row_distance import LabelColumn
 from sfumato.table import Missing, Table
 
 _BLOCK = 2_000_000

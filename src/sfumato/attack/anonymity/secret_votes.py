@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
+from sfumato.attack.row_distance import LabelColumn
 from sfumato.table import Table
 
 

@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.arrays import Flags
-from sfumato.attack.anonymity.candidates import (
+from sfumato.attack.anonymity.links import Links
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
     draw_tried_people,
 )
-from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release

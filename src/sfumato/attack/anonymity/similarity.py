@@ -17,7 +17,9 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Flags, Floats
-from sfumato.attack.anonymity.candidates import (
+from sfumato.attack.anonymity.links import Links
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
     choose_candidates,
@@ -25,8 +27,6 @@ from sfumato.attack.anonymity.candidates import (
     draw_tried_people,
     look_up_candidates,
 )
-from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.progress import report_progress

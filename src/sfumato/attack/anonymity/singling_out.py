@@ -21,8 +21,8 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.data.cells.moments_in_text import are_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.label_ranges import read_positions

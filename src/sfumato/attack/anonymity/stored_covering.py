@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import CandidateSets, choose_candidates
 from sfumato.attack.anonymity.homogeneity import Homogeneity
 from sfumato.attack.anonymity.linking import Linking
 from sfumato.attack.anonymity.links import Links
@@ -22,6 +21,7 @@ from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.stored_blanks import count_fitting_classes
 from sfumato.attack.anonymity.strongest_links import choose_links
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.candidates import CandidateSets, choose_candidates
 from sfumato.change import Change, ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.aligned_batches import align_batches

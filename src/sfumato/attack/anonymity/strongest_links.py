@@ -26,8 +26,8 @@ from sfumato.attack.anonymity.likelihood import (
 )
 from sfumato.attack.anonymity.links import Links, linked, match_equal, require_in_both
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
-from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.row_distance import LabelColumn
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import return_free_memory

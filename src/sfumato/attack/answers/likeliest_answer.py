@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.candidates import trace_people
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.answers.proportions import encode_answers, estimate_joint, estimate_proportions

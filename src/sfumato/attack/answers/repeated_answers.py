@@ -19,7 +19,6 @@ import polars as pl
 from pydantic import Field, PrivateAttr
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.anonymity.composition import read_other
 from sfumato.attack.answers.likeliest_answer import (
     AnswerVotes,
@@ -31,6 +30,7 @@ from sfumato.attack.answers.likeliest_answer import (
     get_published_frame,
 )
 from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.candidates import trace_people
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel, answer_by_chance, get_channel, list_answered_columns

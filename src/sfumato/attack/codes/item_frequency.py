@@ -20,7 +20,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.codes.added_baskets import weigh_true_baskets
 from sfumato.baskets import Baskets, Item
-from sfumato.mine.baskets.item_columns import build_item_columns
+from sfumato.mine.codes.item_columns import build_item_columns
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release

@@ -18,9 +18,9 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome, wilson
 from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
+from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.mine.entries.learner import (
     INTERVALS,
     LEARNERS,

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.row_distance import require_attacked_columns
+from sfumato.attack.row_distance import require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release

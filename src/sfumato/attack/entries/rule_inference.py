@@ -20,9 +20,9 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints, Places
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
+from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
 from sfumato.mine.entries.agreeing_rows import AgreeingRows, AgreementQuestion, find_commonest_values, reaches

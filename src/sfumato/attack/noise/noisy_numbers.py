@@ -20,9 +20,9 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import trace_people
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.candidates import trace_people
+from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
 from sfumato.progress import report_progress

@@ -19,9 +19,8 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import trace_people
-from sfumato.attack.anonymity.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.attack.attack import GuessedColumns, Outcome
+from sfumato.attack.candidates import trace_people
 from sfumato.attack.noise.noisy_numbers import (
     NumberAttack,
     NumberEstimates,
@@ -32,6 +31,7 @@ from sfumato.attack.noise.noisy_numbers import (
     replace_estimated_columns,
     summarize_errors,
 )
+from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise, get_noise

@@ -17,15 +17,15 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import (
+from sfumato.attack.anonymity.links import Links
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
     choose_candidates,
     choose_sensitive_columns,
     draw_tried_people,
 )
-from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress

@@ -18,14 +18,14 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Ints
-from sfumato.attack.anonymity.row_distance import (
+from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.row_distance import (
     compare_with_control,
     require_attacked_columns,
     sample_people,
     sample_published_people,
 )
-from sfumato.attack.anonymity.row_search import RowSearch
-from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, quote_names

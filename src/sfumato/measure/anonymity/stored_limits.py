@@ -15,7 +15,7 @@ from sfumato.release import Number
 from sfumato.table import Table
 
 if TYPE_CHECKING:
-    from sfumato.measure.anonymity.stored_claims import StoredEvidence
+    from sfumato.measure.stored_claims import StoredEvidence
 
 Arguments = Mapping[str, Any]
 

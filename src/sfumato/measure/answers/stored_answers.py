@@ -20,7 +20,7 @@ from sfumato.measure.answers.answer_checks import (
 from sfumato.release import Number
 
 if TYPE_CHECKING:
-    from sfumato.measure.anonymity.stored_claims import StoredEvidence
+    from sfumato.measure.stored_claims import StoredEvidence
 
 Arguments = Mapping[str, Any]
 

@@ -28,7 +28,7 @@ from sfumato.measure.entries.leftover_rules import (
 from sfumato.release import Number
 
 if TYPE_CHECKING:
-    from sfumato.measure.anonymity.stored_claims import StoredEvidence
+    from sfumato.measure.stored_claims import StoredEvidence
 
 Arguments = Mapping[str, Any]
 

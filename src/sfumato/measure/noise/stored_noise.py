@@ -36,8 +36,8 @@ from sfumato.measure.noise.stated_law import (
 from sfumato.release import Number
 
 if TYPE_CHECKING:
-    from sfumato.measure.anonymity.stored_claims import StoredEvidence
     from sfumato.measure.stored_changes import StoredComparison
+    from sfumato.measure.stored_claims import StoredEvidence
 
 Arguments = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.baskets.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.mine.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
 from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.progress import report_progress
 from sfumato.public.sealed_key import seal_key, unseal_key

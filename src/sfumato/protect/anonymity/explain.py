@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.models.model_judge import ModelJudge
-    from sfumato.protect.anonymity.search.distinct_rows import DistinctTuples
+    from sfumato.protect.anonymity.search.distinct_tuples import DistinctTuples
     from sfumato.protect.anonymity.search.grouping import Grouping
     from sfumato.protect.anonymity.search.node_classes import Levels
     from sfumato.release import Release

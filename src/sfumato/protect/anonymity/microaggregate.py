@@ -29,7 +29,7 @@ from sfumato.protect.claims import claim_nobody_named, claim_others_kept
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
-from sfumato.protect.synthesis.number_spelling import NumberSpelling
+from sfumato.protect.number_spelling import NumberSpelling
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table

@@ -16,7 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError
-from sfumato.protect.synthesis.number_spelling import NumberSpelling
+from sfumato.protect.number_spelling import NumberSpelling
 
 MISSING = -1
 MOST_CLASSES = 64

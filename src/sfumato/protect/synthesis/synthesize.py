@@ -29,7 +29,7 @@ from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import ask_published
-from sfumato.protect.synthesis.number_spelling import NumberSpelling
+from sfumato.protect.number_spelling import NumberSpelling
 from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth, draw_rows, fit_models
 from sfumato.protect.synthesis.synthesis_columns import (
     MOST_CLASSES,

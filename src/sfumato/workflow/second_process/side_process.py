@@ -30,7 +30,7 @@ from sfumato.progress import report_progress
 KERNELS = "sfumato.kernels.anonymity.partition"
 """A process that has loaded these already does the work itself."""
 _LOADED_FIRST = (
-    "sfumato.protect.anonymity.search.distinct_rows",
+    "sfumato.protect.anonymity.search.distinct_tuples",
     "sfumato.protect.anonymity.generalize",
     "sfumato.workflow.summary.advice",
     "sfumato.kernels.anonymity.lattice",

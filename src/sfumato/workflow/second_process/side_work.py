@@ -22,7 +22,7 @@ from sfumato.protect.anonymity.explain import (
     has_reasons,
 )
 from sfumato.protect.anonymity.generalize import Generalize
-from sfumato.protect.anonymity.search.distinct_rows import DistinctTuples
+from sfumato.protect.anonymity.search.distinct_tuples import DistinctTuples
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.levels_found import listen_to_levels
 from sfumato.protect.anonymity.search.node_classes import Levels

@@ -34,13 +34,13 @@ from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import DateReading, open_stored_rows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.stored_claims import (
+from sfumato.measure.changes import refuse_false_statements
+from sfumato.measure.stored_changes import StoredComparison, compare_stored
+from sfumato.measure.stored_claims import (
     StoredEvidence,
     count_stored_sizes,
     measure_stored_claim,
 )
-from sfumato.measure.changes import refuse_false_statements
-from sfumato.measure.stored_changes import StoredComparison, compare_stored
 from sfumato.progress import report_progress
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from sfumato.change_kinds import LossMeasure
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.stored_claims import StoredEvidence, count_stored_sizes
 from sfumato.measure.entries.stored_entries import measure_blanked_share
 from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_interval_loss, measure_noise_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
+from sfumato.measure.stored_claims import StoredEvidence, count_stored_sizes
 from sfumato.measure.utility.stored_moments import measure_stored_moments
 from sfumato.progress import report_progress
 from sfumato.release import Release

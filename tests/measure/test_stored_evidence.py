@@ -7,7 +7,7 @@ import polars as pl
 
 from sfumato.engine.stored_rows import MemoryRows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.stored_claims import StoredEvidence
+from sfumato.measure.stored_claims import StoredEvidence
 
 
 def test_values_are_given_back_and_sizes_are_kept() -> None:
