@@ -21,7 +21,7 @@ from bench.timing import best_of, shared_data, show
 from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.closeness import t_equal
 from sfumato.measure.anonymity.diversity import distinct_l
-from sfumato.measure.anonymity.privacy import k_anonymity
+from sfumato.measure.anonymity.k_anonymity import k_anonymity
 
 SENSITIVE = "salary-class"
 _PYCANON = """

@@ -17,7 +17,7 @@ from sfumato.attack.anonymity.links import linked
 from sfumato.attack.anonymity.similarity import Similarity
 from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.crowd_sizes import crowds
-from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
+from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.protect.anonymity.generalize import Generalize, minimal_nodes
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.report.words import wording

@@ -18,7 +18,7 @@ from sfumato.data.writing.table_writer import choose_missing_mark, write_frame
 from sfumato.description import Description
 from sfumato.details import Details, SynthesisDetails, read_details
 from sfumato.errors import DataError
-from sfumato.frames import convert_to_pandas, convert_to_polars
+from sfumato.frame_conversion import convert_to_pandas, convert_to_polars
 from sfumato.notebook import (
     STAYS,
     format_few_digits,

@@ -213,7 +213,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """The table as a pandas frame, with the index of the one that it was made of."""
-        from sfumato.frames import convert_to_pandas  # which knows tables
+        from sfumato.frame_conversion import convert_to_pandas  # which knows tables
 
         return convert_to_pandas(self.frame, self.row_labels)
 

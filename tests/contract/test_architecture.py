@@ -17,8 +17,9 @@ from tests.contract.plain_names import list_avoided
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
     "arrays", "baskets", "bound_words", "change", "change_kinds", "description", "details", "errors", "field_docs",
-    "frames", "key", "keystream", "kinds", "lazy", "notebook", "parameter_errors", "patterns", "private_file",
-    "problem_words", "progress", "randomness", "release", "rules", "run_secret", "sequences", "table", "text_codes",
+    "frame_conversion", "key", "keystream", "lazy", "notebook", "parameter_errors", "patterns", "private_file",
+    "problem_words", "progress", "randomness", "release", "rules", "run_secret", "sequences", "table", "tagged_field",
+    "text_codes",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}

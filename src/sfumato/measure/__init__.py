@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from sfumato.measure.anonymity.diversity import entropy_l as entropy_l
     from sfumato.measure.anonymity.diversity import recursive_c as recursive_c
     from sfumato.measure.anonymity.fitting_people import fitting_people as fitting_people
+    from sfumato.measure.anonymity.k_anonymity import class_size_counts as class_size_counts
+    from sfumato.measure.anonymity.k_anonymity import k_anonymity as k_anonymity
+    from sfumato.measure.anonymity.k_anonymity import left_out_share as left_out_share
+    from sfumato.measure.anonymity.k_anonymity import suppressed_share as suppressed_share
+    from sfumato.measure.anonymity.k_anonymity import uniqueness as uniqueness
     from sfumato.measure.anonymity.presence import delta_presence as delta_presence
     from sfumato.measure.anonymity.presence import k_map as k_map
-    from sfumato.measure.anonymity.privacy import class_size_counts as class_size_counts
-    from sfumato.measure.anonymity.privacy import k_anonymity as k_anonymity
-    from sfumato.measure.anonymity.privacy import left_out_share as left_out_share
-    from sfumato.measure.anonymity.privacy import suppressed_share as suppressed_share
-    from sfumato.measure.anonymity.privacy import uniqueness as uniqueness
     from sfumato.measure.anonymity.risk import Risk as Risk
     from sfumato.measure.anonymity.risk import Risks as Risks
     from sfumato.measure.anonymity.risk import Uniques as Uniques

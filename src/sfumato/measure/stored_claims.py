@@ -22,6 +22,7 @@ from sfumato.engine.coded_columns import flag_text
 from sfumato.engine.stored_rows import RowCounts
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError
+from sfumato.measure.anonymity.class_tally import ClassTally, number_sorted_values
 from sfumato.measure.anonymity.closeness import (
     choose_rank_order,
     measure_t_equal,
@@ -41,7 +42,6 @@ from sfumato.measure.anonymity.diversity import (
 )
 from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.anonymity.stored_limits import LIMIT_MEASURES
-from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
 from sfumato.measure.checks import explain_unmeasured
 from sfumato.measure.entries.stored_entries import ENTRY_MEASURES

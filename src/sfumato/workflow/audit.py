@@ -21,7 +21,7 @@ from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
-from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
+from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.measure.anonymity.stored_unique_rows import StoredCounter
 from sfumato.progress import report_progress
 from sfumato.sequences import Sequences

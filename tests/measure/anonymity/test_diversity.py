@@ -22,10 +22,10 @@ from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity import diversity
 from sfumato.measure.anonymity.anonymity_table import anonymity
+from sfumato.measure.anonymity.class_tally import GroupedRows, count_key_values
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
+from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.measure.anonymity.presence import delta_presence, k_map
-from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
-from sfumato.measure.anonymity.tally import GroupedRows, count_key_values
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.table import Table
 from tests.brute import Cell, HierarchyRows, Row, Rows, generalized, matches

@@ -13,9 +13,9 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.attack.anonymity.covering import find_covering_rows
+from sfumato.attack.anonymity.equal_rows import group_equal_rows
 from sfumato.attack.anonymity.likelihood import price_nearness
 from sfumato.attack.anonymity.matched_keys import MatchedRows, match_keys, shorten_part
-from sfumato.attack.anonymity.row_parts import group_equal_rows
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.cells.coded_cells import NarrowCells, encode_narrowly
 from sfumato.data.cells.moments_in_text import are_moments

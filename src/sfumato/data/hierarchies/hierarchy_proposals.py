@@ -27,7 +27,7 @@ from sfumato.data.cells.missing_marks import WORDS as MISSING_WORDS
 from sfumato.data.hierarchies.category_vocabulary import TOPICS
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchies.hierarchy_builders import parse_builder
-from sfumato.data.hierarchies.labelled_ranges import group_neighbours, order_labelled_ranges
+from sfumato.data.hierarchies.number_bands import group_neighbours, order_number_bands
 from sfumato.errors import DataError, PolicyError
 
 FEWEST = 10
@@ -300,12 +300,12 @@ def _propose_vocabulary(known_values: pl.Series) -> _Proposals:
     )
 
 
-def _propose_labelled_ranges(known_values: pl.Series) -> _Proposals:
+def _propose_number_bands(known_values: pl.Series) -> _Proposals:
     """Words that are ranges of numbers, such as 18-27, in pairs of neighbours; what means missing stays by itself."""
     if known_values.dtype != pl.String:
         return
     words = [word for word in known_values.unique().to_list() if word.strip().casefold() not in MISSING_WORDS]
-    ordered_ranges = order_labelled_ranges(words) if 2 < len(words) <= MOST_EXACT else None
+    ordered_ranges = order_number_bands(words) if 2 < len(words) <= MOST_EXACT else None
     if ordered_ranges is None:
         return
     rows = group_neighbours(ordered_ranges)
@@ -378,7 +378,7 @@ def _index_topic(topic: str) -> Mapping[str, tuple[str, str]]:
 
 _PROPOSERS = (
     _propose_dates,
-    _propose_labelled_ranges,
+    _propose_number_bands,
     _propose_prefixes,
     _propose_numbers,
     _propose_vocabulary,

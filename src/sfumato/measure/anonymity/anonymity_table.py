@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sfumato.errors import DataError
+from sfumato.measure.anonymity.class_tally import ClassTally, GroupedRows
 from sfumato.measure.anonymity.closeness import (
     choose_rank_order,
     measure_t_equal,
@@ -29,7 +30,6 @@ from sfumato.measure.anonymity.diversity import (
     measure_recursive_c,
 )
 from sfumato.measure.anonymity.presence import PopulationFit
-from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.release import Number
 from sfumato.table import Table
 

@@ -22,8 +22,8 @@ import polars as pl
 from sfumato.arrays import Codes, Ints
 from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import DataError
+from sfumato.measure.anonymity.class_tally import ClassTally, GroupedRows
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
-from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.table import Table
 
 _LARGEST = 1 << 62

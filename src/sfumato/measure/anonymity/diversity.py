@@ -21,9 +21,9 @@ from sfumato.arrays import Floats
 from sfumato.data.cells.published_words import LEVEL_MARK
 from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import PolicyError
+from sfumato.measure.anonymity.class_tally import ClassTally, GroupedRows
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
-from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.measure.checks import CHECKS, Evidence, Measure, checks_claim
 from sfumato.table import Table
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.measure.anonymity import diversity
+from sfumato.measure.anonymity.class_tally import ClassTally, number_sorted_values
 from sfumato.measure.anonymity.closeness import (
     choose_rank_order,
     measure_t_equal,
@@ -23,7 +24,6 @@ from sfumato.measure.anonymity.closeness import (
 )
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_original_columns
-from sfumato.measure.anonymity.tally import ClassTally, number_sorted_values
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Table

@@ -21,8 +21,8 @@ import polars as pl
 from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.measure.anonymity.class_tally import GroupedRows
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
-from sfumato.measure.anonymity.tally import GroupedRows
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table

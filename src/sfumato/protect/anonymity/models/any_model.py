@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.kinds import declare_tagged
+from sfumato.tagged_field import declare_tagged
 
 if TYPE_CHECKING:
     from sfumato.protect import PrivacyModel

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.hierarchies.hierarchy_proposals import propose_hierarchy
-from sfumato.data.hierarchies.labelled_ranges import order_labelled_ranges
+from sfumato.data.hierarchies.number_bands import order_number_bands
 
 AGES = ["<18", "18-27", "28-37", "38-47", "48-64", "65+"]
 
@@ -26,7 +26,7 @@ AGES = ["<18", "18-27", "28-37", "38-47", "48-64", "65+"]
     ],
 )
 def test_they_have_the_order_of_their_numbers(words: list[str]) -> None:
-    ordered = order_labelled_ranges(sorted(words))
+    ordered = order_number_bands(sorted(words))
     assert ordered is not None
     assert list(ordered) == words
 
@@ -43,7 +43,7 @@ def test_they_have_the_order_of_their_numbers(words: list[str]) -> None:
     ],
 )
 def test_other_words_have_none(words: list[str]) -> None:
-    assert order_labelled_ranges(words) is None
+    assert order_number_bands(words) is None
 
 
 def test_neighbours_are_grouped() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from sfumato.attack.anonymity.row_parts import group_equal_rows
+from sfumato.attack.anonymity.equal_rows import group_equal_rows
 
 
 def test_rows_that_are_alike_come_together_in_the_order_of_the_first() -> None:

@@ -32,7 +32,7 @@ _ABOVE_AFTER = re.compile(
 )
 
 
-class LabelledRange(NamedTuple):
+class NumberBand(NamedTuple):
     """The numbers that a word stands for."""
 
     low: float
@@ -42,26 +42,26 @@ class LabelledRange(NamedTuple):
     last: str
 
 
-def parse_labelled_range(word: str) -> LabelledRange | None:
+def parse_number_band(word: str) -> NumberBand | None:
     """The range that a word spells; None for any other word."""
     text = word.strip()
     if closed_match := _CLOSED.fullmatch(text):
-        interval = LabelledRange(_parse(closed_match[1]), _parse(closed_match[2]), closed_match[1], closed_match[2])
+        interval = NumberBand(_parse(closed_match[1]), _parse(closed_match[2]), closed_match[1], closed_match[2])
         return interval if interval.low < interval.high else None
     if below_match := _BELOW.fullmatch(text):
-        return LabelledRange(-inf, _parse(below_match[1]), "", below_match[1])
+        return NumberBand(-inf, _parse(below_match[1]), "", below_match[1])
     if above_match := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
-        return LabelledRange(_parse(above_match[1]), inf, above_match[1], "")
+        return NumberBand(_parse(above_match[1]), inf, above_match[1], "")
     if number := _PLAIN.fullmatch(text):
-        return LabelledRange(_parse(number[1]), _parse(number[1]), number[1], number[1])
+        return NumberBand(_parse(number[1]), _parse(number[1]), number[1], number[1])
     return None
 
 
-def order_labelled_ranges(words: Iterable[str]) -> dict[str, LabelledRange] | None:
+def order_number_bands(words: Iterable[str]) -> dict[str, NumberBand] | None:
     """Words in the order of their numbers; None unless all are ranges that do not overlap, and not all are numbers."""
-    ranges: dict[str, LabelledRange] = {}
+    ranges: dict[str, NumberBand] = {}
     for word in words:
-        parsed_range = parse_labelled_range(word)
+        parsed_range = parse_number_band(word)
         if parsed_range is None:
             return None
         ranges[word] = parsed_range
@@ -71,7 +71,7 @@ def order_labelled_ranges(words: Iterable[str]) -> dict[str, LabelledRange] | No
     return ordered_ranges if is_disjoint and wide and len(ordered_ranges) > 2 else None
 
 
-def group_neighbours(ordered_ranges: dict[str, LabelledRange]) -> list[list[str]]:
+def group_neighbours(ordered_ranges: dict[str, NumberBand]) -> list[list[str]]:
     """A row for each word: itself, and the group of 2, 4, 8 … neighbours that it is in."""
     words, ranges = list(ordered_ranges), list(ordered_ranges.values())
     rows, size = [[word] for word in words], 2
@@ -85,7 +85,7 @@ def group_neighbours(ordered_ranges: dict[str, LabelledRange]) -> list[list[str]
     return rows
 
 
-def _join(first: LabelledRange, last: LabelledRange) -> str:
+def _join(first: NumberBand, last: NumberBand) -> str:
     if not first.first:
         return f"up to {last.last}" if last.last else "any"
     return f"{first.first}-{last.last}" if last.last else f"{first.first} and more"
