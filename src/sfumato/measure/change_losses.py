@@ -17,8 +17,7 @@ from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import LossMeasure
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
-from sfumato.measure.moment_reader import Reader, choose_moment_reader
-from sfumato.measure.number_reader import choose_number_reader
+from sfumato.measure.cell_readers import Reader, choose_moment_reader, choose_number_reader
 from sfumato.table import Table
 
 Columns = Sequence[tuple[pl.Series, pl.Series]]

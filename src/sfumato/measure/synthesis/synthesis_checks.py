@@ -21,8 +21,8 @@ from sfumato.arrays import Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, require_columns
+from sfumato.measure.cell_readers import choose_number_reader
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.measure.number_reader import choose_number_reader
 from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, closest_records
 from sfumato.release import Number
 from sfumato.table import Table
