@@ -75,14 +75,14 @@ class Baskets:
         columns are those of a long-form file; without a separator, the header decides. `header` says whether comma
         lines have one, which is detected if it numbers its columns.
         """
-        from sfumato.data.items import basket_files as files
+        from sfumato.data.items import basket_files
 
         file = Path(path)
-        match format or files.guess_basket_format(path, columns=(id, item), separator=separator):
+        match format or basket_files.guess_basket_format(path, columns=(id, item), separator=separator):
             case "fimi":
-                arrays = files.read_fimi(file)
+                arrays = basket_files.read_fimi(file)
             case "spmf":
-                arrays = files.read_spmf_baskets(file)
+                arrays = basket_files.read_spmf_baskets(file)
             case "long":
                 from sfumato.data.items import long_form
 
@@ -105,15 +105,15 @@ class Baskets:
         separator: str | None = None,
     ) -> None:
         """Write the whole file or nothing; without a format the name decides, and other names are SPMF."""
-        from sfumato.data.items import basket_files as files
+        from sfumato.data.items import basket_files
 
         file = Path(path)
-        arrays = files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
-        match format or files.guess_basket_format(file, writing=True):
+        arrays = basket_files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
+        match format or basket_files.guess_basket_format(file, writing=True):
             case "fimi":
-                files.write_fimi(file, arrays)
+                basket_files.write_fimi(file, arrays)
             case "spmf":
-                files.write_spmf_baskets(file, arrays)
+                basket_files.write_spmf_baskets(file, arrays)
             case "long":
                 from sfumato.data.items import long_form
 

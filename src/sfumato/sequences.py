@@ -134,14 +134,14 @@ class Sequences:
         Without a format, ``.csv``, ``.tsv`` and ``.parquet`` are long form and all else is SPMF. The columns
         and the separator are those of a long-form file; without a separator, the header decides.
         """
-        from sfumato.data.items import sequence_files as files
+        from sfumato.data.items import sequence_files
 
         file = Path(path)
-        match format or files.guess_sequence_format(file):
+        match format or sequence_files.guess_sequence_format(file):
             case "spmf":
-                arrays = files.read_spmf_sequences(file)
+                arrays = sequence_files.read_spmf_sequences(file)
             case "long":
-                arrays = files.read_long_sequences(
+                arrays = sequence_files.read_long_sequences(
                     file, id_column=id, item_column=item, time_column=time, separator=separator
                 )
             case _:
@@ -191,15 +191,15 @@ class Sequences:
         separator: str | None = None,
     ) -> None:
         """Write the whole file or nothing; without a format the name decides, as in ``read``."""
-        from sfumato.data.items import sequence_files as files
+        from sfumato.data.items import sequence_files
 
         file = Path(path)
-        arrays = files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)
-        match format or files.guess_sequence_format(file, writing=True):
+        arrays = sequence_files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)
+        match format or sequence_files.guess_sequence_format(file, writing=True):
             case "spmf":
-                files.write_spmf_sequences(file, arrays)
+                sequence_files.write_spmf_sequences(file, arrays)
             case "long":
-                files.write_long_sequences(
+                sequence_files.write_long_sequences(
                     file, arrays, id_column=id, item_column=item, time_column=time, separator=separator
                 )
             case _:

@@ -15,8 +15,7 @@ from sfumato.details import AnonymityDetails
 from sfumato.errors import join_names
 from sfumato.report import content
 from sfumato.report.compiled_page import CompiledPage
-from sfumato.report.pictures import bar_pictures, distributions
-from sfumato.report.pictures import rendering as pictures
+from sfumato.report.pictures import bar_pictures, distributions, rendering
 from sfumato.report.pictures.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
 from sfumato.report.sections import group_losses
@@ -62,21 +61,21 @@ def _load_template() -> Template:
 
 def _mark_printed_pages(account: RunAccount) -> str:
     """What each printed page says at its edges, so that no page of the internal report leaves by mistake."""
-    small = f'font:8pt system-ui,"Liberation Sans",sans-serif;color:{pictures.PALETTE["soft"][0]}'
+    small = f'font:8pt system-ui,"Liberation Sans",sans-serif;color:{rendering.PALETTE["soft"][0]}'
     box = '@bottom-right{content:"page " counter(page) " of " counter(pages);' + small + "}"
     if account.internal:
-        strong = f'font:bold 9pt system-ui,"Liberation Sans",sans-serif;color:{pictures.PALETTE["warn"][0]}'
+        strong = f'font:bold 9pt system-ui,"Liberation Sans",sans-serif;color:{rendering.PALETTE["warn"][0]}'
         box += '@top-center{content:"Internal: not for release";' + strong + "}"
     return f"@page{{{box}}}\n"
 
 
 def render_colours() -> str:
     """The palette as CSS variables, and the rules that apply them to pictures."""
-    light = "".join(f"--{name}:{pair[0]};" for name, pair in pictures.PALETTE.items())
-    dark = "".join(f"--{name}:{pair[1]};" for name, pair in pictures.PALETTE.items())
+    light = "".join(f"--{name}:{pair[0]};" for name, pair in rendering.PALETTE.items())
+    dark = "".join(f"--{name}:{pair[1]};" for name, pair in rendering.PALETTE.items())
     swaps = "".join(
         f'.picture [{part}="{pair[0]}"]{{{part}:var(--{name})}}\n'
-        for name, pair in pictures.PALETTE.items()
+        for name, pair in rendering.PALETTE.items()
         for part in ("fill", "stroke")
     )
     return f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{swaps}"

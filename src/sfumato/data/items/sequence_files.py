@@ -20,8 +20,7 @@ import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.cells.time_columns import order_texts, read_text_times
-from sfumato.data.items import basket_files as files
-from sfumato.data.items import long_form
+from sfumato.data.items import basket_files, long_form
 from sfumato.data.items.basket_files import TextTokens, Values
 from sfumato.data.items.spmf_text import number_spmf_items, strip_spmf_comments
 from sfumato.errors import DataError
@@ -49,8 +48,8 @@ JoinPieces = Callable[[list[str], SequenceArrays], bytes]
 
 def guess_sequence_format(path: Path, *, writing: bool = False) -> str:
     """The format of a sequence file, from its name or else its first bytes: anything but a table is SPMF."""
-    is_long = files.guess_basket_format(path, writing=True) == "long"
-    return "long" if is_long or (not writing and files.is_table_file(path)) else "spmf"
+    is_long = basket_files.guess_basket_format(path, writing=True) == "long"
+    return "long" if is_long or (not writing and basket_files.is_table_file(path)) else "spmf"
 
 
 def is_sequence_file(path: Path) -> bool:
@@ -69,13 +68,13 @@ def read_spmf_sequences(path: Path, parse_plain: ParsePlain | None = None) -> Se
 
     `parse_plain` is a quicker way that knows some texts.
     """
-    text, names = strip_spmf_comments(files.read_text(path))
+    text, names = strip_spmf_comments(basket_files.read_text(path))
     plain = None if parse_plain is None else parse_plain(path, text, names)
     return _parse_words(path, text, names) if plain is None else plain
 
 
 def _parse_words(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceArrays:
-    tokens = files.tokenize(text)
+    tokens = basket_files.tokenize(text)
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no sequence; an SPMF file has one on each plain line")
     closes, ends = _flag_marks(tokens, _ELEMENT_END), _flag_marks(tokens, _SEQUENCE_END)
@@ -86,7 +85,7 @@ def _parse_words(path: Path, text: bytes, names: Mapping[str, str]) -> SequenceA
     marks_before = np.arange(close_places.size) + np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     element_offsets = np.concatenate(([0], close_places - marks_before))
     words, codes = _drop_marks(tokens.words, tokens.codes[~(closes | ends)])
-    return SequenceArrays(files.name_items(path, words, names), offsets, element_offsets, codes)
+    return SequenceArrays(basket_files.name_items(path, words, names), offsets, element_offsets, codes)
 
 
 def read_long_sequences(
@@ -98,8 +97,8 @@ def read_long_sequences(
     times = _rank_times(path, rows.times)
     order = np.lexsort((times, rows.id_codes))
     ids, times = rows.id_codes[order], times[order]
-    starts = files.find_run_starts(ids * (times.max() + 1) + times)
-    offsets = files.compute_offsets(ids[starts], len(rows.ids))
+    starts = basket_files.find_run_starts(ids * (times.max() + 1) + times)
+    offsets = basket_files.compute_offsets(ids[starts], len(rows.ids))
     return SequenceArrays(rows.items, offsets, np.append(starts, ids.size), rows.item_codes[order], rows.ids)
 
 
@@ -108,17 +107,17 @@ def write_spmf_sequences(path: Path, sequences: SequenceArrays, join: JoinPieces
 
     `join` is a quicker `join_pieces`.
     """
-    files.refuse_nothing(path, sequences.offsets)
+    basket_files.refuse_nothing(path, sequences.offsets)
     header, words = number_spmf_items(path, sequences.items)
     if len(sequences.codes) == len(sequences.element_offsets) - 1:  # one item each
         pieces = [*(f"{word} {_ELEMENT_END} " for word in words), f"{_SEQUENCE_END}\n"]
-        files.write_bytes(path, files.encode_lines(header) + (join or join_pieces)(pieces, sequences))
+        basket_files.write_bytes(path, basket_files.encode_lines(header) + (join or join_pieces)(pieces, sequences))
         return
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
     bounds = pairwise(sequences.element_offsets.tolist())
     elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
     lines = (" ".join([*elements[start:stop], _SEQUENCE_END]) for start, stop in pairwise(sequences.offsets.tolist()))
-    files.write_text(path, [*header, *lines])
+    basket_files.write_text(path, [*header, *lines])
 
 
 def join_pieces(pieces: list[str], sequences: SequenceArrays) -> bytes:
@@ -138,7 +137,7 @@ def write_long_sequences(
 ) -> None:
     """Write one row for each (id, item, time); the time is the element's index in its sequence, from 0."""
     why = "the long form has no row for them; drop them or write SPMF"
-    files.refuse_empty(path, sequences.offsets, why)
+    basket_files.refuse_empty(path, sequences.offsets, why)
     lengths = np.diff(sequences.offsets)
     places = np.arange(sequences.offsets[-1]) - np.repeat(sequences.offsets[:-1], lengths)
     columns = (

@@ -209,23 +209,23 @@ class _RuleSplitter:
         return parts
 
     def split(self, first: int, stop: int) -> list[Ints]:
-        from sfumato.kernels.baskets import itemsets_rules as kernel
+        from sfumato.kernels.baskets import itemsets_rules
 
-        state = np.zeros(kernel.FIELDS, dtype=np.int64)
-        state[kernel.SET], state[kernel.STOP] = first, stop
+        state = np.zeros(itemsets_rules.FIELDS, dtype=np.int64)
+        state[itemsets_rules.SET], state[itemsets_rules.STOP] = first, stop
         places, keys = np.zeros(self.room + 2, dtype=np.int64), np.zeros(self.room + 2, dtype=np.uint64)
         buffer = np.empty((BUFFER, 3), dtype=np.int64)
         parts: list[Ints] = []
-        status = kernel.PAUSED
-        while status != kernel.DONE and not self.is_stopped:
-            state[kernel.WORK_LEFT] = WORK
-            status = kernel.split_sets(state, self.sets, self.longest, places, keys, buffer)
-            if status == kernel.LACKING:
+        status = itemsets_rules.PAUSED
+        while status != itemsets_rules.DONE and not self.is_stopped:
+            state[itemsets_rules.WORK_LEFT] = WORK
+            status = itemsets_rules.split_sets(state, self.sets, self.longest, places, keys, buffer)
+            if status == itemsets_rules.LACKING:
                 raise PolicyError('rules need all frequent itemsets, but some are missing: use kind "all"')
-            if status != kernel.PAUSED:
-                filled_count = int(state[kernel.FILLED])
+            if status != itemsets_rules.PAUSED:
+                filled_count = int(state[itemsets_rules.FILLED])
                 self.rules += filled_count
                 refuse_large("rules", self.rules, self.rules * BYTES_A_RULE, self.at_most)
                 parts.append(buffer[:filled_count].copy())
-                state[kernel.FILLED] = 0
+                state[itemsets_rules.FILLED] = 0
         return parts

@@ -10,9 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.baskets import itemsets_bitmaps as bitmaps
-from sfumato.kernels.baskets import itemsets_lists as lists
-from sfumato.kernels.baskets import itemsets_output as fields
+from sfumato.kernels.baskets import itemsets_bitmaps, itemsets_lists, itemsets_output
 from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, open_root, search_bitmaps
 from sfumato.kernels.baskets.itemsets_lists import ListSearch, search_lists
 from sfumato.kernels.baskets.itemsets_output import (
@@ -38,17 +36,17 @@ BUFFER_CODES = 1 << 17
 BUFFER_SETS = 1 << 15
 UNBOUNDED = 1 << 62
 _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
-    fields.PATH_ROWS: ("_path", ("rows",)),
-    fields.PATH_PERFECT: ("_path", ("perfect",)),
-    fields.STACK_EXTENSIONS: ("_stack", ("items", "supports", "slots")),
-    fields.STACK_BITS: ("_stack", ("bits",)),
-    fields.STACK_FRAMES: ("_stack", ("frames",)),
-    fields.STACK_EXCLUDED: ("_stack", ("excluded_items", "support_bounds")),
-    fields.STACK_MASKS: ("_stack", ("masks",)),
-    fields.STACK_FOUND: ("_stack", ("maximal_sets",)),
-    fields.STACK_LISTED: ("_stack", ("listed_sets",)),
-    fields.LEVEL_FLAT: ("_lists", ("flat", "places")),
-    fields.LEVEL_ITEMS: ("_lists", ("starts", "codes", "supports")),
+    itemsets_output.PATH_ROWS: ("_path", ("rows",)),
+    itemsets_output.PATH_PERFECT: ("_path", ("perfect",)),
+    itemsets_output.STACK_EXTENSIONS: ("_stack", ("items", "supports", "slots")),
+    itemsets_output.STACK_BITS: ("_stack", ("bits",)),
+    itemsets_output.STACK_FRAMES: ("_stack", ("frames",)),
+    itemsets_output.STACK_EXCLUDED: ("_stack", ("excluded_items", "support_bounds")),
+    itemsets_output.STACK_MASKS: ("_stack", ("masks",)),
+    itemsets_output.STACK_FOUND: ("_stack", ("maximal_sets",)),
+    itemsets_output.STACK_LISTED: ("_stack", ("listed_sets",)),
+    itemsets_output.LEVEL_FLAT: ("_lists", ("flat", "places")),
+    itemsets_output.LEVEL_ITEMS: ("_lists", ("starts", "codes", "supports")),
 }
 """The positions of the arrays that the kernels may find too short."""
 
@@ -85,17 +83,17 @@ class SearchWorker(Generic[Piece]):
         self._make_arrays()
         self._make_stack()
         state, everywhere, costs = self._state, layout.everywhere, question.costs
-        state[fields.LEAST], state[fields.KIND] = question.least, question.kind
-        state[fields.MAX_LENGTH] = question.max_length or UNBOUNDED
-        state[fields.PAIR_COST], state[fields.LIST_COST] = costs.pair, costs.list
-        state[fields.WORD_COST], state[fields.MAP_COST] = costs.word, costs.map
-        state[fields.FOLD], state[fields.DEPTH] = question.folds, -1
+        state[itemsets_output.LEAST], state[itemsets_output.KIND] = question.least, question.kind
+        state[itemsets_output.MAX_LENGTH] = question.max_length or UNBOUNDED
+        state[itemsets_output.PAIR_COST], state[itemsets_output.LIST_COST] = costs.pair, costs.list
+        state[itemsets_output.WORD_COST], state[itemsets_output.MAP_COST] = costs.word, costs.map
+        state[itemsets_output.FOLD], state[itemsets_output.DEPTH] = question.folds, -1
         if question.kind:
             self._path.rows[: everywhere.size] = everywhere
-            self._frames[0, lists.LENGTH] = everywhere.size
+            self._frames[0, itemsets_lists.LENGTH] = everywhere.size
         else:
             self._path.perfect[: everywhere.size] = everywhere
-            state[fields.PERFECT] = everywhere.size
+            state[itemsets_output.PERFECT] = everywhere.size
         if layout.bits is not None:
             self._set_root(layout.bits)
 
@@ -103,15 +101,15 @@ class SearchWorker(Generic[Piece]):
         layout = self._layout
         items = layout.codes.size
         stride = layout.longest + layout.everywhere.size + 2
-        self._state = np.zeros(fields.FIELDS, dtype=np.int64)
-        self._state[fields.STRIDE] = stride
+        self._state = np.zeros(itemsets_output.FIELDS, dtype=np.int64)
+        self._state[itemsets_output.STRIDE] = stride
         codes = np.empty(max(BUFFER_CODES, 4 * stride), np.int32)
         self._output = SetBuffer(codes, np.empty(BUFFER_SETS, np.int64), np.empty(BUFFER_SETS, np.int64))
         self._path = SetPath(
             rows=np.zeros(8 * stride, dtype=np.int32),
             perfect=np.zeros(64 + items + layout.everywhere.size, dtype=np.int32),
         )
-        self._frames = np.zeros((4, lists.FRAME), dtype=np.int64)
+        self._frames = np.zeros((4, itemsets_lists.FRAME), dtype=np.int64)
         self._lists = RowLists(
             flat=np.empty(64, np.uint32),
             places=np.empty(64, np.uint32),
@@ -136,7 +134,7 @@ class SearchWorker(Generic[Piece]):
             supports=np.empty(4 * items + 64, np.int64),
             slots=np.empty(4 * items + 64, np.uint64),
             bits=np.empty(4096, dtype=np.uint64),
-            frames=np.zeros((16, bitmaps.FRAME), dtype=np.int64),
+            frames=np.zeros((16, itemsets_bitmaps.FRAME), dtype=np.int64),
             excluded_items=np.empty(2 * items + 64, np.uint32),
             masks=np.zeros(4 * (items // 64 + 2), dtype=np.uint64),
             maximal_sets=np.zeros(64, dtype=np.uint64),
@@ -149,7 +147,7 @@ class SearchWorker(Generic[Piece]):
         items = layout.codes.size
         self._stack = self._stack._replace(bits=np.concatenate((bits, np.empty(bits.size + 4096, dtype=np.uint64))))
         self._root = SearchRoot(layout.codes, layout.counts)
-        self._state[fields.ROOT_ITEMS], self._state[fields.ROOT_WORDS] = items, layout.words
+        self._state[itemsets_output.ROOT_ITEMS], self._state[itemsets_output.ROOT_WORDS] = items, layout.words
         self._stack.items[:items] = np.arange(items)
         self._stack.supports[:items] = layout.counts
         self._stack.slots[:items] = np.arange(items) * layout.words
@@ -157,44 +155,44 @@ class SearchWorker(Generic[Piece]):
     def find_in_every_basket(self) -> Iterator[Piece]:
         """Find the sets that only hold items of every basket, before any task."""
         layout, state = self._layout, self._state
-        state[fields.PENDING_SUPPORT] = layout.rows
+        state[itemsets_output.PENDING_SUPPORT] = layout.rows
         size = layout.everywhere.size
         if self._question.kind == ALL:
             status = FULL
             while status != DONE:
-                state[fields.WORK_LEFT] = UNBOUNDED
+                state[itemsets_output.WORK_LEFT] = UNBOUNDED
                 status = give_everywhere(state, self._output, self._path)
                 if status == FULL:
                     yield self.drain()
             return
         is_asked_for = self._question.kind == CLOSED or not layout.codes.size
-        if is_asked_for and 0 < size <= state[fields.MAX_LENGTH]:
+        if is_asked_for and 0 < size <= state[itemsets_output.MAX_LENGTH]:
             self._output.codes[:size] = layout.everywhere
             self._output.ends[0], self._output.supports[0] = size, layout.rows
-            state[fields.SETS], state[fields.CODES] = 1, size
+            state[itemsets_output.SETS], state[itemsets_output.CODES] = 1, size
 
     def begin(self, first: int, stop: int) -> None:
         """Take tasks `first` to `stop`."""
         if self._layout.bits is None:
-            self._frames[0, lists.AT], self._frames[0, lists.ITEMS] = first, stop
+            self._frames[0, itemsets_lists.AT], self._frames[0, itemsets_lists.ITEMS] = first, stop
             return
         self._learn()
         length = self._layout.everywhere.size if self._question.kind else 0
-        open_root(self._state, self._root, self._stack, length, self._state[fields.PERFECT], first, stop)
+        open_root(self._state, self._root, self._stack, length, self._state[itemsets_output.PERFECT], first, stop)
 
     @property
     def task(self) -> int:
         """The first task that was not started."""
         if self._layout.bits is None:
-            return int(self._frames[0, lists.AT])
-        return int(self._stack.frames[0, bitmaps.AT])
+            return int(self._frames[0, itemsets_lists.AT])
+        return int(self._stack.frames[0, itemsets_bitmaps.AT])
 
     def stop_after_task(self) -> int:
         """Leave the tasks that were not started to others; returns the first of them."""
         if self._layout.bits is None:
-            self._frames[0, lists.ITEMS] = self.task
+            self._frames[0, itemsets_lists.ITEMS] = self.task
         else:
-            self._stack.frames[0, bitmaps.STOP] = self.task
+            self._stack.frames[0, itemsets_bitmaps.STOP] = self.task
         return self.task
 
     def search_in_steps(self, work: int) -> Iterator[bool]:
@@ -206,16 +204,16 @@ class SearchWorker(Generic[Piece]):
     @property
     def has_output(self) -> bool:
         """Whether the buffer holds anything."""
-        return bool(self._state[fields.SETS])
+        return bool(self._state[itemsets_output.SETS])
 
     def drain(self) -> Piece:
         """Empty the buffer and return a copy of its content."""
-        sets, codes = int(self._state[fields.SETS]), int(self._state[fields.CODES])
-        self._state[fields.SETS] = self._state[fields.CODES] = 0
+        sets, codes = int(self._state[itemsets_output.SETS]), int(self._state[itemsets_output.CODES])
+        self._state[itemsets_output.SETS] = self._state[itemsets_output.CODES] = 0
         return self._keep(self._output.codes[:codes], self._output.ends[:sets], self._output.supports[:sets])
 
     def _advance_search(self, work: int) -> int:
-        self._state[fields.WORK_LEFT] = work
+        self._state[itemsets_output.WORK_LEFT] = work
         while True:
             if self._layout.bits is not None:
                 status = search_bitmaps(self._state, self._output, self._path, self._root, self._stack)
@@ -227,11 +225,11 @@ class SearchWorker(Generic[Piece]):
                 status = search_lists(search, self._layout.lists)
             if status != GROW:
                 return int(status)
-            self._grow(int(self._state[fields.SHORT_OF]), int(self._state[fields.SHORT_SIZE]))
+            self._grow(int(self._state[itemsets_output.SHORT_OF]), int(self._state[itemsets_output.SHORT_SIZE]))
 
     def _grow(self, array_number: int, needed_length: int) -> None:
         size = needed_length + needed_length // 2 + 16
-        if array_number == fields.LEVEL_FRAMES:
+        if array_number == itemsets_output.LEVEL_FRAMES:
             self._frames = _lengthen_array(self._frames, size)
             return
         name, short = _SHORT[array_number]
@@ -247,22 +245,22 @@ class SearchWorker(Generic[Piece]):
         for finder, masks in self._found_by_all[self._known_count :]:
             if finder is self:
                 continue
-            known_words = int(self._state[fields.FOUND]) * words
+            known_words = int(self._state[itemsets_output.FOUND]) * words
             if known_words + masks.size > self._stack.maximal_sets.size:
                 self._stack = self._stack._replace(
                     maximal_sets=_lengthen_array(self._stack.maximal_sets, 2 * (known_words + masks.size))
                 )
             self._stack.maximal_sets[known_words : known_words + masks.size] = masks
-            self._state[fields.FOUND] += masks.size // max(words, 1)
+            self._state[itemsets_output.FOUND] += masks.size // max(words, 1)
         self._known_count = len(self._found_by_all)
-        self._shared_sets = int(self._state[fields.FOUND])
+        self._shared_sets = int(self._state[itemsets_output.FOUND])
 
     def _tell(self) -> None:
         """Share the maximal sets found since the last tasks were taken with other threads."""
         if self._question.kind != MAXIMAL or self._layout.bits is None:
             return
         words = -(-self._layout.codes.size // 64)
-        new = self._stack.maximal_sets[self._shared_sets * words : int(self._state[fields.FOUND]) * words]
+        new = self._stack.maximal_sets[self._shared_sets * words : int(self._state[itemsets_output.FOUND]) * words]
         if new.size:
             self._found_by_all.append((self, new.copy()))
 

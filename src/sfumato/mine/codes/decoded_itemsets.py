@@ -21,7 +21,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.baskets.association_rules import derive_rule_frame
 from sfumato.mine.baskets.itemsets import Itemsets, list_itemsets
-from sfumato.mine.codes import provider_checks as checks
+from sfumato.mine.codes import provider_checks
 from sfumato.mine.codes.bloom_filters import METHOD as BLOOM
 from sfumato.mine.codes.bloom_filters import BloomKey
 from sfumato.mine.codes.item_key import ItemKey
@@ -112,16 +112,16 @@ def decode_mining(
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
         raise PolicyError("max_length must be a whole number of items, at least 1, or None")
     counts = _index_provider_sets(itemsets)
-    checks.refuse_incomplete_sets(counts)
+    provider_checks.refuse_incomplete_sets(counts)
     is_filtered = isinstance(key, Key) and key.method == BLOOM
     opened_key = BloomKey.open(key) if is_filtered else ItemKey.open(key)
     code_supports = dict(zip(opened_key.published_codes, opened_key.supports, strict=True))
-    checks.refuse_foreign_codes(counts, code_supports)
+    provider_checks.refuse_foreign_codes(counts, code_supports)
     least = _choose_least_support(counts, min_support, opened_key.baskets)
-    checks.refuse_missing_codes(counts, code_supports, least)
+    provider_checks.refuse_missing_codes(counts, code_supports, least)
     decoded_supports = opened_key.decode(counts)
-    spot_checks = checks.choose_spot_checks(opened_key.spot_checks, least, max_length)
-    checks.refuse_failed_spot_checks(spot_checks, decoded_supports, is_exact=not is_filtered)
+    spot_checks = provider_checks.choose_spot_checks(opened_key.spot_checks, least, max_length)
+    provider_checks.refuse_failed_spot_checks(spot_checks, decoded_supports, is_exact=not is_filtered)
     if baskets is not None:
         refuse_other_baskets(baskets, opened_key.data)
         decoded_supports = _recount(decoded_supports, baskets, may_be_high=is_filtered)
@@ -131,7 +131,7 @@ def decode_mining(
         if count >= least and len(items) <= (max_length or len(items))
     }
     if baskets is not None:
-        checks.refuse_left_out(frequent, baskets, least, max_length)
+        provider_checks.refuse_left_out(frequent, baskets, least, max_length)
     return DecodedMining(
         itemsets=_build_itemsets(frequent, opened_key.items, opened_key.baskets),
         least=least,
@@ -146,7 +146,7 @@ def _recount(
     decoded_supports: Mapping[ItemIndices, int], baskets: Baskets, *, may_be_high: bool
 ) -> dict[ItemIndices, int]:
     """The supports in the originals; a provider who counted wrongly is refused."""
-    true = checks.count_original_supports(decoded_supports, baskets)
+    true = provider_checks.count_original_supports(decoded_supports, baskets)
     wrong = sum(
         decoded_supports[items] < count if may_be_high else decoded_supports[items] != count
         for items, count in true.items()

@@ -233,37 +233,37 @@ class _KernelSearch:
     """One run of the kernel: its input, its state, and growing buffers."""
 
     def __init__(self, packed_table: _PackedTable, settings: RuleSettings, ours: Flags) -> None:
-        from sfumato.kernels.entries import adversarial_frames as places
+        from sfumato.kernels.entries import adversarial_frames
 
         columns = packed_table.cell.shape[1]
         widest = int(np.diff(packed_table.first).max(initial=0))
         self.is_halted = False
-        self._packed_entries = places.PackedEntries(
+        self._packed_entries = adversarial_frames.PackedEntries(
             packed_table.cell, packed_table.earlier, packed_table.first, settings, ours
         )
         hiding = _flag_hiding_rows(packed_table)
         runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed_table.earlier))]
-        self._stacks = places.NodeStacks(
-            state=np.zeros(places.STATE, dtype=np.int64),
-            frames=np.zeros((columns + 2, places.FRAME), dtype=np.int64),
+        self._stacks = adversarial_frames.NodeStacks(
+            state=np.zeros(adversarial_frames.STATE, dtype=np.int64),
+            frames=np.zeros((columns + 2, adversarial_frames.FRAME), dtype=np.int64),
             targets=np.zeros((columns + 2, columns), dtype=np.int64),
-            children=np.zeros((packed_table.items + 1, places.COUNT + 1), dtype=np.int64),
+            children=np.zeros((packed_table.items + 1, adversarial_frames.COUNT + 1), dtype=np.int64),
             rows=np.concatenate(runs).astype(np.int32),
             bits=np.zeros(0, dtype=np.uint64),
-            steps=np.zeros((ROOM, places.STEP_FIELDS), dtype=np.int64),
-            pairs=np.zeros((ROOM, places.PAIR_FIELDS), dtype=np.int64),
+            steps=np.zeros((ROOM, adversarial_frames.STEP_FIELDS), dtype=np.int64),
+            pairs=np.zeros((ROOM, adversarial_frames.PAIR_FIELDS), dtype=np.int64),
         )
-        self._stacks.state[places.DEPTH] = -1
-        self._stacks.frames[0, places.HIDING : places.END + 1] = np.cumsum([0, *map(len, runs)])
-        self._stacks.frames[0, places.COLUMN] = -1
-        self._stacks.frames[0, places.COUNT] = len(packed_table.cell)
-        self._room = places.ValueRoom(
+        self._stacks.state[adversarial_frames.DEPTH] = -1
+        self._stacks.frames[0, adversarial_frames.HIDING : adversarial_frames.END + 1] = np.cumsum([0, *map(len, runs)])
+        self._stacks.frames[0, adversarial_frames.COLUMN] = -1
+        self._stacks.frames[0, adversarial_frames.COUNT] = len(packed_table.cell)
+        self._room = adversarial_frames.ValueRoom(
             slot=np.zeros(2 * packed_table.items + 1, dtype=np.int32),
             names=np.zeros(widest + 3, dtype=np.int32),
             tally=np.zeros((widest + 3, 4), dtype=np.int64),
             alive=np.zeros(2 * packed_table.items + 1, dtype=np.uint8),
         )
-        self._buffer = places.RuleBuffer(
+        self._buffer = adversarial_frames.RuleBuffer(
             rules=np.zeros((ROOM, 6), dtype=np.int32),
             starts=np.zeros(ROOM + 1, dtype=np.int64),
             items=np.zeros(4 * ROOM, dtype=np.int32),
@@ -291,23 +291,25 @@ class _KernelSearch:
         return int(search_adversarial_rules(self._packed_entries, self._stacks, self._room, self._buffer, BUDGET))
 
     def _grow(self, full: int) -> None:
-        from sfumato.kernels.entries import adversarial_frames as places
+        from sfumato.kernels.entries import adversarial_frames
 
-        need, stacks, buffer = int(self._stacks.state[places.NEED]), self._stacks, self._buffer
-        if full == places.RULES_FULL:
+        need, stacks, buffer = int(self._stacks.state[adversarial_frames.NEED]), self._stacks, self._buffer
+        if full == adversarial_frames.RULES_FULL:
             rules = _lengthen_buffer(buffer.rules, need)
             starts, list_starts = (
                 _lengthen_buffer(starts, len(rules) + 1) for starts in (buffer.starts, buffer.list_starts)
             )
             self._buffer = buffer._replace(rules=rules, starts=starts, list_starts=list_starts)
-        elif full in (places.ITEMS_FULL, places.LISTS_FULL):
-            name = "items" if full == places.ITEMS_FULL else "listed_rows"
+        elif full in (adversarial_frames.ITEMS_FULL, adversarial_frames.LISTS_FULL):
+            name = "items" if full == adversarial_frames.ITEMS_FULL else "listed_rows"
             self._buffer = buffer._replace(**{name: _lengthen_buffer(getattr(buffer, name), need)})
         else:
             name = {
-                places.STACK_FULL: "rows", places.BITS_FULL: "bits", places.STEPS_FULL: "steps",
-                places.PAIRS_FULL: "pairs",
-            }[full]  # fmt: skip
+                adversarial_frames.STACK_FULL: "rows",
+                adversarial_frames.BITS_FULL: "bits",
+                adversarial_frames.STEPS_FULL: "steps",
+                adversarial_frames.PAIRS_FULL: "pairs",
+            }[full]
             self._stacks = stacks._replace(**{name: _lengthen_buffer(getattr(stacks, name), need)})
 
     @property

@@ -43,8 +43,7 @@ from sfumato.mine.noise.reconstruction_em import (
     iterate_estimate,
     run_em,
 )
-from sfumato.mine.noise.reconstruction_intervals import Intervals
-from sfumato.mine.noise.reconstruction_intervals import compute_intervals as bounded
+from sfumato.mine.noise.reconstruction_intervals import Intervals, compute_intervals
 from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
@@ -220,7 +219,7 @@ def reconstruct_distribution(
             noisy, parsed_noise, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
         )
         estimate = value_estimate if stop != "chi2" else replace(value_estimate, stop_reason=estimate.stop_reason)
-    low, high = bounded(
+    low, high = compute_intervals(
         intervals, estimate, counts, channel, (compute_even_shares(fine), starts), confidence, randomness
     )
     statistic = fit.compute_statistic(estimate.probabilities)

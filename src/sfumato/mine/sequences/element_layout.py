@@ -8,8 +8,7 @@ import math
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.kernels.sequences import subsequences_output as fields
-from sfumato.kernels.sequences import subsequences_prepare as prepare
+from sfumato.kernels.sequences import subsequences_output, subsequences_prepare
 from sfumato.kernels.sequences.subsequences_closed import ElementRows
 from sfumato.kernels.sequences.subsequences_join_rows import count_join_pairs, lay_joins
 from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinTasks
@@ -47,12 +46,16 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
         number_of=rank,
     )
     layout.tasks = JoinTasks(starts, np.empty(int(starts[-1]), dtype=np.uint32))
-    state = np.zeros(fields.FIELDS, dtype=np.int64)
-    state[fields.LEAST], state[fields.MASK_ITEMS], state[fields.LARGEST] = question.least, items, 1
+    state = np.zeros(subsequences_output.FIELDS, dtype=np.int64)
+    state[subsequences_output.LEAST], state[subsequences_output.MASK_ITEMS], state[subsequences_output.LARGEST] = (
+        question.least,
+        items,
+        1,
+    )
     cut = (sequences.codes, sequences.element_offsets, sequences.offsets)
     lay_joins(state, *cut, layout.join_rows, layout.tasks, starts.copy())
     count_join_pairs(state, layout.join_rows, layout.tasks, make_join_stack(int(layout.counts.max())))
-    layout.largest = int(state[fields.LARGEST])
+    layout.largest = int(state[subsequences_output.LARGEST])
     layout.longest = int(np.diff(sequences.element_offsets[sequences.offsets]).max(initial=0))
     return True
 
@@ -85,7 +88,7 @@ def _keep_ranked(
     tokens, starts = np.empty(codes.size, dtype=np.int32), np.empty(elements + 1, dtype=np.int64)
     row_of, position_of = np.empty(elements, np.int32), np.empty(elements, np.int32)
     row_ends = np.empty(offsets.size - 1, dtype=np.int32)
-    kept_count = prepare.lay_elements(
+    kept_count = subsequences_prepare.lay_elements(
         codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends
     )
     return ElementRows(
@@ -105,10 +108,10 @@ def _keep_ranked(
 def _list_tasks(rows: ElementRows, is_extended: Flags) -> ElementRows:
     """The same rows with the elements that hold each item, of items that something may extend."""
     counts = np.zeros(rows.codes.size, dtype=np.int64)
-    prepare.sign_elements(rows.tokens, rows.starts, rows.row_ends, rows.signatures, counts)
+    subsequences_prepare.sign_elements(rows.tokens, rows.starts, rows.row_ends, rows.signatures, counts)
     starts = np.concatenate(([0], np.cumsum(np.where(is_extended, counts, 0), dtype=np.int64)))
     elements = np.empty(int(starts[-1]), dtype=np.int32)
-    prepare.list_elements(rows.tokens, rows.starts, is_extended, starts.astype(np.uint64), elements)
+    subsequences_prepare.list_elements(rows.tokens, rows.starts, is_extended, starts.astype(np.uint64), elements)
     return rows._replace(task_starts=starts, task_elements=elements)
 
 

@@ -22,8 +22,7 @@ from sfumato import progress
 from sfumato.arrays import Codes, Ints
 from sfumato.data.reading.arrow_memory import keep_free_memory
 from sfumato.errors import DataError
-from sfumato.kernels.sequences import subsequences_output as fields
-from sfumato.kernels.sequences import subsequences_prepare as prepare
+from sfumato.kernels.sequences import subsequences_output, subsequences_prepare
 from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists
 from sfumato.kernels.sequences.subsequences_masks import MOST_ITEMS, MaskRows, lay_masks
@@ -70,12 +69,12 @@ def lay_out_sequences(sequences: Sequences, question: SubsequenceQuestion) -> Se
         raise DataError(f"{len(sequences):,} sequences are more than one search takes; mine a part of them")
     row_offsets = np.ascontiguousarray(sequences.element_offsets[sequences.offsets])
     counts = np.zeros(len(sequences.items), dtype=np.int64)
-    prepare.count_rows_of_codes(sequences.codes, row_offsets, np.full_like(counts, -1), counts)
+    subsequences_prepare.count_rows_of_codes(sequences.codes, row_offsets, np.full_like(counts, -1), counts)
     frequent = np.flatnonzero(counts >= question.least)
     rank = np.full(counts.size, -1, dtype=np.int32)
     rank[frequent] = np.arange(frequent.size, dtype=np.int32)
     layout = SequenceLayout(frequent.astype(np.int32), counts[frequent], 0)
-    layout.joins = prepare.has_joins(sequences.codes, sequences.element_offsets, rank)
+    layout.joins = subsequences_prepare.has_joins(sequences.codes, sequences.element_offsets, rank)
     is_free = not (question.is_limited or question.kind)
     if is_free and not layout.joins:
         _lay_lists(sequences, question, row_offsets, rank, layout)
@@ -95,9 +94,9 @@ def _lay_lists(
     flat = np.empty(sequences.codes.size + len(sequences) + 1, dtype=np.int32)
     places = np.empty(int(starts[-1]), dtype=np.uint32)
     last_rows = np.full(items, -1, dtype=np.int64)
-    used = prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
+    used = subsequences_prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
     flat = flat[:used]
-    bounds = np.concatenate(([0], np.flatnonzero(flat == prepare.MARK) + 1))
+    bounds = np.concatenate(([0], np.flatnonzero(flat == subsequences_prepare.MARK) + 1))
     layout.longest = max(int(np.diff(bounds).max(initial=0)) - 1, 0)
     if items > MOST_ITEMS:
         layout.lists = SequenceLists(flat, places, starts, layout.codes)
@@ -116,8 +115,8 @@ def _lay_lists(
     if rows.weights is not None:
         layout.masks.heavy[0] = rows.bounds[np.searchsorted(rows.weights, 2)]
         layout.masks = layout.masks._replace(weights=np.repeat(rows.weights, words))
-    state = np.zeros(fields.FIELDS, dtype=np.int64)
-    state[fields.LEAST], state[fields.MASK_ITEMS] = question.least, items
+    state = np.zeros(subsequences_output.FIELDS, dtype=np.int64)
+    state[subsequences_output.LEAST], state[subsequences_output.MASK_ITEMS] = question.least, items
     lay_masks(state, rows.flat, len(rows.flat), layout.masks, make_mask_stack())
 
 
@@ -146,7 +145,7 @@ def _merge_equal_rows(rows: _MarkedSequences, items: int) -> _MarkedSequences:
     firsts, weights = distinct.firsts[order], distinct.weights[order]
     bounds = np.concatenate(([0], np.cumsum(np.diff(rows.bounds)[firsts])))
     flat, counts = np.empty(int(bounds[-1]), dtype=np.int32), np.zeros(items, dtype=np.int64)
-    prepare.gather_rows(rows.flat, rows.bounds, firsts, np.full(items, -1), flat, counts)
+    subsequences_prepare.gather_rows(rows.flat, rows.bounds, firsts, np.full(items, -1), flat, counts)
     return _MarkedSequences(flat, bounds, np.concatenate(([0], np.cumsum(counts))), weights)
 
 

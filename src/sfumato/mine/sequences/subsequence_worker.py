@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.sequences import subsequences_lists as over_lists
-from sfumato.kernels.sequences import subsequences_masks as over_masks
-from sfumato.kernels.sequences import subsequences_output as fields
+from sfumato.kernels.sequences import subsequences_lists, subsequences_masks, subsequences_output
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists, SequenceSearch, TokenScratch
 from sfumato.kernels.sequences.subsequences_masks import MaskRows, MaskStack
 from sfumato.kernels.sequences.subsequences_output import DONE, FULL, GROW, PatternBuffer
@@ -41,16 +39,16 @@ class SubsequenceQuestion:
     """The parameters of a search."""
 
     least: int
-    kind: int = fields.ALL
+    kind: int = subsequences_output.ALL
     """0 all, 1 closed, 2 maximal: the kernels' numbers."""
-    max_length: int = fields.UNBOUNDED
-    max_gap: int = fields.UNBOUNDED
-    window: int = fields.UNBOUNDED
+    max_length: int = subsequences_output.UNBOUNDED
+    max_gap: int = subsequences_output.UNBOUNDED
+    window: int = subsequences_output.UNBOUNDED
 
     @property
     def is_limited(self) -> bool:
         """Whether matches have limits."""
-        return min(self.max_gap, self.window) < fields.UNBOUNDED
+        return min(self.max_gap, self.window) < subsequences_output.UNBOUNDED
 
 
 @dataclass(slots=True)
@@ -90,12 +88,16 @@ class SubsequenceWorker:
     def __init__(self, question: SubsequenceQuestion, layout: SequenceLayout) -> None:
         """Create the arrays that the layout needs."""
         self._layout, self._question = layout, question
-        state = self._state = np.zeros(fields.FIELDS, dtype=np.int64)
-        state[fields.LEAST], state[fields.KIND] = question.least, question.kind
-        state[fields.MAX_LENGTH], state[fields.DEPTH], state[fields.JOIN_DEPTH] = question.max_length, -1, -1
-        state[fields.MAX_GAP], state[fields.WINDOW] = question.max_gap, question.window
-        state[fields.JOINS] = layout.joins
-        state[fields.FIRST_ONLY] = not layout.joins and not question.is_limited
+        state = self._state = np.zeros(subsequences_output.FIELDS, dtype=np.int64)
+        state[subsequences_output.LEAST], state[subsequences_output.KIND] = question.least, question.kind
+        (
+            state[subsequences_output.MAX_LENGTH],
+            state[subsequences_output.DEPTH],
+            state[subsequences_output.JOIN_DEPTH],
+        ) = question.max_length, -1, -1
+        state[subsequences_output.MAX_GAP], state[subsequences_output.WINDOW] = question.max_gap, question.window
+        state[subsequences_output.JOINS] = layout.joins
+        state[subsequences_output.FIRST_ONLY] = not layout.joins and not question.is_limited
         self._path = np.empty(layout.longest + 2, dtype=np.int32)
         self._output = PatternBuffer(
             codes=np.empty(max(BUFFER_CODES, 4 * layout.longest), np.int32),
@@ -111,7 +113,7 @@ class SubsequenceWorker:
 
     def _make_mask_arrays(self) -> None:
         items = self._layout.codes.size
-        self._frames = np.zeros((START, over_lists.LEVEL_FRAME), dtype=np.int64)
+        self._frames = np.zeros((START, subsequences_lists.LEVEL_FRAME), dtype=np.int64)
         self._lists = SequenceLists(*_make_empty(START, np.int32, np.uint32, np.int64, np.int32))
         self._scratch = TokenScratch(
             np.zeros(items, np.int64), np.zeros(max(items, START), np.int64), np.zeros(items, np.int32)
@@ -163,20 +165,23 @@ class SubsequenceWorker:
         if layout.join_rows is not None and layout.tasks is not None:
             from sfumato.kernels.sequences.subsequences_joins import begin_joins
 
-            self._grow_to(fields.JOIN_ENTRIES, int(layout.tasks.starts[stop] - layout.tasks.starts[first]))
-            state[fields.MASK_ITEMS], state[fields.LARGEST] = layout.codes.size, layout.largest
+            self._grow_to(subsequences_output.JOIN_ENTRIES, int(layout.tasks.starts[stop] - layout.tasks.starts[first]))
+            state[subsequences_output.MASK_ITEMS], state[subsequences_output.LARGEST] = (
+                layout.codes.size,
+                layout.largest,
+            )
             begin_joins(state, layout.join_rows, layout.tasks, self._join_stack, first, stop)
         elif layout.elements is not None:
             rows = layout.elements
-            self._grow_to(fields.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
-            state[fields.FIRST_TASK], state[fields.STOP_TASK] = first, stop
+            self._grow_to(subsequences_output.END_ENTRIES, int(rows.task_starts[stop] - rows.task_starts[first]))
+            state[subsequences_output.FIRST_TASK], state[subsequences_output.STOP_TASK] = first, stop
         elif layout.masks is not None:
-            self._grow_to(fields.MASK_ENTRIES, int(layout.masks.starts[stop] - layout.masks.starts[first]))
-            state[fields.MASK_ITEMS] = layout.codes.size
-            over_masks.begin_masks(state, layout.masks, self._stack, first, stop)
+            self._grow_to(subsequences_output.MASK_ENTRIES, int(layout.masks.starts[stop] - layout.masks.starts[first]))
+            state[subsequences_output.MASK_ITEMS] = layout.codes.size
+            subsequences_masks.begin_masks(state, layout.masks, self._stack, first, stop)
         else:
-            self._frames[0, over_lists.AT], self._frames[0, over_lists.STOP] = first, stop
-            self._frames[0, over_lists.ITEMS] = layout.codes.size
+            self._frames[0, subsequences_lists.AT], self._frames[0, subsequences_lists.STOP] = first, stop
+            self._frames[0, subsequences_lists.ITEMS] = layout.codes.size
 
     def search_in_steps(self, work: int) -> Iterator[bool]:
         """Search until done; regularly yield whether the buffer is full and must be drained."""
@@ -186,12 +191,12 @@ class SubsequenceWorker:
     @property
     def has_output(self) -> bool:
         """Whether the buffer holds anything."""
-        return bool(self._state[fields.PATTERNS])
+        return bool(self._state[subsequences_output.PATTERNS])
 
     def drain(self) -> FoundPatterns:
         """Empty the buffer and return a copy of its content."""
-        patterns, codes = int(self._state[fields.PATTERNS]), int(self._state[fields.CODES])
-        self._state[fields.PATTERNS] = self._state[fields.CODES] = 0
+        patterns, codes = int(self._state[subsequences_output.PATTERNS]), int(self._state[subsequences_output.CODES])
+        self._state[subsequences_output.PATTERNS] = self._state[subsequences_output.CODES] = 0
         output = self._output
         return FoundPatterns(
             output.codes[:codes].copy(), output.ends[:patterns].copy(), output.supports[:patterns].copy()
@@ -199,7 +204,7 @@ class SubsequenceWorker:
 
     def _advance_search(self, work: int) -> int:
         state, layout = self._state, self._layout
-        state[fields.WORK_LEFT] = work
+        state[subsequences_output.WORK_LEFT] = work
         while True:
             if layout.join_rows is not None:
                 from sfumato.kernels.sequences.subsequences_joins import search_join_rows
@@ -210,15 +215,15 @@ class SubsequenceWorker:
 
                 status = search_ends(self._make_end_search())
             elif layout.masks is not None:
-                status = over_masks.search_mask_rows(state, self._output, self._path, layout.masks, self._stack)
+                status = subsequences_masks.search_mask_rows(state, self._output, self._path, layout.masks, self._stack)
             else:
                 search = SequenceSearch(
                     state, self._output, self._path, self._frames, self._lists, self._scratch, self._masks, self._stack
                 )
-                status = over_lists.search_sequence_lists(search, layout.lists)
+                status = subsequences_lists.search_sequence_lists(search, layout.lists)
             if status != GROW:
                 return int(status)
-            self._grow_to(int(state[fields.SHORT_OF]), int(state[fields.SHORT_SIZE]))
+            self._grow_to(int(state[subsequences_output.SHORT_OF]), int(state[subsequences_output.SHORT_SIZE]))
 
     def _make_end_search(self) -> EndSearch:
         from sfumato.kernels.sequences.subsequences_ends import EndSearch
@@ -230,7 +235,7 @@ class SubsequenceWorker:
         )  # fmt: skip
 
     def _grow_to(self, array_number: int, needed_length: int) -> None:
-        if array_number == fields.LEVEL_FRAMES:
+        if array_number == subsequences_output.LEVEL_FRAMES:
             self._frames = _lengthen_array(self._frames, needed_length)
             return
         name, short = _SHORT[array_number]
@@ -241,40 +246,40 @@ class SubsequenceWorker:
 
 
 _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
-    fields.LEVEL_FLAT: ("_lists", ("flat",)),
-    fields.LEVEL_PLACES: ("_lists", ("places",)),
-    fields.LEVEL_ITEMS: ("_lists", ("starts", "codes")),
-    fields.MASK_TOKENS: ("_masks", ("followers", "tokens", "slots")),
-    fields.MASK_WORDS: ("_masks", ("bits",)),
-    fields.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends", "supports", "follows")),
-    fields.MASK_ENTRIES: ("_stack", ("tokens", "slots")),
-    fields.END_FRAMES: ("_ends", ("frames",)),
-    fields.END_ENTRIES: ("_ends", ("elements", "first_positions")),
-    fields.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
-    fields.END_SLOTS: ("_insertions", ("counts", "marks")),
-    fields.JOIN_TOKENS: ("_join", ("masks", "followers", "begins")),
-    fields.JOIN_OCCURRENCES: ("_join", ("joining",)),
-    fields.JOIN_FRAMES: (
+    subsequences_output.LEVEL_FLAT: ("_lists", ("flat",)),
+    subsequences_output.LEVEL_PLACES: ("_lists", ("places",)),
+    subsequences_output.LEVEL_ITEMS: ("_lists", ("starts", "codes")),
+    subsequences_output.MASK_TOKENS: ("_masks", ("followers", "tokens", "slots")),
+    subsequences_output.MASK_WORDS: ("_masks", ("bits",)),
+    subsequences_output.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends", "supports", "follows")),
+    subsequences_output.MASK_ENTRIES: ("_stack", ("tokens", "slots")),
+    subsequences_output.END_FRAMES: ("_ends", ("frames",)),
+    subsequences_output.END_ENTRIES: ("_ends", ("elements", "first_positions")),
+    subsequences_output.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
+    subsequences_output.END_SLOTS: ("_insertions", ("counts", "marks")),
+    subsequences_output.JOIN_TOKENS: ("_join", ("masks", "followers", "begins")),
+    subsequences_output.JOIN_OCCURRENCES: ("_join", ("joining",)),
+    subsequences_output.JOIN_FRAMES: (
         "_join_stack",
         ("frames", "items", "begins", "ends", "supports", "lasts", "follows", "joins"),
     ),
-    fields.JOIN_ENTRIES: ("_join_stack", ("tokens", "occurrences", "joinable")),
+    subsequences_output.JOIN_ENTRIES: ("_join_stack", ("tokens", "occurrences", "joinable")),
 }
 """The arrays that the kernels may find too short."""
 
 
 def _count_children(array_number: int) -> int:
     """How many entries of an array there are for one that is asked for: a frame has children."""
-    if array_number == fields.JOIN_FRAMES:
+    if array_number == subsequences_output.JOIN_FRAMES:
         from sfumato.kernels.sequences.subsequences_joins import MOST_CHILDREN
 
         return MOST_CHILDREN
-    return over_masks.MOST_ITEMS if array_number == fields.MASK_FRAMES else 1
+    return subsequences_masks.MOST_ITEMS if array_number == subsequences_output.MASK_FRAMES else 1
 
 
 def make_mask_pairs() -> dict[str, Any]:
     """Room for the pairs of a search over words; no row has a weight."""
-    items = over_masks.MOST_ITEMS
+    items = subsequences_masks.MOST_ITEMS
     return {
         "pairs": np.zeros(items**2, np.int64),
         "frequent_followers": np.zeros(items, np.uint64),
@@ -287,8 +292,8 @@ def make_mask_pairs() -> dict[str, Any]:
 def make_mask_stack() -> MaskStack:
     """A small stack for a search over words."""
     return MaskStack(
-        np.zeros((8, over_masks.MASK_FRAME), dtype=np.int64),
-        *_make_empty(16 * over_masks.MOST_ITEMS, np.int32, np.int64, np.int64, np.int64, np.uint64),
+        np.zeros((8, subsequences_masks.MASK_FRAME), dtype=np.int64),
+        *_make_empty(16 * subsequences_masks.MOST_ITEMS, np.int32, np.int64, np.int64, np.int64, np.uint64),
         *_make_empty(4096, np.uint32, np.uint32),
         *_make_empty(START, np.int64, np.uint64, np.uint64),
     )

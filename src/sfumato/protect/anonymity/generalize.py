@@ -39,8 +39,13 @@ from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.search.grouping import Grouping
-from sfumato.protect.anonymity.search.lattice import BestNode, NodeCount, find_heuristic_node, find_optimal_node
-from sfumato.protect.anonymity.search.lattice import find_minimal_nodes as minimal_in
+from sfumato.protect.anonymity.search.lattice import (
+    BestNode,
+    NodeCount,
+    find_heuristic_node,
+    find_minimal_nodes,
+    find_optimal_node,
+)
 from sfumato.protect.anonymity.search.levels_found import tell_levels
 from sfumato.protect.anonymity.search.metrics import (
     MetricName,
@@ -214,7 +219,7 @@ class Generalize(Method):
             return find_heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
         if self.search == "optimal":
             return find_optimal_node(grouping, judge, self.metric, most, weights, floor=floor)
-        nodes, checked_count = minimal_in(grouping, judge, most)
+        nodes, checked_count = find_minimal_nodes(grouping, judge, most)
         best = self._choose_cheapest(nodes, grouping, judge, weights)
         return BestNode(best, checked_count, prod(grouping.shape), minimal=nodes)
 
@@ -225,7 +230,7 @@ class Generalize(Method):
         from sfumato.protect.anonymity.incognito import run_incognito
 
         incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
-        _, checked_count = minimal_in(grouping, judge, most)
+        _, checked_count = find_minimal_nodes(grouping, judge, most)
         ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked_count, len(incognito.accepted_nodes))
         # Without suppression nothing costs less than a minimal node; with it, a coarser one may.
         best = self._choose_cheapest(incognito.accepted_nodes if most else incognito.minimal, grouping, judge, weights)
@@ -357,7 +362,7 @@ def minimal_nodes(
     usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(tuple(models))
     grouping = judge.build_grouping(usable)
-    return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows)).nodes
+    return find_minimal_nodes(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows)).nodes
 
 
 def compute_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.items import basket_files as files
+from sfumato.data.items import basket_files
 from sfumato.data.items.sequence_files import (
     SequenceArrays,
     guess_sequence_format,
@@ -59,7 +59,7 @@ def parse_plain_text(path: Path, text: bytes, names: Mapping[str, str]) -> Seque
     number_mask = np.zeros(int(numbers.max(initial=0)) + 1, dtype=bool)
     number_mask[numbers] = True
     code_of = (np.cumsum(number_mask) - 1).astype(np.int32)
-    items = files.name_items(path, [str(number) for number in np.flatnonzero(number_mask).tolist()], names)
+    items = basket_files.name_items(path, [str(number) for number in np.flatnonzero(number_mask).tolist()], names)
     offsets, element_offsets = room.offsets[: counts.sequences + 1], room.element_offsets[: counts.elements + 1]
     return SequenceArrays(items, offsets.copy(), element_offsets.copy(), code_of[numbers])
 

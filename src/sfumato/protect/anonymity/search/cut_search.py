@@ -92,32 +92,32 @@ class CutSearch:
 
     def run(self) -> BestCuts:
         """Find a good set, then walk the tree until it is proven best or time is up."""
-        from sfumato.kernels.anonymity import k_optimize as tree
+        from sfumato.kernels.anonymity import k_optimize
 
         report_progress("looking for a good set of cuts")
         self._begin = time.monotonic()  # not before the kernels are loaded: the first time they are compiled
         head, cost = self._find_good_start()
         stack = _make_stack(len(self._all_rows), self._values, 16)
-        tree.set_root_frame(self._table, self._work, stack)
-        stack.frames[0, tree.TAIL_END] = len(self._every_cut)
+        k_optimize.set_root_frame(self._table, self._work, stack)
+        stack.frames[0, k_optimize.TAIL_END] = len(self._every_cut)
         stack.tails[: len(self._every_cut)] = self._every_cut
         # Every class has at least k rows; time may run out before a better bound is known.
-        stack.frames[0, tree.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
-        stack.best_head[:], stack.state[tree.BEST] = head, cost
-        outcome, tree_visits = tree.RUNNING, 0
+        stack.frames[0, k_optimize.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
+        stack.best_head[:], stack.state[k_optimize.BEST] = head, cost
+        outcome, tree_visits = k_optimize.RUNNING, 0
         start_visits = self._spent_visits
-        while outcome != tree.DONE and not self._is_late():
-            outcome = tree.search_cuts(self._table, self._work, stack, _CHUNK)
+        while outcome != k_optimize.DONE and not self._is_late():
+            outcome = k_optimize.search_cuts(self._table, self._work, stack, _CHUNK)
             tree_visits += _CHUNK
-            if outcome == tree.FULL:
+            if outcome == k_optimize.FULL:
                 stack = _double_space(stack)
-            if stack.state[tree.BEST] < cost:
+            if stack.state[k_optimize.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
             elif 2 * (self._spent_visits - start_visits) < tree_visits:  # a better set found now prunes the tree sooner
                 head, cost = min(_CutSet(head, cost), self._shake_cuts(head), key=lambda cuts: cuts.cost)
-            stack.best_head[:], stack.state[tree.BEST] = head, cost
-            report_progress("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
-        proven = outcome == tree.DONE
+            stack.best_head[:], stack.state[k_optimize.BEST] = head, cost
+            report_progress("searching the sets of cuts", int(stack.state[k_optimize.EXAMINED]))
+        proven = outcome == k_optimize.DONE
         bound = cost if proven else min(cost, _find_open_bound(stack))
         seconds = time.monotonic() - self._begin
         return BestCuts(
@@ -125,7 +125,7 @@ class CutSearch:
             cost,
             bound,
             proven,
-            int(stack.state[tree.EXAMINED]),
+            int(stack.state[k_optimize.EXAMINED]),
             seconds,
         )
 
@@ -304,8 +304,8 @@ def _double_space(stack: CutStack) -> CutStack:
 
 def _find_open_bound(stack: CutStack) -> int:
     """A lower bound on the cost of unvisited nodes: the smallest bound of the open frames."""
-    from sfumato.kernels.anonymity import k_optimize as tree
+    from sfumato.kernels.anonymity import k_optimize
 
-    frames = stack.frames[: int(stack.state[tree.DEPTH]) + 1]
-    closed_mask = np.append(frames[1:, tree.ONLY] != 0, False)
-    return int(frames[~closed_mask, tree.BOUND].min())
+    frames = stack.frames[: int(stack.state[k_optimize.DEPTH]) + 1]
+    closed_mask = np.append(frames[1:, k_optimize.ONLY] != 0, False)
+    return int(frames[~closed_mask, k_optimize.BOUND].min())
