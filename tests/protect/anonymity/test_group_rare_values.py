@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.measure.anonymity.value_counts import cells_grouped_wrongly, rows_with_each_value
+from sfumato.measure.anonymity.value_counts import count_rows_of_rarest_value, count_wrongly_grouped_cells
 from sfumato.measure.change_losses import measure_change_loss
 
 
@@ -140,9 +140,9 @@ def test_rows_with_missing_cells_stay_also_where_classes_would_drop_them(tmp_pat
 
 def test_the_measures_count_what_breaks_a_promise() -> None:
     before, after = table_of([*"aabbcd", None]), table_of([*"aab", "z", "z", "e", None])
-    assert rows_with_each_value(before, ("x",)) == 1
-    assert rows_with_each_value(table_of([*"aab*b"]), ("x",)) == 2
-    assert rows_with_each_value(table_of(["a", "a", None]), ("x",)) == 1
-    assert rows_with_each_value(before.with_frame(before.frame.clear()), ("x",)) == 0
-    assert cells_grouped_wrongly(before, after, ("x",), "z") == 2  # one b is still published, and d became e
-    assert cells_grouped_wrongly(before, before, ("x",), "z") == 0
+    assert count_rows_of_rarest_value(before, ("x",)) == 1
+    assert count_rows_of_rarest_value(table_of([*"aab*b"]), ("x",)) == 2
+    assert count_rows_of_rarest_value(table_of(["a", "a", None]), ("x",)) == 1
+    assert count_rows_of_rarest_value(before.with_frame(before.frame.clear()), ("x",)) == 0
+    assert count_wrongly_grouped_cells(before, after, ("x",), "z") == 2  # one b is still published, and d became e
+    assert count_wrongly_grouped_cells(before, before, ("x",), "z") == 0

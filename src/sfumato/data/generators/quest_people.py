@@ -73,13 +73,13 @@ def list_quest_roles() -> dict[str, str]:
 
 
 def _draw_quest_people(rows: int, chance: np.random.Generator) -> dict[str, Ints]:
-    def whole(low: int, high: int) -> Ints:
+    def draw_integers(low: int, high: int) -> Ints:
         return chance.integers(low, high, rows, endpoint=True)
 
-    people = {name: whole(*limits) for name, limits in RANGES.items() if name not in ("commission", "hvalue")}
-    commissions = whole(_LEAST_COMMISSION, RANGES["commission"][1])
+    people = {name: draw_integers(*limits) for name, limits in RANGES.items() if name not in ("commission", "hvalue")}
+    commissions = draw_integers(_LEAST_COMMISSION, RANGES["commission"][1])
     people["commission"] = np.where(people["salary"] >= _NO_COMMISSION_FROM, 0, commissions)
-    people["hvalue"] = (9 - people["zipcode"]) * whole(50_000, 150_000)
+    people["hvalue"] = (9 - people["zipcode"]) * draw_integers(50_000, 150_000)
     return {name: people[name] for name in RANGES}
 
 

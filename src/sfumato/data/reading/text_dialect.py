@@ -41,11 +41,11 @@ def strip_comment_lines(text: str, comment: str | None) -> str:
 def guess_separator(opening: str, quote: str | None) -> str:
     """The separator under which the first records agree on the largest number of cells."""
 
-    def agreement(separator: str) -> tuple[float, int]:
+    def measure_agreement(separator: str) -> tuple[float, int]:
         widths = list(count_record_cells(opening, separator, quote, 50))
         if not widths or widths[0] < 2:
             return (0.0, 0)
         return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
 
-    best = max(SEPARATORS, key=agreement)
-    return best if agreement(best)[1] >= 2 else ","
+    best = max(SEPARATORS, key=measure_agreement)
+    return best if measure_agreement(best)[1] >= 2 else ","

@@ -119,11 +119,11 @@ def _fit_ewens(sample: ClassSizes) -> float:
     from scipy.optimize import brentq
     from scipy.special import digamma
 
-    def gap(log_theta: float) -> float:
+    def compute_gap(log_theta: float) -> float:
         theta = np.exp(log_theta)
         return float(theta * (digamma(theta + sample.rows) - digamma(theta)) - sample.number)
 
-    return float(np.exp(brentq(gap, -50.0, 2 * np.log(sample.rows) + 5)))
+    return float(np.exp(brentq(compute_gap, -50.0, 2 * np.log(sample.rows) + 5)))
 
 
 def _compute_log_gamma_ratio(x: float, alpha: float) -> float:
@@ -138,7 +138,7 @@ def _compute_log_gamma_ratio(x: float, alpha: float) -> float:
 def _solve_pitman(sample: ClassSizes) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
-    def slopes(point: Floats) -> Floats:
+    def compute_slopes(point: Floats) -> Floats:
         # In α and log (θ + α): the derivative by θ itself vanishes far out, where the solver finds nothing.
         alpha, theta_plus_alpha = float(expit(point[0])), float(np.exp(point[1]))
         by_theta, by_alpha = _compute_pitman_scores(sample, alpha, theta_plus_alpha - alpha)
@@ -146,7 +146,7 @@ def _solve_pitman(sample: ClassSizes) -> tuple[float, float] | None:
 
     number = max(sample.number, 2.0)
     starts = [np.array([logit(alpha), np.log(theta)]) for alpha in (0.5, 0.1, 0.9) for theta in (number, 1.0)]
-    solution = _find_root(slopes, starts, np.full(2, sample.rows))
+    solution = _find_root(compute_slopes, starts, np.full(2, sample.rows))
     if solution is None:
         return None
     alpha, theta_plus_alpha = float(expit(solution[0])), float(np.exp(solution[1]))
@@ -230,7 +230,7 @@ def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | N
 def _solve_snb(classes: float, share: float, single_classes: float, twos: float) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
-    def gaps(point: Floats) -> Floats:
+    def compute_gaps(point: Floats) -> Floats:
         alpha, beta = float(np.exp(point[0])), float(expit(point[1]))
         residual_chance = (1 - beta) * (1 - share)
         common_factor = classes * (beta / (1 - residual_chance)) ** alpha
@@ -246,7 +246,7 @@ def _solve_snb(classes: float, share: float, single_classes: float, twos: float)
         return np.array([first - single_classes, second - twos])
 
     starts = [np.array([np.log(alpha), logit(beta)]) for alpha in (0.5, 2.0, 0.05) for beta in (0.3, 0.05, 0.8)]
-    solution = _find_root(gaps, starts, np.array([single_classes, twos]))
+    solution = _find_root(compute_gaps, starts, np.array([single_classes, twos]))
     return None if solution is None else (float(np.exp(solution[0])), float(expit(solution[1])))
 
 

@@ -13,7 +13,7 @@ from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
 
-def rows_with_each_value(table: Table, columns: Sequence[str]) -> int:
+def count_rows_of_rarest_value(table: Table, columns: Sequence[str]) -> int:
     """The fewest rows that have the same cell in a column; empty cells are equal, and `*` is no value."""
     require_columns(table.frame, columns, table.source)
     return min((count for name in columns for count in _count_rows(table.frame[name])), default=0)
@@ -26,7 +26,7 @@ def _count_rows(column: pl.Series) -> list[int]:
     return counts
 
 
-def cells_grouped_wrongly(
+def count_wrongly_grouped_cells(
     original: Table, published_table: Table, columns: Sequence[str], label: str, rows: Rows = None
 ) -> int:
     """How many cells are neither their original nor the label, or are the label though their original is published."""
@@ -44,6 +44,8 @@ def _count_wrong(original: pl.Series, published_cells: pl.Series, label: str) ->
 
 
 checks_claim("rows_with_each_value", "at_least", arguments=("columns",))(
-    lambda evidence, arguments: rows_with_each_value(evidence.published, **arguments)
+    lambda evidence, arguments: count_rows_of_rarest_value(evidence.published, **arguments)
 )
-checks_claim("cells_grouped_wrongly", "exactly", needs_original=True)(make_comparison_check(cells_grouped_wrongly))
+checks_claim("cells_grouped_wrongly", "exactly", needs_original=True)(
+    make_comparison_check(count_wrongly_grouped_cells)
+)

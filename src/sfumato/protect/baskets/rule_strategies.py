@@ -68,12 +68,12 @@ def choose_least_harmful(draft: BasketDraft, victims: Sequence[int], whole: Sequ
         return victims[0]
     smaller = {item: draft.count([other for other in whole if other != item]) for item in whole}
 
-    def harm(victim: int) -> tuple[int, int]:
+    def measure_harm(victim: int) -> tuple[int, int]:
         # All but one of the smaller itemsets hold the victim.
         hit = [count for item, count in smaller.items() if item != victim]
         return sum(count == least for count in hit), -sum(hit)
 
-    return min(victims, key=harm)
+    return min(victims, key=measure_harm)
 
 
 def _select_lacking_rows(draft: BasketDraft, rows: Ints, column: int) -> Ints:
