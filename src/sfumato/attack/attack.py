@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from math import sqrt
@@ -34,6 +34,7 @@ Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidato
 """Column names, as a field of an attack; a single name may be given without a list."""
 
 
+CoveredRisk = Literal["", "people by their items", "other releases"]
 GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped"]
 """What an attack guesses by default."""
 
@@ -155,6 +156,12 @@ class Attack(Description, ABC):
     none has, public intervals), that hold randomized answers, or that were swapped.
     """
 
+    gates: ClassVar[tuple[str, ...]] = ()
+    """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
+    covers: ClassVar[CoveredRisk] = ""
+    """A risk that a verdict says nobody looked at, unless such an attack was tried."""
+    recounts_file: ClassVar[bool] = False
+    """Whether its outcome counts rules of the released file that are one basket short, which anyone can count again."""
     needs_equal_sides: ClassVar[bool] = True
     """Whether the people whom it attacks must be as many as those set aside for comparison: what fits exactly one of
     many people fits more of few. Otherwise it tries all of them, and scales the control itself."""
@@ -169,6 +176,10 @@ class Attack(Description, ABC):
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""
         return self.model_dump(mode="json", exclude=set(self.private_fields))
+
+    def looks_up_everybody(self, quasi_identifying: Sequence[str]) -> bool:
+        """Whether it links everybody in the release by all quasi-identifying columns: what a gate needs."""
+        return False
 
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:

@@ -239,11 +239,16 @@ def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     linking = [
         attack
         for attack in body["attacks"]
-        if attack.get("attack") == "linking"
+        if _is_linking(attack)
         and attack.get("external") is None
         and set(attack.get("knowledge") or quasi_identifying) == quasi_identifying
     ]
     return max(linking, key=lambda attack: float(attack.get("risk", attack.get("risk_at_most")) or 0), default=None)
+
+
+def _is_linking(attack: Mapping[str, Any]) -> bool:
+    kind = find_tagged_class("attack", str(attack.get("attack")))
+    return kind is not None and "max_linking_risk" in kind.gates
 
 
 BINS: tuple[tuple[str, int, int | None], ...] = (

@@ -84,7 +84,7 @@ def add_plain_linking(attacks: tuple[Attack, ...], quasi_identifying: Sequence[s
 
     A policy may list another linking, of fewer columns or of people elsewhere, which finds fewer.
     """
-    is_there = any(isinstance(attack, Linking) and attack.looks_up_everybody(quasi_identifying) for attack in attacks)
+    is_there = any(attack.looks_up_everybody(quasi_identifying) for attack in attacks)
     return attacks if is_there else (Linking(), *attacks)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.attack import Linking
 from sfumato.attack.attack import AttackResult
 from sfumato.workflow.policy import Policy
 
@@ -35,11 +34,12 @@ def compare_limits(policy: Policy, body: Mapping[str, Any], attacks: tuple[Attac
 
     What could not be measured has no value, and the gate stays shut.
     """
-    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking) and outcome.attempts]
+    linking = [outcome for attack, outcome in attacks if "max_linking_risk" in attack.gates and outcome.attempts]
+    records = [outcome for attack, outcome in attacks if "max_record_risk" in attack.gates and outcome.attempts]
     loss = body["utility"].get("loss")
     values = {
         "max_linking_risk": max((outcome.high for outcome in linking), default=None),
-        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=None),
+        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in records), default=None),
         "max_loss": None if loss is None else float(loss),
     }
     limits = policy.gate.model_dump(exclude_none=True)

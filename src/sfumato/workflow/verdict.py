@@ -277,8 +277,9 @@ def warn_of_unique_rows(unique: Sequence[UniqueRows]) -> str:
 def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str, ...]:
     """What no claim and no attack covered, decided without looking at the outcomes."""
     sentences = []
-    ran = {str(attack["attack"]) for attack in record["attacks"]}
-    if not ran:
+    kinds = [find_tagged_class("attack", str(attack["attack"])) for attack in record["attacks"]]
+    covered_risks = {kind.covers for kind in kinds if kind is not None}
+    if not kinds:
         sentences.append("No attack was tried.")
     if isinstance(published_data, Table | StoredTable):
         outline = get_outline(published_data)
@@ -288,9 +289,9 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
             sentences.append(f"No attack tried to infer {quote_names(unaimed_columns)}.")
     crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
     if isinstance(published_data, Baskets | StoredBaskets | Sequences) and not crowds:
-        ending = "." if "sequence_linking" in ran else ", and that was not tried."
+        ending = "." if "people by their items" in covered_risks else ", and that was not tried."
         sentences.append(f"No claim says that people cannot be found by items that others know of them{ending}")
-    if "composition" not in ran:
+    if "other releases" not in covered_risks:
         sentences.append("Whether this release tells more together with other releases was not tried.")
     private = sum(claim["needs_original"] for claim in record["claims"])
     if private:

@@ -348,7 +348,8 @@ def _list_attack_problems(body: Mapping[str, Any], published_data: Any) -> list[
     method = body["methods"][-1] if body["methods"] else {}
     for attack in body["attacks"]:
         count = None
-        if attack["attack"] == "remining" and isinstance(published_data, Baskets | StoredBaskets):
+        kind = find_tagged_class("attack", str(attack["attack"]))
+        if kind is not None and kind.recounts_file and isinstance(published_data, Baskets | StoredBaskets):
             stated_parameters = {
                 **method,
                 **{name: part for name, part in attack["parameters"].items() if part is not None},

@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, CoveredRisk, Outcome
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -56,6 +56,7 @@ class Composition(Attack):
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column",)
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
+    covers: ClassVar[CoveredRisk] = "other releases"
 
     attack: Literal["composition"] = "composition"
     column: str | None = None

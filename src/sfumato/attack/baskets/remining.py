@@ -58,6 +58,7 @@ class Remining(Attack):
     shape: ClassVar[str] = "baskets"
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "reach")
     private_fields: ClassVar[tuple[str, ...]] = ("rules", "itemsets", "items")
+    recounts_file: ClassVar[bool] = True
 
     attack: Literal["remining"] = "remining"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, CoveredRisk, Outcome
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.attack.sequences.likely_traces import LikelyTraces
 from sfumato.progress import report_progress
@@ -43,6 +43,7 @@ class SequenceLinking(Attack):
 
     shape: ClassVar[str] = "sequences"
     public_fields: ClassVar[tuple[str, ...]] = ("points", "order", "attempts")
+    covers: ClassVar[CoveredRisk] = "people by their items"
 
     attack: Literal["sequence_linking"] = "sequence_linking"
     points: tuple[int, ...] = (1, 2, 3, 4)
