@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from sfumato.arrays import Ints
 from sfumato.description import Description
@@ -14,6 +14,7 @@ from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.table import Table
 
 
 class Method(Description, ABC):
@@ -89,6 +90,10 @@ class Method(Description, ABC):
         """What it touches of a table, before it runs; by default everything, so that no other method fits beside it."""
         return trace_all_columns(data)
 
+    def list_alternatives(self, table: Table) -> Iterator[Alternative]:
+        """Other ways to keep the same models that may lose less, the quickest first; by default none is known."""
+        return iter(())
+
     def list_law_columns(self) -> tuple[str, ...]:
         """The columns, as its parameters name them, whose cells follow a law that the release publishes."""
         return ()
@@ -121,6 +126,14 @@ class Method(Description, ABC):
     def describe(self) -> dict[str, Any]:
         """The method and its parameters, for a published certificate; a method omits what must stay private."""
         return self.model_dump(mode="json")
+
+
+class Alternative(NamedTuple):
+    """Something else to do with the same table, in words and as a method."""
+
+    words: str
+    method: Method
+    table: Table
 
 
 class KeyedMethod(Method):

@@ -8,7 +8,7 @@ as in LeFevre et al., Incognito (2005); optimality with suppression as in ARX.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -24,6 +24,7 @@ from sfumato.data.writing.rebuild import rebuild_columns
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.progress import report_progress
+from sfumato.protect.anonymity.alternatives import list_generalized_alternatives
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
     compute_local_losses,
@@ -65,7 +66,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within, guard_blanks
 from sfumato.protect.footprint import Footprint, trace_classes
-from sfumato.protect.method import Method
+from sfumato.protect.method import Alternative, Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -136,6 +137,10 @@ class Generalize(Method):
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
         )
+
+    def list_alternatives(self, table: Table) -> Iterator[Alternative]:
+        """Partition; more hierarchies; more suppression."""
+        return list_generalized_alternatives(self, table)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, and suppress the rows in classes that are still refused."""

@@ -8,7 +8,7 @@ k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KDD 2002).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -28,6 +28,7 @@ from sfumato.data.hierarchies.published_labels import Domain, format_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.progress import report_progress
+from sfumato.protect.anonymity.alternatives import use_partition
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.search.cut_search import BestCuts, CutGoal, CutSearch
@@ -39,7 +40,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
-from sfumato.protect.method import Method
+from sfumato.protect.method import Alternative, Method
 from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -87,6 +88,10 @@ class KOptimize(Method):
         return trace_classes(
             data, judged_columns, list_hidden_columns(data, ()) if self.suppress else (), survives_blanks=True
         )
+
+    def list_alternatives(self, table: Table) -> Iterator[Alternative]:
+        """Partition."""
+        yield use_partition((KAnonymity(k=self.k),), table)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, and star the rows in small classes."""

@@ -9,7 +9,7 @@ Ramakrishnan, Mondrian (2006); the clusters inside small parts as in Byun et al.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -47,7 +47,7 @@ from sfumato.protect.anonymity.parts.partition_lines import (
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
-from sfumato.protect.method import Method
+from sfumato.protect.method import Alternative, Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -88,6 +88,11 @@ class Partition(Method):
         return trace_classes(
             data, judged_columns, survives_blanks=all(isinstance(model, KAnonymity) for model in self.models)
         )
+
+    def list_alternatives(self, table: Table) -> Iterator[Alternative]:
+        """Ranges instead of labels."""
+        if self.publish == "hierarchy":
+            yield Alternative('set publish = "ranges"', self.model_copy(update={"publish": "ranges"}), table)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""

@@ -8,16 +8,11 @@ custodian: on the terminal, in the internal report and in the private record, an
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from math import prod
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sfumato import measure
-from sfumato.data.cells.moments_in_text import find_moment_kind, locate_moments
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.hierarchies.hierarchy_builders import Dates, Quantiles
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.errors import SfumatoError, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.method import Method
@@ -32,18 +27,8 @@ _MOST_ROWS = 5_000
 """Of a larger table, alternatives are tried on a sample of this size."""
 _SECONDS = 30.0
 """No further alternative is tried after this time."""
-_MOST_NODES = 3_000
-"""A larger lattice of levels is not searched for advice."""
 _BETTER = 0.8
 """An alternative is named if its loss is at most this share of the run's."""
-
-
-class Alternative(NamedTuple):
-    """Something else to do with the same table, in words and as a method."""
-
-    words: str
-    method: Method
-    table: Table
 
 
 class TriedAlternative(NamedTuple):
@@ -123,7 +108,7 @@ def take_sample(table: Table) -> Table:
 def try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]:
     """Protect the table in other ways, one after another, and measure what each loses."""
     deadline = time.monotonic() + _SECONDS
-    for alternative in _list_alternatives(method, table):
+    for alternative in method.list_alternatives(table):
         if time.monotonic() > deadline:
             return
         try:
@@ -136,60 +121,3 @@ def try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]
 def list_tried_alternatives(method: Method, table: Table) -> tuple[TriedAlternative, ...]:
     """All of them, for another process to return."""
     return tuple(try_alternatives(method, table))
-
-
-def _list_alternatives(method: Method, table: Table) -> Iterator[Alternative]:
-    """Other ways to keep the same models, the quickest first."""
-    from sfumato.protect.anonymity.generalize import Generalize
-    from sfumato.protect.anonymity.k_optimize import KOptimize
-    from sfumato.protect.anonymity.models.class_models import KAnonymity
-    from sfumato.protect.anonymity.partition import Partition
-
-    if isinstance(method, Partition):
-        if method.publish == "hierarchy":
-            yield Alternative('set publish = "ranges"', method.model_copy(update={"publish": "ranges"}), table)
-        return
-    if isinstance(method, (Generalize, KOptimize)):
-        models = method.models if isinstance(method, Generalize) else (KAnonymity(k=method.k),)
-        yield Alternative("use partition", Partition(models=models), table)
-    if isinstance(method, Generalize):
-        new_hierarchies = _propose_hierarchies(table)
-        whole = replace(table, hierarchies=MappingProxyType({**table.hierarchies, **new_hierarchies}))
-        if new_hierarchies and _count_nodes(whole) <= _MOST_NODES:
-            yield Alternative(f"give {quote_names(new_hierarchies)} a hierarchy", method, whole)
-        if method.suppression_limit < _SUPPRESSION and _count_nodes(table) <= _MOST_NODES:
-            looser = method.model_copy(update={"suppression_limit": _SUPPRESSION})
-            yield Alternative(f"set suppression_limit = {_SUPPRESSION}", looser, table)
-
-
-_SUPPRESSION = 0.05
-
-
-def _propose_hierarchies(table: Table) -> Mapping[str, Hierarchy]:
-    """Plain hierarchies for columns of numbers and of dates that have none."""
-    hierarchies = {}
-    for name in table.quasi_identifying:
-        column = table.frame[name]
-        if name in table.hierarchies or column.n_unique() < _FEWEST_VALUES:
-            continue
-        if column.dtype.is_numeric():
-            hierarchies[name] = Quantiles(counts=(16, 4)).build(column)
-        elif _is_dated(table, name):
-            hierarchies[name] = Dates(units=("month", "year", "decade")).build(column)
-    return hierarchies
-
-
-_FEWEST_VALUES = 5
-
-
-def _is_dated(table: Table, name: str) -> bool:
-    texts = spell_cells(table.frame[name].drop_nulls().unique())
-    return (
-        len(texts) > 0
-        and find_moment_kind(texts[0]) not in (None, "time", "month")
-        and locate_moments(texts) is not None
-    )
-
-
-def _count_nodes(table: Table) -> int:
-    return prod(table.hierarchy(name).height + 1 for name in table.quasi_identifying)
