@@ -80,14 +80,27 @@ class LevelReasons(NamedTuple):
     """Every node, if they are few enough to plot."""
 
 
-def explain_release(release: Release, table: Table) -> LevelReasons:
-    """Why each column of a generalized release is at its level; `table` holds the originals."""
+class ChosenLevels(NamedTuple):
+    """The levels of a generalized release, and the method that chose them."""
+
+    method: Generalize
+    levels: Levels
+
+
+def find_chosen_levels(release: Release) -> ChosenLevels | None:
+    """The levels that there are reasons for; None for a release by another method."""
     from sfumato.protect.anonymity.generalize import Generalize
 
     levels = release.details.get("levels")
     if not isinstance(release.method, Generalize) or not levels:
-        return LevelReasons()
-    return explain_levels(release.method, tuple(levels.values()), table)
+        return None
+    return ChosenLevels(release.method, tuple(levels.values()))
+
+
+def explain_release(release: Release, table: Table) -> LevelReasons:
+    """Why each column of a generalized release is at its level; `table` holds the originals."""
+    chosen_levels = find_chosen_levels(release)
+    return LevelReasons() if chosen_levels is None else explain_levels(*chosen_levels, table)
 
 
 def explain(release: Release, table: Table) -> tuple[Why, ...]:

@@ -18,6 +18,7 @@ from sfumato.protect.anonymity.explain import (
     LevelReasons,
     explain_distinct_rows,
     explain_release,
+    find_chosen_levels,
     group_explained_rows,
     has_reasons,
 )
@@ -135,11 +136,11 @@ def begin_side_work(
 
 
 def _ask_about_release(process: SideProcess, release: Release, original: Any) -> Future[LevelReasons] | None:
-    method, levels = release.method, release.details.get("levels")
-    if not isinstance(method, Generalize) or not levels or not isinstance(original, Table):
+    chosen_levels = find_chosen_levels(release)
+    if chosen_levels is None or not isinstance(original, Table):
         return None
-    grouping = group_explained_rows(method, original)
-    return None if grouping is None else _ask_for_reasons(process, method, tuple(levels.values()), grouping)
+    grouping = group_explained_rows(chosen_levels.method, original)
+    return None if grouping is None else _ask_for_reasons(process, *chosen_levels, grouping)
 
 
 def _ask_for_reasons(
