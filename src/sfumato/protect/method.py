@@ -12,6 +12,7 @@ from sfumato.description import Description
 from sfumato.key import Key
 from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
+from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -85,6 +86,11 @@ class Method(Description, ABC):
         Two methods on baskets, which have no columns, can be listed together only if neither is alone.
         """
         return self.shape != "table"
+
+    @property
+    def level_choice(self) -> LevelChoice:
+        """How it chooses the levels of a hierarchy among those that are safe; everybody may know it."""
+        return LevelChoice.OTHER
 
     def footprint(self, data: Any) -> Footprint:
         """What it touches of a table, before it runs; by default everything, so that no other method fits beside it."""

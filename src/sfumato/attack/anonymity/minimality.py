@@ -43,6 +43,7 @@ from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
+from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
@@ -53,7 +54,6 @@ _MOST_NEIGHBOURS = 8
 _Z = 3.2905267314919255  # 99.9 % of a normal distribution lie this many deviations around its mean
 _SURE = 1 - 1e-12
 _WORKED_OUT = {(model, "distinct") for model in ("k_anonymity", "alpha_k_anonymity", "l_diversity")}
-_MONOTONE = {"loss", "loss_geometric", "discernibility", "height"}
 
 
 class Minimality(Attack):
@@ -194,10 +194,11 @@ class _FinerNeighbours:
 
 
 def _refuse_unsound(release: Release, people: Table) -> None:
-    method = release.method
-    if getattr(method, "method", "generalize") != "generalize" or getattr(method, "metric", "loss") not in _MONOTONE:
+    # Without a method, the adversary takes the release for what the attack is about.
+    level_choice = LevelChoice.FINEST if release.method is None else release.method.level_choice
+    if level_choice == LevelChoice.OTHER:
         raise MinimalityUnsound("none: the method is not known to choose the finest safe levels")
-    if getattr(method, "suppression_limit", 0) > 0:
+    if level_choice == LevelChoice.SUPPRESSING:
         raise MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
     if not release.details.get("proven", True):
         raise MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")

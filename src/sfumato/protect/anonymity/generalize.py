@@ -67,6 +67,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within, guard_blanks
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Alternative, Method
+from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -127,6 +128,11 @@ class Generalize(Method):
         if self.suppressed_rows == "drop" and self.suppression_limit and any(model.compares for model in self.models):
             raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: use star")
         return self
+
+    @property
+    def level_choice(self) -> LevelChoice:
+        """The finest safe ones if no row may be suppressed, since every metric grows with the levels."""
+        return LevelChoice.SUPPRESSING if self.suppression_limit > 0 else LevelChoice.FINEST
 
     def footprint(self, data: Table) -> Footprint:
         """The quasi-identifying columns, and those that the models judge."""
