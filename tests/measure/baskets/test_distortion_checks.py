@@ -40,8 +40,8 @@ def list_ratios(shown: int, size: int, cutoff: int, level: float) -> list[float]
 
 
 def test_privacy_by_hand() -> None:
-    assert compute_basket_epsilon("mask", ["0.9"], ["0.02"], ["7"]) == pytest.approx(log(45))
-    assert compute_basket_epsilon_in_all("mask", ["0.9", "0.5"], ["0.02", "0.1"], ["7", "2"]) == pytest.approx(
+    assert compute_basket_epsilon("mask", ["0.9"], ["0.02"]) == pytest.approx(log(45))
+    assert compute_basket_epsilon_in_all(["0.9", "0.5"], ["0.02", "0.1"], ["7", "2"]) == pytest.approx(
         7 * log(45) + 2 * log(5)
     )
     ratios = list_ratios(6, 4, 3, 0.3)

@@ -92,14 +92,19 @@ def employee_cells(ian: str) -> TableCells:
     return TableCells.of(employees(ian), mask_of(EMPLOYEES, HIDDEN))
 
 
+def get_value(cells: TableCells, item: int) -> Any:
+    column = cells.find_column(item)
+    return cells.values[column][item - int(cells.first[column])]
+
+
 def as_tuples(cells: TableCells, found: RuleArrays) -> list[Rule]:
     """The rules in the words of the exhaustive enumeration, in the order in which they were found."""
     sets = [
-        frozenset((cells.find_column(item), cells.get_value(item)) for item in found.items[begin:end].tolist())
+        frozenset((cells.find_column(item), get_value(cells, item)) for item in found.items[begin:end].tolist())
         for begin, end in pairwise(found.start.tolist())
     ]
     return [
-        (sets[antecedent], cells.find_column(target), cells.get_value(target), *counts)
+        (sets[antecedent], cells.find_column(target), get_value(cells, target), *counts)
         for antecedent, target, *counts in zip(
             found.antecedent.tolist(), found.target.tolist(), found.public_counts.tolist(), found.public_fit.tolist(),
             found.hidden_counts.tolist(), found.hidden_fit.tolist(), strict=True,
@@ -247,7 +252,7 @@ def test_rules_come_in_order_with_the_rows_of_their_antecedents(one: Given) -> N
     assert set(found.antecedent.tolist()) == set(range(len(sets)))
     listed = [found.rows[begin:end].tolist() for begin, end in pairwise(found.row_start.tolist())]
     for antecedent, rows in zip(sets, listed, strict=True):
-        pairs = frozenset((cells.find_column(item), cells.get_value(item)) for item in antecedent)
+        pairs = frozenset((cells.find_column(item), get_value(cells, item)) for item in antecedent)
         assert rows == appears(pairs, one.rows, one.private | one.blanked)
 
 
@@ -301,7 +306,7 @@ def test_larger_tables_in_rows_in_bits_and_in_threads(
     sets = [found.items[begin:end].tolist() for begin, end in pairwise(found.start.tolist())]
     assert sets == sorted(sets)
     for antecedent in range(0, len(sets) if seed % 2 == 0 else 0, 50):
-        pairs = frozenset((cells.find_column(item), cells.get_value(item)) for item in sets[antecedent])
+        pairs = frozenset((cells.find_column(item), get_value(cells, item)) for item in sets[antecedent])
         listed = found.rows[found.row_start[antecedent] : found.row_start[antecedent + 1]].tolist()
         assert listed == appears(pairs, one.rows, one.private | one.blanked)
 

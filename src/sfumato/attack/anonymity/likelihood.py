@@ -180,7 +180,7 @@ def price_answers(channel: AnswerChannel) -> Pricing:
             answers = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
         costs_of_truth = -np.log(np.maximum(odds.T / max(float(odds.max(initial=0.0)), 1e-12), 1e-12))
 
-        def compute_costs(label: LabelColumn, values: pl.Series) -> Floats:
+        def compute_costs(_: LabelColumn, values: pl.Series) -> Floats:
             truth = channel.code_answers(values)
             costs = costs_of_truth[np.maximum(truth, 0)]
             # Who gave no answer, or is no category, is known by it.

@@ -28,7 +28,6 @@ def compute_basket_epsilon(
     operator: str,
     keep: Sequence[Any] = (),
     add: Sequence[Any] = (),
-    items: Sequence[Any] = (),
     cutoff: int = 0,
     level: float = 0.5,
 ) -> float:
@@ -39,12 +38,15 @@ def compute_basket_epsilon(
     return max(_list_item_epsilons(keep, add))
 
 
-def compute_basket_epsilon_in_all(
-    operator: str, keep: Sequence[Any], add: Sequence[Any], items: Sequence[Any]
-) -> float:
+def compute_basket_epsilon_in_all(keep: Sequence[Any], add: Sequence[Any], items: Sequence[Any]) -> float:
     """ε of a whole basket whose items are randomized independently; `items` counts those with each pair."""
     every = zip(_list_item_epsilons(keep, add), items, strict=True)
     return _shorten(sum(epsilon * int(count) for epsilon, count in every))
+
+
+def _compute_claimed_epsilon(arguments: Mapping[str, Any]) -> float:
+    """ε by the arguments of a claim, which also count the items."""
+    return compute_basket_epsilon(**{name: value for name, value in arguments.items() if name != "items"})
 
 
 def _list_item_epsilons(keep: Sequence[Any], add: Sequence[Any]) -> list[float]:
@@ -219,16 +221,16 @@ checks_claim(
     "at_most",
     properties=("epsilon",),
     arguments=("operator", "keep", "add", "items", "cutoff", "level"),
-)(lambda _, arguments: _shorten(compute_basket_epsilon(**arguments)))
+)(lambda _, arguments: _shorten(_compute_claimed_epsilon(arguments)))
 checks_claim(
     "basket_epsilon_in_all", "at_most", properties=("epsilon_in_all",), arguments=("operator", "keep", "add", "items")
-)(lambda _, arguments: compute_basket_epsilon_in_all(**arguments))
+)(lambda _, arguments: compute_basket_epsilon_in_all(arguments["keep"], arguments["add"], arguments["items"]))
 checks_claim(
     "basket_amplification",
     "at_most",
     properties=("amplification",),
     arguments=("operator", "keep", "add", "items", "cutoff", "level"),
-)(lambda _, arguments: _shorten(exp(compute_basket_epsilon(**arguments))))
+)(lambda _, arguments: _shorten(exp(_compute_claimed_epsilon(arguments))))
 checks_claim("strange_items", "exactly", arguments=("items",))(
     lambda evidence, arguments: count_strange_items(evidence.published, arguments["items"])
 )

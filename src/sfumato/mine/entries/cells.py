@@ -8,7 +8,6 @@ order. A missing entry has no item: it is neither visible nor hidden.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -62,11 +61,6 @@ class TableCells:
     def find_column(self, item: int) -> int:
         """The column that an item belongs to."""
         return int(np.searchsorted(self.first, item, side="right")) - 1
-
-    def get_value(self, item: int) -> Any:
-        """The value of an item."""
-        column = self.find_column(item)
-        return self.values[column][item - int(self.first[column])]
 
 
 def _encode_cells(column: pl.Series) -> tuple[Ints, pl.Series]:

@@ -134,13 +134,14 @@ class _RuleStanding:
 
     def take_out(self, shown_mask: Flags) -> None:
         """One pass: the best occurrences, up to a share of the total work."""
-        gain, harm, basket, column = self._list_candidates(shown_mask)
+        candidates = self._list_candidates(shown_mask)
         remaining_quota = self.quota
-        order = np.lexsort((column, basket, harm, -gain / (_CHANGE + harm)))
+        worth = candidates.gains / (_CHANGE + candidates.harms)
+        order = np.lexsort((candidates.columns, candidates.baskets, candidates.harms, -worth))
         for index in order.tolist():
-            basket_index, item = int(basket[index]), int(column[index])
+            basket_index, item = int(candidates.baskets[index]), int(candidates.columns[index])
             if self._serves(basket_index, item):
-                self._remove(basket_index, item, float(harm[index]))
+                self._remove(basket_index, item, float(candidates.harms[index]))
                 remaining_quota -= 1
                 if not remaining_quota:
                     return

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""Distributions before and after, by hand."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from sfumato import measure
+
+
+def test_total_variation_is_half_the_differences_of_shares() -> None:
+    """1/2, 1/4, 1/4 of the originals; 1/4, 1/4, 2/4 of what is published: half of 1/4 + 0 + 1/4."""
+    counts = pl.DataFrame({"value": ["a", "b", "*"], "original": [4, 2, 2], "published": [1, 1, 2]})
+    assert measure.total_variation(counts) == pytest.approx(0.25)
+    assert measure.total_variation(counts.with_columns(published=pl.col("original") * 3)) == 0
+    assert measure.total_variation(counts.clear()) == 0
