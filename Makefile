@@ -61,7 +61,7 @@ docs: $(VENV)/dev  ## the documentation, in docs/_build
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build
 
-bench: $(VENV)/dev  ## every measurement, as tables
+bench: $(VENV)/dev  ## the measurements, as tables, except those that run by name only
 	$(BIN)/python -m bench
 
 papers: $(VENV)/dev  ## published tables and figures made again, in papers-out; takes long

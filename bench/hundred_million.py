@@ -16,6 +16,7 @@ from bench.scale import BARE, COLUMNS, ROWS_A_FILE, measure
 from bench.timing import show
 from sfumato.data.generators.population import generate_population
 
+BY_NAME_ONLY = "a hundred million rows take minutes and a few gigabytes of disk"
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 MEMORY = "1600MB"
 POLICY = """

@@ -21,6 +21,7 @@ from bench.scale import COLUMNS, MEMORY, write_data
 from bench.timing import show
 from sfumato.workflow.folders.manifest import hash_file
 
+BY_NAME_ONLY = "it needs Spark and Java"
 MASTER = "local-cluster[2,1,1024]"
 _TICK, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 _STEP = 0.25
