@@ -28,6 +28,7 @@ from sfumato.attack import ATTACKS
 from sfumato.attack.attack import Attack
 from sfumato.cli import commands as cli
 from sfumato.protect import METHODS, MODELS
+from sfumato.protect.stored_plan import list_stored_methods
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -199,6 +200,12 @@ def test_the_policy_page_has_a_row_for_every_field_of_every_method_model_and_att
         assert section, f"docs/policy.md has no section for {kind.__name__}"
         rows = re.findall(r"^\| `(\w+)` \| .* \| .+ \|$", section[1], re.MULTILINE)
         assert rows == [name for name in kind.model_fields if name != tag]
+
+
+def test_the_page_about_scale_has_every_method_that_runs_on_stored_rows() -> None:
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    stored = {words.split()[0] for words in list_stored_methods()}
+    assert stored == set(re.findall(r"^\| … `(\w+)` \|", text, re.MULTILINE))
 
 
 def test_every_model_has_a_section_whose_policy_line_is_right() -> None:
