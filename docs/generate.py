@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Write the pages policy, reference, methods and sentences, and the names that type checkers know, from the code.
+"""Write the pages policy, reference, methods and sentences, overviews, and the names that type checkers know.
 
 `python docs/generate.py`. A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what
 the code says: fields and their defaults, signatures, docstrings, options of the command line. The names are lines for
-methods, models and attacks in two typing blocks. What a method guarantees, and against whom, is copied from its
-docstring to the table of its page. A method that the change log does not name gets a line there. A test fails if
-something that is committed is out of date.
+methods, models and attacks in two typing blocks. An attack or a model that its overview lacks gets a row there. What a
+method guarantees, and against whom, is copied from its docstring to the table of its page. A method that the change log
+does not name gets a line there. A test fails if something that is committed is out of date.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def generate_pages() -> dict[str, str]:
         "policy.md": _fill("policy.md", _policy_parts()),
         "reference.md": _fill("reference.md", _reference_parts()),
         "methods/index.md": _fill("methods/index.md", {"other_methods": _other_methods()}),
+        "attacks/index.md": _list_attacks(),
+        "models.md": _list_models(),
         "sentences.md": _fill("sentences.md", {"sentences": write_sentences()}),
         **dict(_state_guarantees()),
         "../CHANGELOG.md": tell_new_methods((DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8"), METHODS),
@@ -127,6 +129,48 @@ def _other_methods() -> str:
     return "\n".join(rows)
 
 
+def _list_attacks() -> str:
+    """The page with a row for each attack, a new one after the others of its family; what is gone is left out."""
+    rows: dict[type[BaseModel], str] = {
+        kind: f"| [`{kind.__name__}`]({_get_tag(kind)}.md) | {_cell(_summary(kind))} |" for kind in ATTACKS
+    }
+    return _complete_table("attacks/index.md", rows)
+
+
+def _list_models() -> str:
+    """The page with a row for each privacy model; what is gone is left out."""
+    rows: dict[type[BaseModel], str] = {}
+    for kind in MODELS:
+        monotone = "yes" if vars(kind).get("steady") is True else "see its page" if "steady" in vars(kind) else "no"
+        link = f"[`{kind.__name__}`](policy.md#{_get_tag(kind)})"
+        rows[kind] = f"| {link} | {_cell(_summary(kind))} | see its fields | {monotone} |"
+    return _complete_table("models.md", rows)
+
+
+def _complete_table(name: str, rows: Mapping[type[BaseModel], str]) -> str:
+    """A page whose first table has one row for each kind; rows that were written by hand stay as they are."""
+    page = (DOCS / name).read_text(encoding="utf-8")
+    before, table, after = re.split(r"((?:^\|.*\n)+)", page, maxsplit=1, flags=re.MULTILINE)
+    homes = {kind.__name__: kind.__module__.rsplit(".", 1)[0] for kind in rows}
+    lines = [line for line in table.splitlines() if (kept := _find_row_name(line)) is None or kept in homes]
+    for kind, row in rows.items():
+        if kind.__name__ not in map(_find_row_name, lines):
+            home = homes[kind.__name__]
+            family = [n for n, line in enumerate(lines) if homes.get(_find_row_name(line) or "") == home]
+            lines.insert(max(family, default=len(lines) - 1) + 1, row)
+    return before + "".join(f"{line}\n" for line in lines) + after
+
+
+def _find_row_name(line: str) -> str | None:
+    """The class that a row of an overview links; None for a heading."""
+    link = re.match(r"\| \[`(\w+)`\]", line)
+    return link[1] if link else None
+
+
+def _get_tag(kind: type[BaseModel]) -> str:
+    return str(next(kind.model_fields[tag].default for tag in _TAGS if _is_tag(kind, tag)))
+
+
 def _find_statement(kind: type, word: str) -> str:
     """What the docstring of a method says after a word, up to the next one."""
     said = re.search(rf"{word}: (.*?)\s*(?=Guarantee:|Against:|Limits:|Papers:|\Z)", _join(inspect.getdoc(kind) or ""))
@@ -157,7 +201,16 @@ def _policy_parts() -> dict[str, str]:
     parts = {name: _policy_table(section) for name, section in sections.items()} | {
         name: "\n\n".join(map(_policy_section, several)) for name, several in kinds.items()
     }
-    return parts | {"regions": parts["regions"].replace("### ", "#### ")}
+    return parts | {"regions": parts["regions"].replace("### ", "#### "), "shapes": _list_shapes()}
+
+
+def _list_shapes() -> str:
+    """Which methods take which shape of data, and what they return."""
+    tags: dict[tuple[str, str], list[str]] = {}
+    for kind in METHODS:
+        tags.setdefault((kind.shape, kind.gives), []).append(f"`{_get_tag(kind)}`")
+    rows = [f"| {takes} | {gives} | {', '.join(names)} |" for (takes, gives), names in tags.items()]
+    return "\n".join(["| takes | returns | methods |", "|---|---|---|", *rows])
 
 
 def _policy_section(kind: type[BaseModel]) -> str:

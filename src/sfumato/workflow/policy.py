@@ -65,8 +65,7 @@ class Policy(Description):
     hierarchies: Mapping[str, HierarchyEntry] = Field(default_factory=dict)
     """Column → a hierarchy file, or a description of how to build one."""
     protect: tuple[AnyMethod, ...] = Field(min_length=1)
-    """Methods, in order, each at most once; `add_noise`, `randomize_response` and `synthesize` may be repeated for
-    different columns."""
+    """Methods, in order, each at most once; methods that randomize columns may be repeated for different columns."""
     attack: tuple[AnyAttack, ...] = ()
     """Attacks to run on the release. On a table with quasi-identifying columns, linking always runs."""
     gate: GateSection = GateSection()
