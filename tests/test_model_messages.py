@@ -33,7 +33,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: publish(classes=["u", "x"]), "does not have 1 of the classes"),
     (lambda: publish(columns=["ag"]), 'did you mean "age"'),
     (lambda: publish(k=50), "1 class has fewer than k = 50 rows; name the common ones"),
-    (lambda: publish(max_confidence=0.6), "75.0% of the rows.*raise max_confidence"),
+    (lambda: publish(max_confidence=0.6), "75.0 % of the rows.*raise max_confidence"),
     (lambda: publish(replace_cells(y=pl.lit(None, pl.String))), "nothing to learn"),
     (lambda: publish(replace_cells(job=pl.col("job").str.replace("k", "\n"))), '"job" has line ends in 2 values'),
     (lambda: publish(replace_cells(y=pl.col("y").str.replace("u", "\r"))), '"y" has line ends in 1 value;'),

@@ -195,10 +195,10 @@ def list_unique_lines(table: sf.Table, names: list[str], ending: str, page: list
         }
         most = max(shares.values(), default=0.0)
         texts = [", ".join(f'"{name}"' for name in columns) for columns, share in shares.items() if share == most]
-        told = [f"{percent(most)}, by {text}" for text in texts]
+        told = [f"{percent(most)}, by {text}" if most else "none found" for text in texts]
         lines += [row for text in told if (row := f"{words}{ending.format(text)}") in page or len(told) == 1]
         if most > 0.1 and not any(line.startswith("!") for line in lines):
-            lines += [f"! {most:.1%} of the published rows are unique by {text}." for text in texts[:1]]
+            lines += [f"! {percent(most)} of the published rows are unique by {text}." for text in texts[:1]]
     return lines
 
 

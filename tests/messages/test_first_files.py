@@ -55,7 +55,7 @@ NOTED: dict[str, tuple[str, str]] = {
     ),
     "walks.txt": (
         "".join(" -1 ".join(str(1 + (i * 7 + n * n) % 23) for n in range(12)) + " -1 -2\n" for i in range(23)),
-        "100% of the sequences differ from all others, and they have 12 steps on average",
+        "100 % of the sequences differ from all others, and they have 12 steps on average",
     ),
     "unnamed.csv": (write_rows(";", head=("name", "", "", "")), "3 of 4 columns have no name. If a title is above"),
 }

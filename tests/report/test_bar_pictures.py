@@ -54,8 +54,8 @@ def test_bars_are_as_long_as_their_numbers() -> None:
 
 
 def test_only_a_bar_that_would_vanish_makes_the_scale_logarithmic() -> None:
-    assert ">0.1%<" in PICTURES["risks, logarithmic"] and "<circle" in PICTURES["risks, logarithmic"]
-    assert ">40%<" in PICTURES["risks"] and "<circle" not in PICTURES["risks"]
+    assert ">0.1\N{NO-BREAK SPACE}%<" in PICTURES["risks, logarithmic"] and "<circle" in PICTURES["risks, logarithmic"]
+    assert ">40\N{NO-BREAK SPACE}%<" in PICTURES["risks"] and "<circle" not in PICTURES["risks"]
 
 
 def test_labels_are_escaped_and_fit() -> None:
@@ -86,4 +86,6 @@ def test_how_ticks_are_written(number: float, most: float, written: str) -> None
 
 
 def test_shares_are_written_as_percentages() -> None:
-    assert [format_share(share) for share in (0, 0.2, 0.0001, 1)] == ["0%", "20%", "0.01%", "100%"]
+    assert [format_share(share) for share in (0, 0.2, 0.0001, 1)] == [
+        f"{text}\N{NO-BREAK SPACE}%" for text in ("0", "20", "0.01", "100")
+    ]

@@ -104,7 +104,7 @@ def test_two_exact_columns_by_which_people_are_unique_are_refused(tmp_path: Path
     (refusal,) = done.refusals
     assert isinstance(refusal, verdict.Objection)
     assert set(refusal.columns) == {"balance", "duration"}
-    assert "100.0%" in str(refusal)
+    assert "100 % of the rows" in str(refusal)
 
 
 def test_what_the_policy_accepts_is_printed_everywhere(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_rows_unique_by_sensitive_columns_are_warned_of(tmp_path: Path) -> None:
     roles = ROLES | {"sensitive": ["ill", "balance", "duration"]}
     done = release(tmp_path, PAIR, roles=roles)
     assert done.published and done.verdict.status == "passed with warnings"
-    assert "100.0% of the published rows are unique" in done.verdict.warnings[0]
+    assert "100 % of the published rows are unique" in done.verdict.warnings[0]
 
 
 def test_the_terminal_the_json_and_the_certificate_agree(tmp_path: Path) -> None:
@@ -301,11 +301,23 @@ def test_an_attack_on_nobody_is_not_called_right() -> None:
     ("attempts", "successes", "baseline", "words", "sentence"),
     [
         (0, 0, 0, "nobody could be tried", "The attack linking could be tried on nobody."),
-        (100, 97, 97, "no better than guessing", "97.0% of those it tried, which is no better than guessing (97.0%)."),
-        (3, 2, 1, "not clearly better than guessing", "tried, guessing for 33.3%: of so few, that may be luck."),
-        (100_000, 300, 0, "less than 1 percentage point above guessing", "0.3% of those it tried, guessing for 0.0%."),
-        (100_000, 1_000, 0, "1 percentage point above guessing", "1.0% of those it tried, guessing for 0.0%."),
-        (100, 100, 0, "alarming: 100 percentage points above guessing", "tried, guessing for 0.0%."),
+        (100, 97, 97, "no better than guessing", "97 % of those it tried, which is no better than guessing (97 %)."),
+        (
+            3,
+            2,
+            1,
+            "not clearly better than guessing",
+            "33 %. These are too few attempts to tell from chance.",
+        ),
+        (
+            100_000,
+            300,
+            0,
+            "less than 1 percentage point above guessing",
+            "0.30 % of those it tried; guessing is right for 0 %.",
+        ),
+        (100_000, 1_000, 0, "1 percentage point above guessing", "1 % of those it tried; guessing is right for 0 %."),
+        (100, 100, 0, "alarming: 100 percentage points above guessing", "tried; guessing is right for 0 %."),
     ],
 )
 def test_the_strongest_attack_is_one_plain_sentence(
@@ -321,7 +333,7 @@ def test_the_strongest_attack_is_one_plain_sentence(
     ("alarms", "status"),
     [
         ((), "Passed."),
-        (("The attack linking is right for 90.0%.",), "Passed, but one attack is alarming."),
+        (("The attack linking is right for 90 %.",), "Passed, but one attack is alarming."),
         (("one", "two"), "Passed, but 2 attacks are alarming."),
     ],
 )

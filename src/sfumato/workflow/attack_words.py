@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.report.words.wording import spell_percent
+
 ALARMING = 0.2
 """An attack that is right more often than blind guessing by this share of its tries is alarming."""
 _NOBODY = "nobody could be tried"
@@ -60,9 +62,10 @@ def compare_with_guessing(strongest: AttackInWords) -> str:
     name = strongest.attack.replace("_", " ")
     if strongest.words == _NOBODY:
         return f"The attack {name} could be tried on nobody."
-    sentence = f"The attack that gains most over guessing, {name}, is right for {strongest.risk:.1%} of those it tried"
+    risk, guessing = spell_percent(strongest.risk), spell_percent(strongest.guessing)
+    sentence = f"The attack that gains most over guessing, {name}, is right for {risk} of those it tried"
     if strongest.words == _UNSURE:
-        return f"{sentence}, guessing for {strongest.guessing:.1%}: of so few, that may be luck."
+        return f"{sentence}; guessing is right for {guessing}. These are too few attempts to tell from chance."
     if strongest.words == _NO_BETTER:
-        return f"{sentence}, which is no better than guessing ({strongest.guessing:.1%})."
-    return f"{sentence}, guessing for {strongest.guessing:.1%}."
+        return f"{sentence}, which is no better than guessing ({guessing})."
+    return f"{sentence}; guessing is right for {guessing}."

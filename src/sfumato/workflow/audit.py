@@ -24,6 +24,7 @@ from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.measure.anonymity.stored_unique_rows import StoredCounter
 from sfumato.progress import report_progress
+from sfumato.report.words.wording import spell_percent
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 
@@ -101,7 +102,7 @@ class Audit:
             )
         column_list = _join_names(self.quasi_identifying)
         sentences = [
-            f"Of {self.rows:,} people, {self.unique_share:.1%} are unique by their {column_list}.",
+            f"Of {self.rows:,} people, {spell_percent(self.unique_share)} are unique by their {column_list}.",
             "Anyone who knows these about a person finds their row.",
         ]
         if (
@@ -109,9 +110,12 @@ class Audit:
             and self.riskiest.unique_share > 0
             and len(self.riskiest.columns) < len(self.quasi_identifying)
         ):
+            identify, these = (
+                ("alone identifies", "it") if len(self.riskiest.columns) == 1 else ("together identify", "these")
+            )
             sentences.append(
-                f"{_join_names(self.riskiest.columns)} alone single out {self.riskiest.unique_share:.1%}: "
-                "generalize these first."
+                f"{_join_names(self.riskiest.columns)} {identify} {spell_percent(self.riskiest.unique_share)} of the "
+                f"people: generalize {these} first."
             )
         if self.k > 1:
             sentences.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")

@@ -14,6 +14,7 @@ from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.mine.sequences.subsequences import find_subsequences
 from sfumato.progress import report_progress
 from sfumato.release import Release
+from sfumato.report.words.wording import spell_percent
 from sfumato.sequences import PointCounts, Sequences
 
 POINTS = (1, 2, 3)
@@ -77,7 +78,7 @@ class SequenceAudit:
 
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
-        shares = ", ".join(f"{risk.unique_share:.1%} by {risk.points}" for risk in self.known_points)
+        shares = ", ".join(f"{spell_percent(risk.unique_share)} by {risk.points}" for risk in self.known_points)
         clause = "these are found by points of their sequence, known in order"
         sentences = [f"Of {self.people:,} people who were looked for, {clause}: {shares}."]
         if any(risk.unique_share for risk in self.known_points):

@@ -26,6 +26,7 @@ from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
 from sfumato.report.words.attack_names import name_attacks
+from sfumato.report.words.wording import spell_percent
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.attack_words import (
@@ -212,8 +213,8 @@ def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
     for rows in few:
         if rows.share > UNIQUE_LIMIT:
             reason = (
-                f"{rows.share:.1%} of the rows are unique by {quote_names(rows.columns)} alone, published exactly "
-                "and called insensitive."
+                f"{spell_percent(rows.share)} of the rows are unique by {quote_names(rows.columns)} alone, published "
+                "exactly and called insensitive."
             )
             return (Objection(rows.columns, reason),)
     return ()
@@ -260,7 +261,7 @@ def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
     descriptions = [describe_attack(attack) for attack in record["attacks"]]
     names = name_attacks([(attack["attack"].replace("_", " "), attack) for attack in record["attacks"]])
     return tuple(
-        f"The attack {name} is right for {words.risk:.1%}, by guessing {words.guessing:.1%}."
+        f"The attack {name} is right for {spell_percent(words.risk)}, guessing for {spell_percent(words.guessing)}."
         for name, words in zip(names, descriptions, strict=True)
         if words.alarming
     )
@@ -271,7 +272,7 @@ def warn_of_unique_rows(unique: Sequence[UniqueRows]) -> str:
     rows = next((rows for rows in unique if rows.share > UNIQUE_LIMIT), None)
     if rows is None:
         return ""
-    return f"{rows.share:.1%} of the published rows are unique by {quote_names(rows.columns)}."
+    return f"{spell_percent(rows.share)} of the published rows are unique by {quote_names(rows.columns)}."
 
 
 def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str, ...]:
@@ -286,13 +287,14 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
         aims = {name for attack in record["attacks"] for name in _list_aims(attack, outline)}
         unaimed_columns = [name for name in outline.sensitive if name not in aims]
         if unaimed_columns:
-            sentences.append(f"No attack tried to infer {quote_names(unaimed_columns)}.")
+            noun = "column" if len(unaimed_columns) == 1 else "columns"
+            sentences.append(f"No attack targeted the sensitive {noun} {quote_names(unaimed_columns)}.")
     crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
     if isinstance(published_data, Baskets | StoredBaskets | Sequences) and not crowds:
-        ending = "." if "people by their items" in covered_risks else ", and that was not tried."
+        ending = "." if "people by their items" in covered_risks else ", and that was not tested."
         sentences.append(f"No claim says that people cannot be found by items that others know of them{ending}")
     if "other releases" not in covered_risks:
-        sentences.append("Whether this release tells more together with other releases was not tried.")
+        sentences.append("Combination with other releases was not tested.")
     private = sum(claim["needs_original"] for claim in record["claims"])
     if private:
         claims = "1 claim is" if private == 1 else f"{private} claims are"
@@ -338,5 +340,13 @@ def describe_unique_rows(verdict: Verdict) -> list[str]:
     if not verdict.unique_rows:
         return []
     rows, original = verdict.unique_rows[-1], verdict.unique_before[-1:]
-    was = f" ({original[0].share:.1%} of the original rows by {quote_names(original[0].columns)})" if original else ""
-    return [f"{rows.share:.1%} of the published rows are unique by {quote_names(rows.columns)}{was}."]
+    was = f" ({_describe_unique(original[0], 'original')})" if original else ""
+    return [f"{_describe_unique(rows, 'published', ' are unique')}{was}."]
+
+
+def _describe_unique(rows: UniqueRows, table: str, verb: str = "") -> str:
+    """A share of rows and the columns by which they are unique; if none was found, how many columns."""
+    if not rows.share:
+        number = ("one column", "two columns", "three columns")[len(rows.columns) - 1]
+        return f"No {table} row was found to be unique by {number}" if verb else f"no {table} row by {number}"
+    return f"{spell_percent(rows.share)} of the {table} rows{verb} by {quote_names(rows.columns)}"

@@ -179,7 +179,7 @@ class PublishClassifier(Method):
             return f'of "{self.target}", {rare} fewer than k = {self.k} rows; {cure}'
         share = counts.max() / counts.sum()
         return (
-            f'a class has {share:.1%} of the rows of "{self.target}", more than max_confidence = '
+            f'a class has {100 * share:.1f} % of the rows of "{self.target}", more than max_confidence = '
             f"{self.max_confidence}; raise max_confidence"
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from math import ceil, floor, log10
 
+from sfumato.report.words.wording import NBSP
+
 _ROUND = ((50**0.5, 10), (10**0.5, 5), (2**0.5, 2))
 _PREFIXES = ("", "k", "M", "G", "T", "P")
 
@@ -51,4 +53,4 @@ def format_tick(number: float, most: float) -> str:
 
 def format_share(share: float, digits: int = 2) -> str:
     """A share as a percentage of this many significant digits."""
-    return f"{float(f'{100 * share:.{digits}g}'):.12g}%"
+    return f"{float(f'{100 * share:.{digits}g}'):.12g}{NBSP}%"

@@ -47,8 +47,11 @@ def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
     sentences = [f"{verdict['status'].capitalize()}."]
     if verdict["unique_rows"]:
         rows = verdict["unique_rows"][-1]
-        names = wording.list_names(rows["columns"])
-        sentences.append(f"{wording.format_percent(rows['share'])} of the published rows are unique by {names}.")
+        if rows["share"]:
+            names = wording.list_names(rows["columns"])
+            sentences.append(f"{wording.format_percent(rows['share'])} of the published rows are unique by {names}.")
+        else:
+            sentences.append(f"No published row was found to be unique by {_COLUMN_COUNTS[len(rows['columns']) - 1]}.")
     risks = [attack for attack in body["attacks"] if attack["risk_at_most"] is not None]
     if risks:
         worst = max(risks, key=lambda attack: float(attack["risk_at_most"]) - float(attack["guessing"] or 0.0))
@@ -77,6 +80,9 @@ def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
     return f"The limit {title} is {wording.format_limit(limit)}, and the release has {measured_text}."
 
 
+_COLUMN_COUNTS = ("one column", "two columns", "three columns")
+
+
 class UniqueRowTexts(NamedTuple):
     """How many rows are unique by some columns."""
 
@@ -90,12 +96,13 @@ def list_unique_rows(verdict: Mapping[str, Any]) -> list[UniqueRowTexts]:
     """For one, two and three columns: unique rows of the release and, for the custodian, of the originals."""
     published_texts = [_describe_unique_rows(rows) for rows in verdict["unique_rows"]]
     original = [_describe_unique_rows(rows) for rows in verdict.get("unique_before", ())]
-    counts = ("one column", "two columns", "three columns")
-    parts = (counts[: len(published_texts)], original[: len(published_texts)], published_texts)
+    parts = (_COLUMN_COUNTS[: len(published_texts)], original[: len(published_texts)], published_texts)
     return [UniqueRowTexts(*texts) for texts in zip_longest(*parts, fillvalue="")]
 
 
 def _describe_unique_rows(rows: Mapping[str, Any]) -> str:
+    if not rows["share"]:
+        return "none found"  # of many columns, not every combination is tried
     return f"{wording.format_percent(rows['share'])}, by {wording.list_names(rows['columns'])}"
 
 

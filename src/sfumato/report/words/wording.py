@@ -194,6 +194,11 @@ def format_percent(share: float | None) -> str:
     return f"{percentage:.{digits}f}".removesuffix(".0").removesuffix(".00") + f"{NBSP}%"
 
 
+def spell_percent(share: float) -> str:
+    """The same with plain spaces, for sentences that are also printed or stored."""
+    return format_percent(share).replace(NBSP, " ")
+
+
 def format_span(low: float, high: float) -> str:
     """An interval of shares."""
     return f"{format_percent(low)} to {format_percent(high)}".replace(f"{NBSP}% to", " to")

@@ -18,6 +18,7 @@ from sfumato.attack.attack import wilson
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import RoleProposal
 from sfumato.errors import DataError, PolicyError, ask_meant
+from sfumato.report.words.wording import spell_percent
 from sfumato.workflow.drafts.toml_text import (
     comment_out,
     quote_toml_text,
@@ -121,8 +122,9 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
     for name in uniform:
         share = table.measure_uniformity(name)
         lines += write_comment(
-            f"No l-diversity for {quote_toml_text(name)}: {share:.0%} of the rows have the same value, so that every "
-            "class would have to be large to hold another one. Anyone who guesses that value is mostly right anyway."
+            f"No l-diversity for {quote_toml_text(name)}: {spell_percent(share)} of the rows have the same value, so "
+            "that every class would have to be large to hold another one. Anyone who guesses that value is mostly "
+            "right anyway."
         )
     if diversity_models and not diverse:
         lines += [

@@ -12,6 +12,7 @@ import polars as pl
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import ENOUGH, RoleProposal
 from sfumato.errors import quote_names
+from sfumato.report.words.wording import spell_percent
 from sfumato.sequences import Sequences
 
 _PLACES = ({"x", "y"}, {"lat", "lon"}, {"lat", "lng"}, {"latitude", "longitude"})
@@ -96,6 +97,6 @@ def note_different_sequences(sequences: Sequences) -> Iterator[str]:
     different = len({repr(steps_of_one) for steps_of_one in lists}) / max(len(lists), 1)
     if steps >= _LONG and different >= _DIFFERENT:
         yield (
-            f"{different:.0%} of the sequences differ from all others, and they have {steps:.0f} steps on average: "
-            "anonymizing may leave little of them. Shorter sequences, or fewer different items, keep more."
+            f"{spell_percent(different)} of the sequences differ from all others, and they have {steps:.0f} steps on "
+            "average: anonymizing may leave little of them. Shorter sequences, or fewer different items, keep more."
         )

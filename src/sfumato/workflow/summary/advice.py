@@ -57,10 +57,10 @@ def advise_on_loss(
     )
     if not better:
         return ()
-    options = ", or ".join(f"{alternative.words}: loss {alternative.loss:.3g}" for alternative in better)
-    sample = f", on {len(table):,} of the rows" if len(table) < len(original) else ""
+    options = ", or ".join(f"{alternative.words} (loss {alternative.loss:.2g})" for alternative in better)
+    sample = f", measured on {len(table):,} of the rows" if len(table) < len(original) else ""
     why = _explain_loss(_list_starred_columns(published_data), original)
-    return (f"{why}: {options}, instead of {loss:.3g} (measured{sample}).",)
+    return (f"{why}The loss is {loss:.2g}. To lose less, {options}{sample}.",)
 
 
 def note_nothing_hidden(release: Release) -> tuple[str, ...]:
@@ -95,9 +95,10 @@ def _list_starred_columns(published_table: Table) -> list[str]:
 def _explain_loss(starred_columns: list[str], original: Table) -> str:
     flat = [name for name in starred_columns if name not in original.hierarchies]
     if flat:
-        verb = "has" if len(flat) == 1 else "have"
-        return f'{quote_names(flat)} {verb} no hierarchy and became "*" everywhere'
-    return f'{quote_names(starred_columns)} became "*" everywhere' if starred_columns else "Much was lost"
+        have, are = ("has", "is") if len(flat) == 1 else ("have", "are")
+        return f"{quote_names(flat)} {have} no hierarchy and {are} suppressed in every row. "
+    are = "is" if len(starred_columns) == 1 else "are"
+    return f"{quote_names(starred_columns)} {are} suppressed in every row. " if starred_columns else ""
 
 
 def take_sample(table: Table) -> Table:

@@ -39,8 +39,8 @@ def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
     names = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
     if names:
         sentences.append(
-            f'{", ".join(names)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
-            "of the hierarchy, or allow more suppression."
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} at the top of the hierarchy in every row: to "
+            "keep some detail, add levels between the finest and the top, or allow more suppression."
         )
     anonymity = release.details.get_family(AnonymityDetails)
     if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
