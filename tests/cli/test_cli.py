@@ -196,6 +196,25 @@ def test_run_and_verify(invoke: Invoke, policy: Path, tmp_path: Path) -> None:
     assert "Ann1" not in "".join(path.read_text() for path in release.iterdir()), "names do not leave"
 
 
+def test_claims_not_measured_in_time_are_not_called_broken(
+    invoke: Invoke, policy: Path, tmp_path: Path, plain_report: None
+) -> None:
+    out = tmp_path / "out"
+    assert invoke("run", policy, "--out", out).code == 0
+    late = invoke("verify", out, "--seconds", "0")
+    assert late.code == 1
+    assert "The release was not verified in time" in late.said and "--seconds" in late.said
+    assert "not as certified" not in late.said and "✗" not in late.said
+    checked = json.loads(invoke("verify", out, "--seconds", "0", "--json").out)
+    assert (checked["holds"], checked["outcome"], checked["claims"]) == (False, "not verified in time", [])
+    assert checked["unmeasured"] > 0 and len(checked["problems"]) == 1
+    with (out / "release/data.csv").open("a") as file:
+        file.write("\n")
+    changed = invoke("verify", out, "--seconds", "0")
+    assert "The release is not as certified." in changed.said, "time does not excuse a changed file"
+    assert json.loads(invoke("verify", out, "--seconds", "0", "--json").out)["outcome"] == "not as certified"
+
+
 def test_run_writes_where_the_policy_says(invoke: Invoke, policy: Path, plain_report: None) -> None:
     policy.write_text(policy.read_text() + '\n[output]\npath = "there"\n')
     assert invoke("run", policy).code == 0

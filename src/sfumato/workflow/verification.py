@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from sfumato.baskets import Baskets
 from sfumato.data.reading.binary import check_binary
@@ -53,6 +53,7 @@ MOST_PROBLEMS = 20
 """How many problems are listed; the rest are counted."""
 SECONDS = 600.0
 """How long measuring the claims of an untrusted certificate may take."""
+VerificationOutcome = Literal["as certified", "not as certified", "not verified in time"]
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HOLES = 1000
 """A file this many times longer than its space on disk is sparse, and reading it would take forever."""
@@ -85,7 +86,7 @@ class Verification:
     """An auditor's re-check of a release folder."""
 
     problems: tuple[str, ...]
-    """What contradicts the certificate, one sentence each."""
+    """What contradicts the certificate or could not be checked, one sentence each."""
     findings: tuple[Finding, ...]
     """The claims, measured where the files allow it."""
     signer: str | None
@@ -98,20 +99,31 @@ class Verification:
     """Whether an opening proved that the release was made from a given input; None if none was given."""
     engine: ChosenEngine = "memory"
     """Where the rows of the release were counted."""
+    unmeasured: int = 0
+    """Claims that were not measured in time, if nothing contradicts the certificate."""
 
     @property
     def holds(self) -> bool:
         """Whether there are no problems."""
         return not self.problems
 
+    @property
+    def outcome(self) -> VerificationOutcome:
+        """Whether the release is as certified; claims that were not measured in time are no contradiction."""
+        if self.holds:
+            return "as certified"
+        return "not verified in time" if self.unmeasured else "not as certified"
+
     def as_json(self) -> dict[str, Any]:
         """The verification as JSON."""
         return {
             "holds": self.holds,
+            "outcome": self.outcome,
             "for_publication": self.for_publication,
             "problems": list(self.problems),
             "claims": [asdict(finding) for finding in self.findings],
             "unchecked": [finding.property for finding in self.findings if finding.measured is None],
+            "unmeasured": self.unmeasured,
             "signer": self.signer,
             "signer_known": self.signer_known,
             "input_shown": self.input_shown,
@@ -155,21 +167,54 @@ def verify(
         return Verification((str(error), *_hint_unfinished(root)), (), None, False)
     problems = _list_signature_problems(certificate, signer)
     key = None if problems else certificate.body["signer"]
-    findings: tuple[Finding, ...] = ()
+    check = _ClaimCheck([], (), 0)
     choice = choose_verifying_engine(certificate, engine, root)
     try:
         problems += _list_file_problems(root, certificate) + _list_claim_problems(certificate)
         if not problems:
-            with _open_published(root, certificate, choice) as published_data:
-                findings = _measure_claims(certificate, published_data, seconds)
-                with refuse_hostile("the certificate cannot be compared with the data file"):
-                    problems = _list_content_problems(certificate, published_data, findings)
+            check = _check_claims(root, certificate, choice, seconds)
+            problems = check.problems
     except (SfumatoError, OSError) as error:
         reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
         problems = [reason]
-    shown_problems = (*_count_rest(problems), *(_hint_unfinished(root) if problems else ()))
+    unmeasured = 0 if problems else check.unmeasured
+    shown_problems = (
+        *_count_rest(problems),
+        *_describe_delay(check, seconds),
+        *(_hint_unfinished(root) if problems else ()),
+    )
     public = certificate.body["for_publication"]
-    return Verification(shown_problems, findings, key, signer is not None, public, engine=choice.name)
+    return Verification(
+        shown_problems, check.findings, key, signer is not None, public, engine=choice.name, unmeasured=unmeasured
+    )
+
+
+class _ClaimCheck(NamedTuple):
+    """What the data file says about the certificate."""
+
+    problems: list[str]
+    findings: tuple[Finding, ...]
+    """The claims that were measured in time."""
+    unmeasured: int
+    """How many were not."""
+
+
+def _check_claims(root: Path, certificate: Certificate, choice: EngineChoice, seconds: float) -> _ClaimCheck:
+    """Measure the claims on the data file; if time runs out, only those that were measured are compared."""
+    with _open_published(root, certificate, choice) as published_data:
+        findings = _measure_claims(certificate, published_data, seconds)
+        unmeasured = len(certificate.body["claims"]) - len(findings)
+        with refuse_hostile("the certificate cannot be compared with the data file"):
+            problems = [] if unmeasured else _list_content_problems(certificate, published_data)
+            problems += _list_finding_problems(certificate, findings)
+    return _ClaimCheck(problems, findings, unmeasured)
+
+
+def _describe_delay(check: _ClaimCheck, seconds: float) -> tuple[str, ...]:
+    if not check.unmeasured:
+        return ()
+    counts = f"{len(check.findings)} of {len(check.findings) + check.unmeasured} were measured"
+    return (f"measuring the claims takes longer than {seconds:g} seconds: {counts}; allow more with --seconds",)
 
 
 def _hint_unfinished(root: Path) -> tuple[str, ...]:
@@ -212,7 +257,7 @@ def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) 
 
 
 def _measure_claims(certificate: Certificate, published_data: Any, seconds: float) -> tuple[Finding, ...]:
-    """Measure every claim; a claim that is made twice is measured once."""
+    """Measure the claims until time runs out; a claim that is made twice is measured once."""
     claims = certificate.claims()
     measure = _choose_measure(published_data)
     measured_values: dict[str, Number | None] = {}
@@ -220,10 +265,7 @@ def _measure_claims(certificate: Certificate, published_data: Any, seconds: floa
     deadline = time.monotonic() + seconds
     for number, claim in enumerate(claims):
         if time.monotonic() > deadline:
-            raise CertificateRefused(
-                f"measuring the claims takes longer than {seconds:g} seconds: {number} of {len(claims)} were measured; "
-                "allow more with --seconds"
-            )
+            break
         with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
             question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
             if question not in measured_values:
@@ -370,7 +412,7 @@ def _may_be_coded(body: Mapping[str, Any]) -> bool:
     return any(kind is not None and issubclass(kind, KeyedMethod) for kind in kinds)
 
 
-def _list_content_problems(certificate: Certificate, published_data: Any, findings: tuple[Finding, ...]) -> list[str]:
+def _list_content_problems(certificate: Certificate, published_data: Any) -> list[str]:
     """Compare the certificate with the data file."""
     data = certificate.body["data"]
     description = find_shape(published_data).describe_file(published_data, data["format"])["data"]
@@ -393,8 +435,13 @@ def _list_content_problems(certificate: Certificate, published_data: Any, findin
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:
         problems += _list_warning_problems(certificate.body, ())
-    problems += _list_attack_problems(certificate.body, published_data)
-    for finding, certified_claim in zip(findings, certificate.body["claims"], strict=True):
+    return problems + _list_attack_problems(certificate.body, published_data)
+
+
+def _list_finding_problems(certificate: Certificate, findings: tuple[Finding, ...]) -> list[str]:
+    """Compare the measured claims with the certificate."""
+    problems = []
+    for finding, certified_claim in zip(findings, certificate.body["claims"], strict=False):
         if finding.holds is False:
             problems.append(
                 f'the claim "{finding.property}" is broken: promised {finding.threshold}, measured {finding.measured}'
