@@ -46,7 +46,7 @@ test: $(VENV)/dev  ## every test but those marked slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not slow" -p no:cacheprovider
 
 spark: $(VENV)/spark  ## every test with Spark; needs Java 17, and fetches 456 MB
-	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/test_spark_*.py
+	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/spark/test_spark_*.py
 
 check: lint types test  ## lint, types and tests
 

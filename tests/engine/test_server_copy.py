@@ -21,7 +21,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input
 from tests.data.postgres_server import PASSWORD, find_programs, run_server
-from tests.data.test_databases import with_password
+from tests.data.reading.test_databases import with_password
 
 POLICY = """
 [data]

@@ -30,7 +30,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.data.postgres_server import find_programs, run_server
-from tests.data.test_databases import with_password
+from tests.data.reading.test_databases import with_password
 
 WORDS = (
     "a",

@@ -17,7 +17,7 @@ from sfumato.workflow.audit import audit
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from tests.protect.anonymity.test_stored_generalize import people
-from tests.workflow.test_stored_run import K, write_policy
+from tests.workflow.stored.test_stored_run import K, write_policy
 
 NOISE = {"method": "add_noise", "kind": "correlated", "columns": ["visits"], "ranges": {"visits": [0, 9]}}
 

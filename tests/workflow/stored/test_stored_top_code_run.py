@@ -14,7 +14,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.test_stored_rowwise import make_people
-from tests.workflow.test_stored_run import compare_attacks, compare_runs, sign_changed_release
+from tests.workflow.stored.test_stored_run import compare_attacks, compare_runs, sign_changed_release
 
 POLICY = """
 [data]

@@ -18,8 +18,8 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.entries.test_stored_suppress_entries import make_people
+from tests.workflow.stored.test_stored_run import sign_changed_release
 from tests.workflow.test_bounded_memory import PARTS, ROWS, run_limited, write_parts
-from tests.workflow.test_stored_run import sign_changed_release
 
 POLICY = """
 [data]

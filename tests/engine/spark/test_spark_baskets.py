@@ -17,9 +17,9 @@ from sfumato.engine.engine_names import EngineName
 from sfumato.errors import DataError
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.verification import verify
-from tests.engine.spark_fixtures import open_session
+from tests.engine.spark.spark_fixtures import open_session
 from tests.engine.test_stored_baskets import rebuild
-from tests.workflow.test_stored_basket_run import CASES, write_policy
+from tests.workflow.stored.test_stored_basket_run import CASES, write_policy
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,14 +21,14 @@ from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
-from tests.engine.spark_fixtures import open_session
+from tests.engine.spark.spark_fixtures import open_session
 from tests.protect.test_stored_rowwise import METHODS, ROLES, make_people
-from tests.workflow.test_stored_entries_run import write_policy as write_entries
-from tests.workflow.test_stored_partition_run import K, L
-from tests.workflow.test_stored_partition_run import write_policy as write_parts
-from tests.workflow.test_stored_randomized_run import ANSWERS, NOISE
-from tests.workflow.test_stored_randomized_run import write_policy as write_randomized
-from tests.workflow.test_stored_top_code_run import write_policy as write_caps
+from tests.workflow.stored.test_stored_entries_run import write_policy as write_entries
+from tests.workflow.stored.test_stored_partition_run import K, L
+from tests.workflow.stored.test_stored_partition_run import write_policy as write_parts
+from tests.workflow.stored.test_stored_randomized_run import ANSWERS, NOISE
+from tests.workflow.stored.test_stored_randomized_run import write_policy as write_randomized
+from tests.workflow.stored.test_stored_top_code_run import write_policy as write_caps
 
 MARK = "ZZMARKZZ"
 

@@ -16,7 +16,7 @@ from sfumato.parties.transport.message import HEAD, VERSION
 from sfumato.parties.transport.network import compute
 from sfumato.parties.transport.tls_network import TlsNetwork, drain_writer, read_network_frame
 from tests.parties.site_folders import SiteFolder, make_folders
-from tests.parties.test_tls_network import run_all
+from tests.parties.transport.test_tls_network import run_all
 
 TIMEOUT = 1.0
 

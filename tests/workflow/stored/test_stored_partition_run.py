@@ -14,8 +14,8 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.anonymity.test_stored_generalize import people
+from tests.workflow.stored.test_stored_run import POLICY, compare_attacks, compare_runs
 from tests.workflow.test_bounded_memory import PARTS, ROWS, run_limited, write_parts
-from tests.workflow.test_stored_run import POLICY, compare_attacks, compare_runs
 
 K = "models = [{ model = 'k_anonymity', k = 3 }]"
 L = "models = [{ model = 'k_anonymity', k = 2 }, { model = 'l_diversity', l = 2, column = 'disease' }]"

@@ -17,10 +17,10 @@ import sfumato
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from tests.engine.spark_cluster_job import hash_baskets
-from tests.engine.spark_fixtures import require_spark_or_skip
+from tests.engine.spark.spark_cluster_job import hash_baskets
+from tests.engine.spark.spark_fixtures import require_spark_or_skip
 from tests.protect.anonymity.test_stored_generalize import people
-from tests.workflow.test_stored_run import BLANK, POLICY
+from tests.workflow.stored.test_stored_run import BLANK, POLICY
 
 FILES, ROWS = 2000, 25
 

@@ -22,8 +22,8 @@ from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
-from tests.engine.spark_fixtures import open_session
-from tests.workflow.test_stored_run import BLANK, DROP, K, T, write_policy
+from tests.engine.spark.spark_fixtures import open_session
+from tests.workflow.stored.test_stored_run import BLANK, DROP, K, T, write_policy
 
 FRAME = pl.DataFrame(
     {

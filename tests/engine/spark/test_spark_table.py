@@ -19,9 +19,9 @@ from sfumato.workflow.audit import audit
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input, verify
-from tests.engine.spark_fixtures import open_session
+from tests.engine.spark.spark_fixtures import open_session
 from tests.protect.anonymity.test_stored_generalize import people
-from tests.workflow.test_stored_run import POLICY, K
+from tests.workflow.stored.test_stored_run import POLICY, K
 
 FRAME = pl.DataFrame(
     {
