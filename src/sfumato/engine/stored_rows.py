@@ -22,7 +22,7 @@ from sfumato.engine.classes import count_class_sizes
 if TYPE_CHECKING:
     from sfumato.engine.aligned_batches import AlignedBatch
 
-Found = TypeVar("Found")
+BatchResult = TypeVar("BatchResult")
 COUNT = "\0count"
 """The name of the counts beside distinct rows."""
 BATCH_ROWS = 1 << 18
@@ -144,8 +144,8 @@ class StoredRows(ABC):
             offset += batch.height
 
     def examine_batches(
-        self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
-    ) -> Iterator[Found]:
+        self, examine: Callable[[pl.DataFrame, int], BatchResult], columns: Sequence[str] | None = None
+    ) -> Iterator[BatchResult]:
         """What is found in some rows at a time, with all texts spelled out, given the number of the first; in order."""
         offset = 0
         for batch in self.iterate_batches(columns):
@@ -156,10 +156,10 @@ class StoredRows(ABC):
         self,
         published_store: StoredRows,
         taken_rows: StoredRows | None,
-        compare: Callable[[AlignedBatch], Found],
+        compare: Callable[[AlignedBatch], BatchResult],
         step: str,
         columns: Sequence[str] | None = None,
-    ) -> Iterator[Found]:
+    ) -> Iterator[BatchResult]:
         """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
         from sfumato.engine.aligned_batches import align_coded_batches
 

@@ -23,7 +23,7 @@ from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.policy import Policy
 
-_TOLD = ("sensitive", "private", "derived", "holdout", "training")
+_RECORDED_DETAILS = ("sensitive", "private", "derived", "holdout", "training")
 """The method's decisions that attacks use, besides its frames."""
 
 
@@ -114,7 +114,9 @@ def _read_kept_details(folder: Path) -> dict[str, Any]:
         raise DataError(f"{folder}: the custodian's record is missing; attack a release in the folder of its run")
     frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    details: dict[str, Any] = {name: _restore_tuples(record[name]) for name in _TOLD if record.get(name) is not None}
+    details: dict[str, Any] = {
+        name: _restore_tuples(record[name]) for name in _RECORDED_DETAILS if record.get(name) is not None
+    }
     if (rows := frames.pop("rows", None)) is not None:
         details["rows"] = rows["original_row"].to_numpy()
     if (marks := frames.pop("marks", None)) is not None:

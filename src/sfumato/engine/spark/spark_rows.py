@@ -47,8 +47,8 @@ from sfumato.engine.spark.spark_tasks import (
 )
 from sfumato.engine.stored_rows import (
     BATCH_ROWS,
+    BatchResult,
     CodeMap,
-    Found,
     MemoryRows,
     RowCounts,
     SizeCounts,
@@ -239,8 +239,8 @@ class SparkRows(StoredRows):
         yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, columns, change)))
 
     def examine_batches(
-        self, examine: Callable[[pl.DataFrame, int], Found], columns: Sequence[str] | None = None
-    ) -> Iterator[Found]:
+        self, examine: Callable[[pl.DataFrame, int], BatchResult], columns: Sequence[str] | None = None
+    ) -> Iterator[BatchResult]:
         """Examine rows in executors, in the batches in which the driver would read them."""
         chosen_columns = list(self.schema) if columns is None else list(columns)
         yield from map(
@@ -251,10 +251,10 @@ class SparkRows(StoredRows):
         self,
         published_store: StoredRows,
         taken_rows: StoredRows | None,
-        compare: Callable[[AlignedBatch], Found],
+        compare: Callable[[AlignedBatch], BatchResult],
         step: str,
         columns: Sequence[str] | None = None,
-    ) -> Iterator[Found]:
+    ) -> Iterator[BatchResult]:
         """Compare in executors, which find what was published of a run by the numbers of its rows."""
         assert isinstance(published_store, SparkRows) and (taken_rows is None or isinstance(taken_rows, SparkRows))
         if published_store.height != (self if taken_rows is None else taken_rows).height:

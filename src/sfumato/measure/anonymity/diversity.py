@@ -138,7 +138,7 @@ def _round_maximum(numbers: Floats) -> float:
     return round(float(numbers.max(initial=0.0)), 12)
 
 
-_TOLD = ("column", "starred_rows")
+_SHOWN_ARGUMENTS = ("column", "starred_rows")
 
 
 def _make_column_check(measure: Callable[..., float]) -> Measure:
@@ -148,19 +148,21 @@ def _make_column_check(measure: Callable[..., float]) -> Measure:
     )
 
 
-checks_claim("alpha", "at_most", arguments=_TOLD)(_make_column_check(alpha))
-checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_TOLD)(_make_column_check(basic_beta))
-checks_claim("delta_disclosure", "below", arguments=_TOLD)(_make_column_check(delta_disclosure))
-checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_TOLD)(
+checks_claim("alpha", "at_most", arguments=_SHOWN_ARGUMENTS)(_make_column_check(alpha))
+checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_SHOWN_ARGUMENTS)(
+    _make_column_check(basic_beta)
+)
+checks_claim("delta_disclosure", "below", arguments=_SHOWN_ARGUMENTS)(_make_column_check(delta_disclosure))
+checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_SHOWN_ARGUMENTS)(
     _make_column_check(distinct_l)
 )
-checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_TOLD)(
+checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_SHOWN_ARGUMENTS)(
     _make_column_check(enhanced_beta)
 )
-checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_TOLD)(
+checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_SHOWN_ARGUMENTS)(
     _make_column_check(entropy_l)
 )
-checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_TOLD)(_make_column_check(t_equal))
+checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_SHOWN_ARGUMENTS)(_make_column_check(t_equal))
 
 
 def _make_whole_column_check(measure: str) -> Measure:
@@ -188,13 +190,13 @@ checks_claim("t_hierarchical_with_originals", "at_most", properties=("t_closenes
 )
 
 
-@checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_TOLD, "l"))
+@checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_SHOWN_ARGUMENTS, "l"))
 def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     starred_rows = _get_starred_rows(arguments)
     return recursive_c(evidence.published, arguments["column"], arguments["l"], starred_rows=starred_rows)
 
 
-@checks_claim("t_ordered", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "order", "parents"))
+@checks_claim("t_ordered", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "order", "parents"))
 def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
@@ -202,7 +204,7 @@ def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     return t_ordered(evidence.published, arguments["column"], order, starred_rows=_get_starred_rows(arguments))
 
 
-@checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "parents"))
+@checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "parents"))
 def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
     return t_hierarchical(evidence.published, arguments["column"], hierarchy, starred_rows=_get_starred_rows(arguments))

@@ -26,7 +26,7 @@ from sfumato.progress import report_progress
 from sfumato.release import Number
 from sfumato.table import Table
 
-_TOLD_EVERY = 4096
+_REPORT_EVERY = 4096
 
 
 def fitting_people(published_table: Table, original: Table, starred_rows: StarredRows = "class") -> pl.DataFrame:
@@ -64,7 +64,7 @@ def iterate_fitting(classes: pl.DataFrame, people: pl.DataFrame, names: list[str
     """For each published combination, which of some people fit it."""
     columns = [_FittingColumn.of(classes[name], people[name], _read_domain(original, name)) for name in names]
     for number in range(classes.height):
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORT_EVERY == 0:
             report_progress("finding people who fit", number, classes.height)
         yield _find_fitting(columns, number)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sfumato.engine.stored_rows import Found
+from sfumato.engine.stored_rows import BatchResult
 from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 from sfumato.measure.truth import count_changed_kept_cells
 from sfumato.release import Number
@@ -50,11 +50,11 @@ def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Numbe
     )
 
 
-def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], Found]) -> Iterator[Found]:
+def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], BatchResult]) -> Iterator[BatchResult]:
     """What is found in the column with no row, which shows its type, and then in some rows at a time."""
     outline = evidence.published_table.outline
 
-    def examine_batch(batch: pl.DataFrame, _: int) -> Found:
+    def examine_batch(batch: pl.DataFrame, _: int) -> BatchResult:
         return examine(outline.with_frame(batch))
 
     yield examine(outline)

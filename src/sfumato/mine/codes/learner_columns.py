@@ -17,8 +17,8 @@ import polars as pl
 from sfumato.arrays import Flags, Ints, Singles
 from sfumato.errors import DataError
 
-_Given = TypeVar("_Given")
-_Made = TypeVar("_Made")
+_Task = TypeVar("_Task")
+_TaskResult = TypeVar("_TaskResult")
 
 UNKNOWN = -1
 """The index of a cell that is missing, or not one of the values."""
@@ -139,7 +139,7 @@ def find_class_ranges(places: Ints, classes: Ints, values: int) -> ClassRanges:
     return ClassRanges(np.where(empty, 1, low), np.where(empty, 0, high))
 
 
-def map_in_threads(work: Callable[[_Given], _Made], tasks: Iterable[_Given]) -> list[_Made]:
+def map_in_threads(work: Callable[[_Task], _TaskResult], tasks: Iterable[_Task]) -> list[_TaskResult]:
     """Process several columns, two at a time: numpy releases the interpreter lock while it sorts."""
     todo = list(tasks)
     if len(todo) < 2:

@@ -21,7 +21,7 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds
 
 _MOST_CELLS = 200_000_000
 """Rules × baskets processed together: 200 MB. Further rules are handled in the next round."""
-_TOLD_EVERY = 256
+_REPORT_EVERY = 256
 
 
 def hide_completely(draft: BasketDraft, columns: Sequence[int], thresholds: HidingThresholds) -> int:
@@ -76,7 +76,7 @@ def cover_greedily(serves: Flags, needs: Ints, harm: Floats) -> Ints:
         if satisfied_mask.any():
             score -= serves[satisfied_mask].sum(axis=0)
         chosen_columns.append(best)
-        if len(chosen_columns) % _TOLD_EVERY == 0:
+        if len(chosen_columns) % _REPORT_EVERY == 0:
             report_progress("covering rules", len(needs) - int((remaining_needs > 0).sum()), len(needs))
     return _thin_cover(serves, needs, chosen_columns)
 

@@ -21,7 +21,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import ItemOccurrences
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
-_TOLD_EVERY = 4096
+_REPORT_EVERY = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _list_shown_rules(
     count = BasketCounter.of(occurrences, item_numbers[np.unique(itemsets.codes)])
     wholes, offsets = itemsets.supports.tolist(), itemsets.offsets.tolist()
     for number, whole in enumerate(wholes):
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORT_EVERY == 0:
             report_progress("counting left sides", number, len(wholes))
         left_items = item_numbers[itemsets.codes[offsets[number] : offsets[number + 1]]].tolist()
         many = count(left_items)
@@ -109,7 +109,7 @@ def list_every_rule_about(
     count = _CachedCounter(occurrences)
     shown_rules: set[SecretRule] = set()
     for number, (whole, support) in enumerate(supports.items()):
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORT_EVERY == 0:
             report_progress("counting rules", number, len(supports))
         for size in range(1, len(whole)):
             for left in combinations(whole, size):

@@ -23,7 +23,7 @@ from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
 from sfumato.protect.baskets.item_rules import BasketCounter
 from sfumato.protect.baskets.secret_rules import SecretRule
 
-_TOLD_EVERY = 4096
+_REPORT_EVERY = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class _TouchedItemset(NamedTuple):
 
 def _report_candidates(candidates: list[_TouchedItemset]) -> Iterator[_TouchedItemset]:
     for number, candidate in enumerate(candidates):
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORT_EVERY == 0:
             report_progress("finding itemsets at risk", number, len(candidates))
         yield candidate
 
