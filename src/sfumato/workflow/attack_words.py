@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sfumato.report.words.wording import spell_percent
 
 ALARMING = 0.2
 """An attack that is right more often than blind guessing by this share of its tries is alarming."""
+_ALARMING_GAIN = Fraction(str(ALARMING))
 _NOBODY = "nobody could be tried"
 _NO_BETTER = "no better than guessing"
 _UNSURE = "not clearly better than guessing"
@@ -31,20 +33,32 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     """An attack's outcome in words, against blind guessing or the same guesses about strangers."""
     tries = attack["attempts"]
     guessing = max(attack["baseline"], attack.get("control") or 0) / tries if tries else 0.0
-    gain = attack["risk"] - guessing
+    gain = _measure_gain(attack)
     if not tries:
         words, alarming = _NOBODY, False
     elif attack["low"] <= guessing:
         words, alarming = _UNSURE if gain > 0 else _NO_BETTER, False
     else:
-        alarming = gain >= ALARMING
+        alarming = gain >= _ALARMING_GAIN
         words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
     return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming)
 
 
-def _count_points(gain: float) -> str:
-    points = round(100 * gain)
-    return f"{'less than 1' if points < 1 else points} percentage point{'s' if points > 1 else ''}"
+def _measure_gain(attack: Mapping[str, Any]) -> Fraction:
+    """The gain over guessing, exactly: 21 of 100 exceed 1 of 100 by a fifth, 0.21 exceeds 0.01 by less."""
+    successes, guessed = (
+        Fraction(count).limit_denominator(10**6)
+        for count in (attack["successes"], max(attack["baseline"], attack.get("control") or 0))
+    )
+    return (successes - guessed) / (attack["attempts"] or 1)
+
+
+def _count_points(gain: Fraction) -> str:
+    """The gain in percentage points; with decimals where whole ones would say that a smaller gain is alarming."""
+    digits = 0
+    while Fraction(points := f"{float(100 * gain):.{digits}f}") >= 100 * _ALARMING_GAIN > 100 * gain:
+        digits += 1
+    return f"{'less than 1' if points == '0' else points} percentage point{'' if points in ('0', '1') else 's'}"
 
 
 def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
