@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.attack.anonymity.row_distance import compare_with_control
 from sfumato.workflow import attack_words
 
 
@@ -29,3 +33,70 @@ def test_points_are_not_rounded_across_the_border(attempts: int, gained: int, po
     words = describe(sf.attack.Outcome(attempts, gained, 0))
     assert not words.alarming
     assert words.words == f"{points} percentage points above guessing"
+
+
+def count_strangers(successes: int, baseline: int, control: int, strangers: int = 100) -> sf.attack.Outcome:
+    """An attack on 100 people that counts right guesses about strangers, too."""
+    facts = compare_with_control(successes, 100, control, strangers)
+    return sf.attack.Outcome(100, successes, baseline, control, facts)
+
+
+def test_strangers_who_are_guessed_as_well_silence_no_alarm() -> None:
+    words = describe(count_strangers(87, 48, 80), "inference")
+    assert words.alarming
+    assert words.words == "alarming: 39 percentage points above guessing"
+    assert words.guessing == 0.48
+    assert words.strangers == "strangers 80.0%"
+    assert attack_words.compare_with_strangers(count_strangers(87, 48, 80).as_json()) == (
+        "not clearly more often right than about strangers 80.0%"
+    )
+    assert attack_words.compare_with_guessing(words).endswith(
+        "is right for 87.0% of those it tried, guessing for 48.0%; about strangers 80.0%."
+    )
+
+
+def test_the_attack_that_gains_most_does_so_over_blind_guessing() -> None:
+    attacks = [
+        {"attack": "singling_out", **count_strangers(18, 0, 0).as_json()},
+        {"attack": "inference", **count_strangers(87, 48, 80).as_json()},
+    ]
+    strongest = attack_words.find_strongest_attack(attacks)
+    assert strongest is not None and strongest.attack == "inference"
+
+
+def test_learners_are_not_compared_with_strangers_whom_they_never_saw() -> None:
+    outcome = count_strangers(60, 30, 40)
+    told = {"attack": "learned_inference", **outcome.as_json(), "control_group": "visible entries held out"}
+    assert attack_words.describe_attack(told).strangers == "visible entries held out 40.0%"
+
+
+def test_reports_compare_repeated_people_with_blind_guessing(tmp_path: Path) -> None:
+    """Everybody is in the data eight times: those who were set aside have twins among those learnt from."""
+    letters = [(place, sex, f"illness {place}") for place in range(12) for sex in "fm"] * 8
+    pl.DataFrame(letters, schema=["zip", "sex", "disease"], orient="row").write_csv(tmp_path / "people.csv")
+    policy = tmp_path / "policy.toml"
+    policy.write_text(REPEATED, encoding="utf-8")
+    run = sf.run(policy, tmp_path / "out", randomness=sf.Randomness.seeded(1))
+    inference = next(attack for attack in run.record["attacks"] if attack["attack"] == "inference")
+    assert inference["control"] == inference["control_attempts"] == inference["successes"]
+    assert inference["words"].startswith("alarming: 9")
+    assert inference["against_strangers"] == "not clearly more often right than about strangers 100.0%"
+    assert any("inference is right for 100.0%" in alarm for alarm in run.verdict.alarms)
+    page = (tmp_path / "out" / "private" / "report.html").read_text(encoding="utf-8")
+    assert "not clearly more often right than about strangers 100.0%" in page
+
+
+REPEATED = """
+[data]
+path = "people.csv"
+[roles]
+quasi_identifying = ["zip", "sex"]
+sensitive = ["disease"]
+[[protect]]
+method = "synthesize"
+copies = "allow"
+min_leaf = 1
+[[attack]]
+attack = "inference"
+column = "disease"
+"""

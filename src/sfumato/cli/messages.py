@@ -237,7 +237,8 @@ def print_attacks(attacks: Sequence[AttackResult]) -> None:
         interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
         counts = (f"{outcome.attempts:,}", f"{outcome.successes:,}")
         tag = attack.model_dump()["attack"]
-        words = describe_attack({"attack": tag, **outcome.as_json()}).words
+        description = describe_attack({"attack": tag, **outcome.as_json()})
+        words = "; about ".join(filter(None, (description.words, description.strangers)))
         grid.add_row(_escape_cell(name), *counts, f"{outcome.risk:.4f}", interval, blind, words)
     _print_things(grid)
 

@@ -40,13 +40,14 @@ def render_run(run: Run) -> str:
     names = name_attacks([(spell_name(fields["attack"]), {"parameters": fields}) for fields in descriptions])
     for name, (attack, outcome) in zip(names, run.attacks, strict=True):
         attack_facts: dict[str, Any] = {**attack.describe(), **outcome.as_json()}
+        description = describe_attack(attack_facts)
         span = f"{format_percent(outcome.low)} to {format_percent(outcome.high)}"
         attacks.append(
             (
                 name,
                 format_percent(outcome.risk),
                 span,
-                describe_attack(attack_facts).words,
+                "; about ".join(filter(None, (description.words, description.strangers))),
             )
         )
     losses = [(spell_name(name), format_few_digits(value)) for name, value in run.record["utility"].items()]

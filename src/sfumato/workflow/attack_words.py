@@ -27,12 +27,18 @@ class AttackInWords:
     guessing: float
     words: str
     alarming: bool
+    strangers: str
+    """How often the same guesses are right about people who are not in the data: "strangers 80.0%"; empty if that was
+    not counted."""
 
 
 def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
-    """An attack's outcome in words, against blind guessing or the same guesses about strangers."""
+    """An attack's outcome in words, against blind guessing.
+
+    Strangers do not lessen an alarm: who is like somebody in the data is guessed as well, and the data tell of both.
+    """
     tries = attack["attempts"]
-    guessing = max(attack["baseline"], attack.get("control") or 0) / tries if tries else 0.0
+    guessing = attack["baseline"] / tries if tries else 0.0
     gain = _measure_gain(attack)
     if not tries:
         words, alarming = _NOBODY, False
@@ -41,14 +47,30 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     else:
         alarming = gain >= _ALARMING_GAIN
         words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
-    return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming)
+    return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming, _count_right_strangers(attack))
+
+
+def compare_with_strangers(attack: Mapping[str, Any]) -> str:
+    """Whether an attack is right about people in the data more often than about strangers; empty if none were tried."""
+    strangers = _count_right_strangers(attack)
+    if not strangers:
+        return ""
+    clearly = "" if attack["risk_over_control_interval"][0] > 0 else "not clearly "
+    return f"{clearly}more often right than about {strangers}"
+
+
+def _count_right_strangers(attack: Mapping[str, Any]) -> str:
+    """Only attacks that state the risk over control count how often they are right about strangers."""
+    if "risk_over_control" not in attack or not attack["control_attempts"]:
+        return ""
+    group = attack.get("control_group", "strangers")
+    return f"{group} {attack['control'] / attack['control_attempts']:.1%}"
 
 
 def _measure_gain(attack: Mapping[str, Any]) -> Fraction:
     """The gain over guessing, exactly: 21 of 100 exceed 1 of 100 by a fifth, 0.21 exceeds 0.01 by less."""
     successes, guessed = (
-        Fraction(count).limit_denominator(10**6)
-        for count in (attack["successes"], max(attack["baseline"], attack.get("control") or 0))
+        Fraction(count).limit_denominator(10**6) for count in (attack["successes"], attack["baseline"])
     )
     return (successes - guessed) / (attack["attempts"] or 1)
 
@@ -82,4 +104,5 @@ def compare_with_guessing(strongest: AttackInWords) -> str:
         return f"{sentence}; guessing is right for {guessing}. These are too few attempts to tell from chance."
     if strongest.words == _NO_BETTER:
         return f"{sentence}, which is no better than guessing ({guessing})."
-    return f"{sentence}; guessing is right for {guessing}."
+    strangers = f"; about {strongest.strangers}" if strongest.strangers else ""
+    return f"{sentence}; guessing is right for {guessing}{strangers}."

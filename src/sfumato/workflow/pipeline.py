@@ -37,7 +37,7 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.text_codes import note_texts, remember_texts
 from sfumato.workflow.attack_run import add_plain_linking, run_attacks
-from sfumato.workflow.attack_words import describe_attack
+from sfumato.workflow.attack_words import compare_with_strangers, describe_attack
 from sfumato.workflow.certificate import (
     NAME,
     Certificate,
@@ -341,6 +341,7 @@ def build_record(
                 **outcome.as_json(),
                 "parameters": _describe_step(attack),
                 "words": describe_attack({**_describe_step(attack), **outcome.as_json()}).words,
+                "against_strangers": compare_with_strangers(outcome.as_json()),
             }
             for attack, outcome in attacks
         ],

@@ -261,7 +261,8 @@ def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
     descriptions = [describe_attack(attack) for attack in record["attacks"]]
     names = name_attacks([(attack["attack"].replace("_", " "), attack) for attack in record["attacks"]])
     return tuple(
-        f"The attack {name} is right for {spell_percent(words.risk)}, guessing for {spell_percent(words.guessing)}."
+        f"The attack {name} is right for {spell_percent(words.risk)}, guessing for {spell_percent(words.guessing)}"
+        f"{f'; about {words.strangers}' if words.strangers else ''}."
         for name, words in zip(names, descriptions, strict=True)
         if words.alarming
     )

@@ -150,6 +150,8 @@ def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
     ]
     if attack.get("control") is not None:
         facts.append(("Same guesses about strangers", wording.format_count(attack["control"])))
+    if attack.get("against_strangers"):
+        facts.append(("Against strangers", attack["against_strangers"]))
     if "highest_risk" in attack:
         facts.append(("Highest risk for one person", wording.format_percent(attack["highest_risk"])))
     if "smallest_match" in attack:
