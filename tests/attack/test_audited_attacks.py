@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.anonymity.row_distance import compare_with_control
+from sfumato.report.words import findings, wording
 from sfumato.workflow import attack_words
 
 
@@ -100,3 +101,43 @@ min_leaf = 1
 attack = "inference"
 column = "disease"
 """
+
+
+def test_strangers_are_counted_as_they_are() -> None:
+    """Of 40 people learnt from and 8 set aside, two rows of those set aside are published by chance."""
+    table = sf.Table.of(
+        pl.DataFrame({"age": list(range(48)), "town": ["A", "B"] * 24, "ill": [f"i{row}" for row in range(48)]}),
+        {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"},
+    )
+    inside, aside = table.with_frame(table.frame[:40]), table.with_frame(table.frame[40:])
+    release = sf.Release(table.with_frame(table.frame[:42]), None, (), {})
+    outcome = sf.attack.CopiedRecords().run(release, inside, aside)
+    assert (outcome.control, outcome.facts["control_attempts"], outcome.facts["control_believed"]) == (2, 8, 2)
+    assert "control 2 of 8" in repr(outcome)
+    shown = dict(
+        findings._list_attack_counts(
+            {"attack": "copied_records", "words": "", **outcome.as_json()}, {"data": {"shape": "table"}}
+        )
+    )
+    assert shown["Same guesses about strangers"] == f"2 of 8 (25{wording.NBSP}%)"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        sf.attack.Linking(),
+        sf.attack.Homogeneity(),
+        sf.attack.BackgroundKnowledge(),
+        sf.attack.Similarity(column="ill", groups={"all": ("flu", "cold")}),
+        sf.attack.Minimality(),
+    ],
+    ids=lambda attack: attack.attack,
+)
+def test_every_attack_on_tables_says_how_many_strangers_it_tried(attack: sf.attack.Attack) -> None:
+    table = sf.Table.of(
+        pl.DataFrame({"age": [1, 1, 2, 2, 3, 3], "ill": ["flu", "cold"] * 3}),
+        {"age": "quasi_identifying", "ill": "sensitive"},
+    )
+    aside = table.with_frame(table.frame[:2])
+    assert attack.run(sf.Release(table, None, (), {}), table, aside).facts["control_attempts"] == 2
+    assert "control_attempts" not in attack.run(sf.Release(table, None, (), {}), table).facts

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import wraps
 from math import sqrt
@@ -69,7 +69,8 @@ class Outcome:
     baseline: int
     """How many guesses would have been right by blind guessing, with the same number of attempts."""
     control: int | None = None
-    """How many guesses were made with the same confidence about people who are not in the data."""
+    """How many guesses were made with the same confidence about people who are not in the data; of how many people, if
+    not as many as were tried, is the fact `control_attempts`."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Further results for the report; nothing that identifies a person."""
 
@@ -93,9 +94,13 @@ class Outcome:
         """The upper end of the interval: the value that a release gate compares."""
         return self.interval.high
 
+    def _describe_control(self) -> str:
+        strangers = self.facts.get("control_attempts", self.attempts)
+        return f"{self.control:,}" if strangers == self.attempts else f"{self.control:,} of {strangers:,}"
+
     def __repr__(self) -> str:
         """The counts and the risk."""
-        control = "" if self.control is None else f", control {self.control:,}"
+        control = "" if self.control is None else f", control {self._describe_control()}"
         span = f"{self.low:.3g} to {self.high:.3g}"
         return (
             f"Outcome({self.successes:,} of {self.attempts:,} right, risk {self.risk:.3g} ({span}), "
@@ -105,7 +110,7 @@ class Outcome:
     def _repr_html_(self) -> str:
         """The counts as a table: they tell what an attacker got right, so they stay."""
         head = ("attempts", "right", "by blind guessing", "control", "risk", "95 % interval")
-        control = "–" if self.control is None else f"{self.control:,}"
+        control = "–" if self.control is None else self._describe_control()
         counts = (f"{self.attempts:,}", f"{self.successes:,}", f"{self.baseline:,}", control)
         grid = render_grid(head, [(*counts, f"{self.risk:.3g}", f"{self.low:.3g} to {self.high:.3g}")])
         return grid + render_sentences([STAYS])
@@ -122,6 +127,11 @@ class Outcome:
             "high": self.high,
             **dict(self.facts),
         }
+
+
+def count_strangers(control: Sized | None) -> dict[str, int]:
+    """The fact of how many people the control are; empty without one."""
+    return {} if control is None else {"control_attempts": len(control)}
 
 
 def _check_arguments(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -164,7 +174,7 @@ class Attack(Description, ABC):
     """Whether its outcome counts rules of the released file that are one basket short, which anyone can count again."""
     needs_equal_sides: ClassVar[bool] = True
     """Whether the people whom it attacks must be as many as those set aside for comparison: what fits exactly one of
-    many people fits more of few. Otherwise it tries all of them, and scales the control itself."""
+    many people fits more of few. Otherwise it tries all of them, and states the fact `control_attempts`."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **arguments: Any) -> None:

@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
-from sfumato.attack.attack import Attack, CoveredRisk, Outcome
+from sfumato.attack.attack import Attack, CoveredRisk, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -101,6 +101,7 @@ class Composition(Attack):
             if control is None
             else _count_disclosed_people(look_up(control), published_table, other, control, names),
             facts={
+                **count_strangers(control),
                 "people_in_both": int(overlap_mask.sum()),
                 "exposed_by_one": int(alone_mask.sum()),
                 "newly_exposed": int((exposed_mask & ~alone_mask).sum()),

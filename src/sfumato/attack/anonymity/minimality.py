@@ -31,7 +31,7 @@ from sfumato.attack.anonymity.value_assignments import (
     ValueAssignments,
     enumerate_assignments,
 )
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -110,6 +110,7 @@ class Minimality(Attack):
             baseline=int((claim_mask & (tally.sets.spread_to_people(tally.commonest, -2) == tally.truth)).sum()),
             control=None if control is None else count_homogeneous_people(published_table, control, (column,)),
             facts={
+                **count_strangers(control),
                 "raised": int(belief.raised_mask.sum()),
                 "largest_gain": round(
                     float((belief.chance - belief.share)[belief.raised_mask].max(initial=0.0)), _DIGITS

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Flags
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -52,6 +52,7 @@ class SensitiveAttack(Attack):
             baseline=int(_unite([self.flag_blind(tally) for tally in tallies]).sum()),
             control=None if control is None else self.count_learnt(look_up(control), published_table, control, names),
             facts={
+                **count_strangers(control),
                 **self.state_facts(sets, _unite([self.flag_telling(tally) for tally in tallies])),
                 "columns": list(names),
             },

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Flags, Floats
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -98,6 +98,7 @@ class Similarity(Attack):
             if control is None
             else self._count_disclosed_meanings(look_up(control), published_table, control),
             facts={
+                **count_strangers(control),
                 "similar_classes": int(view.alike.sum()),
                 "classes": len(view.alike),
                 "people_in_them": int(alike.sum()),

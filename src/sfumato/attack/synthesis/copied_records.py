@@ -91,7 +91,7 @@ class CopiedRecords(Attack):
             attempts=len(people),
             successes=counts.right,
             baseline=int(blind.sum()),
-            control=None if theirs is None or strangers is None else _scale(theirs.right, len(strangers), len(people)),
+            control=None if theirs is None else theirs.right,
             facts={
                 "known": list(known_columns),
                 "columns": list(secrets),
@@ -158,8 +158,3 @@ class _CopyCounts:
 
     believed_count: int
     right: int
-
-
-def _scale(right: int, strangers: int, people: int) -> int:
-    """The same share of strangers as a number of `people`."""
-    return round(right * people / strangers) if strangers else 0

@@ -149,7 +149,7 @@ def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
         ("In words", attack["words"]),
     ]
     if attack.get("control") is not None:
-        facts.append(("Same guesses about strangers", wording.format_count(attack["control"])))
+        facts.append(("Same guesses about strangers", _describe_control(attack)))
     if attack.get("against_strangers"):
         facts.append(("Against strangers", attack["against_strangers"]))
     if "highest_risk" in attack:
@@ -157,6 +157,15 @@ def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
     if "smallest_match" in attack:
         facts.append(("Smallest match", wording.count_noun(attack["smallest_match"], "row")))
     return facts
+
+
+def _describe_control(attack: Mapping[str, Any]) -> str:
+    """The same guesses about people who are not in the data: `6 of 48 (12.5 %)`."""
+    count, strangers = attack["control"], attack.get("control_attempts")
+    if not strangers:
+        return wording.format_count(count)
+    share = f"{100 * count / strangers:.1f}".removesuffix(".0")
+    return f"{wording.format_count(count)} of {wording.format_count(strangers)} ({share}{wording.NBSP}%)"
 
 
 def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
