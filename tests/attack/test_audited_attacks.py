@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attack.anonymity.row_distance import compare_with_control
+from sfumato.attack.row_distance import compare_with_control
 from sfumato.report.words import findings, wording
 from sfumato.workflow import attack_words
 
