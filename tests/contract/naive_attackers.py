@@ -158,10 +158,20 @@ def try_linkability(chance: Chance) -> Trial:
 
 
 def try_inference(chance: Chance) -> Trial:
-    """The commonest illness for everybody."""
-    truth, release, people, _ = list_trial(chance)
-    naive = Counter(row["ill"] for row in people).most_common(1)[0][1]
-    return Trial(sf.attack.Inference(column="ill"), release, truth, naive)
+    """The commonest illness for everybody, or of all rows that cover the person; ages are ranges that overlap."""
+    truth = draw_people(chance)
+    people = list_rows(truth)
+    lows = [int(row["age"] - chance.integers(0, 5)) for row in people]
+    highs = [int(row["age"] + chance.integers(0, 5)) for row in people]
+    ages = pl.Series("age", [f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)])
+    release = sf.Release(truth.with_frame(truth.frame.with_columns(ages)), None, (), {})
+    by_rows = 0
+    for row in people:
+        fits = [lows[at] <= row["age"] <= highs[at] for at in range(PEOPLE)]
+        found = [other["ill"] for other, fit in zip(people, fits, strict=True) if fit and row["town"] == other["town"]]
+        by_rows += find_only_commonest(found) == row["ill"]
+    naive = max(by_rows, Counter(row["ill"] for row in people).most_common(1)[0][1])
+    return Trial(sf.attack.Inference(column="ill", known=("age", "town")), release, truth, naive)
 
 
 def try_swap_linkage(chance: Chance) -> Trial:

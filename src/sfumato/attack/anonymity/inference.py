@@ -17,6 +17,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Ints
+from sfumato.attack.anonymity.links import linked
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
@@ -42,13 +43,13 @@ _Guess = Callable[[Table], Ints]
 class Inference(Attack):
     """A colleague knows somebody's age, sex and home, and reads their salary off the most similar published row.
 
-    The adversary takes the rows nearest to what is known, by the distance of cells or by how likely they are given all
-    that is published, and guesses the secret that most of them have; or does not look, and guesses the commonest. It
-    does what works best on other people, whose secrets it knows; on those it tries if a release has no more people
-    than twice the attempts, so that the risk is an upper bound there. A number is right within a tolerance; of a
-    published label that covers several values one is drawn, of a range the middle is taken. The risk is the share of
-    right guesses. The baseline guesses the commonest secret for everybody; the control are people who are not in the
-    data. WP216, 2014; Giomi and others, Anonymeter, 2023.
+    The adversary takes the rows nearest to what is known, by the distance of cells or by how likely they are given
+    all that is published, or all rows that fit, and guesses the secret that most of them have; or does not look, and
+    guesses the commonest. It does what works best on other people, whose secrets it knows; on those it tries if a
+    release has no more people than twice the attempts, so that the risk is an upper bound there. A number is right
+    within a tolerance; of a published label that covers several values one is drawn, of a range the middle is taken.
+    The risk is the share of right guesses. The baseline guesses the commonest secret for everybody; the control are
+    people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 
     story: ClassVar[str] = (
@@ -122,17 +123,23 @@ class Inference(Attack):
         )
 
     def _list_ways(self, release: Release, secrets: LabelColumn, people: Table, names: Sequence[str]) -> list[_Guess]:
-        """The ways to guess secrets: by either search for the nearest rows, and last without looking."""
+        """The ways to guess secrets: by either search for the nearest rows, by all that fit, last without looking."""
         votes = SecretVotes(secrets, self.tolerance if people.frame[self.column].dtype.is_numeric() else None)
         blind = votes.choose_blindly()
 
         def ask(search: RowSearch, recoding: Recoding) -> _Guess:
             return lambda targets: votes.choose(search, recoding.apply(targets), self.neighbours)
 
+        def ask_all(recoding: Recoding, *, prefer_rare: bool) -> _Guess:
+            return lambda targets: votes.choose_among(
+                linked(release.data, recoding.apply(targets), names), prefer_rare=prefer_rare
+            )
+
         guesses = list[_Guess]()
         for recoding in list_recodings(release, people, names):
             guesses.append(ask(RowSearch.search_by_distance(release.data, names), recoding))
             guesses.append(ask(search_by_likelihood(release, people, names, recoding), recoding))
+            guesses += [ask_all(recoding, prefer_rare=prefer_rare) for prefer_rare in (False, True)]
         return [*guesses, lambda targets: np.full(len(targets), blind)]
 
     def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:

@@ -14,7 +14,9 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
+from sfumato.attack.anonymity.links import Links
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
+from sfumato.attack.candidates import CandidateSets
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.table import Table
 
@@ -45,13 +47,32 @@ class SecretVotes:
         counts = np.bincount(vote_index, weights=times[pairs])
         return self._elect(distinct // width, distinct % width, counts, len(people))
 
-    def _elect(self, persons: Ints, labels: Ints, counts: Floats | Ints, people: int) -> Ints:
-        """The label of each person that is right for the most rows, the commoner one in the release of several."""
+    def choose_among(self, links: Links, *, prefer_rare: bool) -> Ints:
+        """For each person the best guess by all rows that fit, however near; the best blind guess where none does.
+
+        Ties go to the commoner secret or to the rarer one: the better of both is right as often as a toss of coins.
+        """
+        sets = CandidateSets.of(links)
+        guesses = np.full(len(links.counts), self.choose_blindly())
+        for number, members in enumerate(_list_members(sets)):
+            row_lists = [order[start[number] : start[number] + count[number]] for order, start, count in sets.parts]
+            labels, counts = np.unique(self.secrets.codes[np.concatenate(row_lists)], return_counts=True)
+            guesses[members] = self._elect(
+                np.zeros(len(labels), dtype=np.int64), labels, counts, 1, prefer_rare=prefer_rare
+            )[0]
+        return guesses
+
+    def _elect(
+        self, persons: Ints, labels: Ints, counts: Floats | Ints, people: int, *, prefer_rare: bool = False
+    ) -> Ints:
+        """The label of each person that is right for the most rows; of several the commoner one in the release, or the
+        rarer one."""
         scores = counts / self.secrets.sizes[labels]
         if self.tolerance is not None:
             scores = self._count_close_rows(persons, labels, counts, scores)
         scores[self.secrets.texts.is_null().to_numpy()[labels]] = 0.0
-        order = np.lexsort((labels, -self._totals[labels], -scores, persons))
+        sign = -1 if prefer_rare else 1
+        order = np.lexsort((sign * labels, -sign * self._totals[labels], -scores, persons))
         first = np.searchsorted(persons[order], np.arange(people))
         return np.asarray(labels[order][first])
 
@@ -77,6 +98,12 @@ class SecretVotes:
                 (numbers + reach)[finite_indices], counts[finite_indices], numbers[finite_indices], "left"
             )
         return close
+
+
+def _list_members(sets: CandidateSets) -> list[Ints]:
+    """The people of each set of rows."""
+    order = np.argsort(sets.of_person, kind="stable")
+    return np.split(order, np.searchsorted(sets.of_person[order], np.arange(len(sets.sizes) + 1)))[1:-1]
 
 
 def _sum_up_to(points: Floats, weights: Floats | Ints, limits: Floats, side: Literal["left", "right"]) -> Floats:
