@@ -84,6 +84,8 @@ def _describe(statement: Statement) -> dict[str, str]:
         "ours": statement.ours,
         "verdict": statement.verdict,
         "reason": statement.explanation,
+        "assumes": statement.assumption,
+        "tolerance": statement.tolerance,
         "source": statement.source,
     }
 
@@ -127,7 +129,7 @@ def run_study(study: Study, setting: Setting) -> StudyRun:
 
 def _doubt(statement: Statement, quickly: str) -> Statement:
     """A quick run is not at the paper's parameters: it neither reproduces nor contradicts anything."""
-    if statement.holds is None:
+    if statement.verdict == "not comparable":
         return statement
     outcome = "It holds" if statement.holds else "It does not hold"
     return replace(statement, holds=None, reason=f"{outcome} in a quick run: {quickly} {statement.explanation}".strip())

@@ -2,15 +2,16 @@
 """What a study is: one table or figure of a paper, what the paper says of it, and what we find.
 
 A statement counts as reproduced only if it holds at the paper's own parameters, within a tolerance that is printed
-beside it. Otherwise it differs, or it cannot be compared; both come with a reason.
+beside it. Where the paper leaves a parameter open, it must hold at every value tried, and these are always shown.
+Otherwise the statement differs, or it cannot be compared; both come with a reason.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -50,6 +51,32 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """A parameter that the paper leaves open, and every value of it that we tried."""
+
+    parameter: str
+    """In words, with an article: "the radius"."""
+    tried: tuple[str, ...]
+    identified_by: str = ""
+    """Printed numbers that all come out at this one value, and at no other that was tried."""
+
+    def __post_init__(self) -> None:
+        """Refuse an assumption of nothing."""
+        if not self.tried:
+            raise ValueError(f"no value was tried of {self.parameter}")
+
+    @property
+    def supports_a_verdict(self) -> bool:
+        """One value that we chose shows nothing about the paper, unless printed numbers identify it."""
+        return len(self.tried) > 1 or bool(self.identified_by)
+
+    def __str__(self) -> str:
+        """What is assumed, for the page."""
+        why = f"identified by {self.identified_by}" if self.identified_by else "the paper does not state it"
+        return f"{self.parameter}: {', '.join(self.tried)} ({why})"
+
+
+@dataclass(frozen=True)
 class Statement:
     """Something that a paper states, and what we find."""
 
@@ -62,6 +89,12 @@ class Statement:
     """Why the two may differ or cannot be compared; shown only where that is the verdict."""
     source: Literal["paper", "independent count"] = "paper"
     """An independent count is a number of our own, found by other code; it says nothing about the paper."""
+    assumes: tuple[Assumption, ...] = ()
+    """What the paper leaves open and the statement depends on; always shown."""
+    cases: int | None = None
+    """Of how many things of our run it speaks, where that may be none."""
+    tolerance: str = ""
+    """How far numbers may be apart, and why, in words; empty where none are compared."""
 
     def __post_init__(self) -> None:
         """Refuse a comparison that is avoided without a reason."""
@@ -70,15 +103,74 @@ class Statement:
 
     @property
     def verdict(self) -> Verdict:
-        """The outcome in words."""
-        if self.holds is None:
+        """The outcome in words. What holds of nothing, or at a single choice of ours, is not reproduced."""
+        if self.holds is None or self._explain_no_evidence():
             return "not comparable"
         return "reproduced" if self.holds else "differs"
 
     @property
     def explanation(self) -> str:
         """Why it is not reproduced; empty where it is."""
-        return "" if self.holds else self.reason or "The reason is not known."
+        if self.verdict == "reproduced":
+            return ""
+        return self._explain_no_evidence() or self.reason or "The reason is not known."
+
+    def _explain_no_evidence(self) -> str:
+        """Why a statement that holds shows nothing about the paper; empty if it does."""
+        chosen = [one.parameter for one in self.assumes if not one.supports_a_verdict]
+        if self.holds and self.cases == 0:
+            return "Our run has nothing that the statement speaks of, so that it shows nothing."
+        if self.holds and chosen:
+            return f"It holds at the one choice tried; the paper does not state {' and '.join(chosen)}."
+        return ""
+
+    @property
+    def assumption(self) -> str:
+        """What the paper leaves open, in words, whatever the verdict; empty where that is nothing."""
+        return f"Assumes {'; '.join(map(str, self.assumes))}." if self.assumes else ""
+
+
+def require_all(parameter: str, tried: Mapping[str, Statement], reason: str = "") -> Statement:
+    """One statement at several values of a parameter that the paper leaves open: it holds only if it does at all."""
+    first = next(iter(tried.values()))
+    ours = "; ".join(f"{value}: {one.ours.rstrip('.')}" for value, one in tried.items())
+    assumes = (*first.assumes, Assumption(parameter, tuple(tried)))
+    if any(one.holds is None for one in tried.values()):
+        return replace(first, ours=ours, holds=None, assumes=assumes)
+    holding = [value for value, one in tried.items() if one.holds]
+    found = f"holds at {', '.join(holding)} only" if holding else "holds at none of the values tried"
+    why = f"The paper does not state {parameter}; the statement {found}. {reason or first.reason}".strip()
+    return replace(first, ours=ours, holds=len(holding) == len(tried), reason=why, assumes=assumes)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far our number may be from theirs, and why that much."""
+
+    size: float
+    why: str = ""
+    """A reason that applies to the quantity compared: how it is rounded, or what chance it rests on."""
+    relative: bool = False
+    """Whether the size is a share of their number."""
+
+    def __post_init__(self) -> None:
+        """Refuse a tolerance without a reason."""
+        if self.size and not self.why:
+            raise ValueError(f"no reason for a tolerance of {self.size:g}")
+
+    def accepts(self, pair: Pair) -> bool:
+        """Whether our number is near enough."""
+        return abs(pair.ours - pair.theirs) <= self.size * (abs(pair.theirs) if self.relative else 1)
+
+    def describe(self, unit: str) -> str:
+        """The tolerance in the unit of the numbers, with its reason."""
+        if not self.size:
+            return "Tolerance: none."
+        size = f"{100 * self.size:g} % of their number" if self.relative else f"{_write_tolerance(self.size)}{unit}"
+        return f"Tolerance: {size} ({self.why})."
+
+
+EXACT = Tolerance(0)
 
 
 class Pair(NamedTuple):
@@ -91,19 +183,32 @@ class Pair(NamedTuple):
 def compare(
     what: str,
     pairs: Sequence[Pair],
-    tolerance: float,
+    tolerance: Tolerance = EXACT,
     *,
-    relative: bool = False,
     unit: str = "",
     reason: str = "",
     source: Literal["paper", "independent count"] = "paper",
+    assumes: tuple[Assumption, ...] = (),
 ) -> Statement:
-    """Compare our numbers with theirs: each may be off by `tolerance`, in units or as a share of their number."""
-    allowed = f"{100 * tolerance:g} % of their number" if relative else f"{tolerance:g}{unit.replace(' %', ' points')}"
-    close = [abs(pair.ours - pair.theirs) <= tolerance * (abs(pair.theirs) if relative else 1) for pair in pairs]
-    count = f"{sum(close)} of {len(pairs)} within {allowed}" if len(pairs) > 1 else f"tolerance {allowed}"
+    """Compare our numbers with theirs, each within the tolerance, which is printed with its reason."""
+    if not pairs:
+        raise ValueError(f"there is nothing to compare: {what}")
+    close = [tolerance.accepts(pair) for pair in pairs]
+    count = f" ({sum(close)} of {len(pairs)} agree)" if len(pairs) > 1 else ""
     theirs, ours = (", ".join(map(_write_number, values)) for values in zip(*pairs, strict=True))
-    return Statement(f"{what}: {theirs}{unit}", f"{ours}{unit} ({count})", all(close), reason, source)
+    return Statement(
+        f"{what}: {theirs}{unit}",
+        f"{ours}{unit}{count}",
+        all(close),
+        reason,
+        source,
+        assumes=assumes,
+        tolerance=tolerance.describe(unit.replace(" %", " points")),
+    )
+
+
+def _write_tolerance(size: float) -> str:
+    return f"{size:,.0f}" if size >= 100 else f"{size:.2g}"
 
 
 def _write_number(value: float) -> str:

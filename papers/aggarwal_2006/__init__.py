@@ -114,8 +114,8 @@ STUDIES: tuple[Study, ...] = (
         "Adult: sensitive and derived entries by private entries",
         _CURVE + "sensitive entries hardly change, being bounded by all published ones; derived ones increase quite "
         "slowly.",
-        "45,222 complete rows, 10 columns, γ = 2 %, δ = 80 %, blanking factor 10,000, 10,000 to 50,000 private "
-        "entries drawn with seed 1.",
+        "45,222 complete rows, 10 columns, numbers cut by equal frequency and by equal width, γ = 2 %, δ = 80 %, "
+        "blanking factor 10,000, 10,000 to 50,000 private entries drawn with seed 1.",
         "two sizes.",
         module="adult",
         section="6.2",
@@ -126,8 +126,8 @@ STUDIES: tuple[Study, ...] = (
         "Adult: rules, sensitive and derived entries by support",
         _CURVE
         + "all three go up as the support goes down; the derived set is within a small factor of the private one.",
-        "45,222 complete rows, 10 columns, 30,000 private entries drawn with seed 1, δ = 80 %, blanking factor 10,000, "
-        "γ from 1 % to 5 %.",
+        "45,222 complete rows, 10 columns, numbers cut by equal frequency and by equal width, 30,000 private entries "
+        "drawn with seed 1, δ = 80 %, blanking factor 10,000, γ from 1 % to 5 %.",
         "two thresholds.",
         module="adult",
         section="6.2",

@@ -3,37 +3,44 @@
 
 The paper keeps 45,222 complete rows, drops 4 columns in which most rows have the same value, and discretizes three. It
 names neither the dropped columns nor the way of cutting: we drop the four with the commonest single value, and cut into
-intervals of about equal frequency, which gives the cardinalities that the paper states.
+intervals of about equal frequency, which gives the cardinalities that the paper states, or of equal width, some of
+which are empty. Every statement is judged for both cuts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from papers.aggarwal_2006.runs import Blanked, blank, private_share
 from papers.census import INCOME, read_adult
 from papers.plots import Axis, Curve, draw_curves
-from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.data.hierarchies.discretization import cut_equal_frequency
+from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of, require_all
+from sfumato.data.hierarchies.discretization import cut_equal_frequency, cut_equal_width
 from sfumato.table import Table
 
 CUT = {"age": 10, "fnlwgt": 150, "education-num": 17}
 DROPPED, FACTOR, CONFIDENCE, PRIVATE_SEED = 4, 10_000, 0.8, 1
 
 
+Cut = Literal["equal frequency", "equal width"]
+CUTS: tuple[Cut, ...] = ("equal frequency", "equal width")
+
+
 @cache
-def adult(data: Path) -> Table:
+def adult(data: Path, cut: Cut = "equal frequency") -> Table:
     """Adult as the paper prepares it: 45,222 rows, 10 columns."""
     frame = read_adult(data).drop(INCOME).drop_nulls()
     shares = {name: _commonest(frame[name]) for name in frame.columns}
     dropped = sorted(shares, key=lambda name: shares[name])[-DROPPED:]
+    choose_cuts = cut_equal_frequency if cut == "equal frequency" else cut_equal_width
     frame = frame.drop(dropped).with_columns(
-        cut_equal_frequency(frame[name].cast(pl.Int64), bins).apply(frame[name].cast(pl.Int64))
-        for name, bins in CUT.items()
+        choose_cuts(frame[name].cast(pl.Int64), bins).apply(frame[name].cast(pl.Int64)) for name, bins in CUT.items()
     )
     return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Adult")
 
@@ -43,10 +50,18 @@ def _commonest(column: pl.Series) -> float:
 
 
 @cache
-def _blanked(data: Path, private: int, support: float) -> Blanked:
-    table = adult(data)
+def _blanked(data: Path, private: int, support: float, cut: Cut) -> Blanked:
+    table = adult(data, cut)
     share = private / table.frame.height / table.frame.width
     return blank(table, private_share(table, share, PRIVATE_SEED), CONFIDENCE, support, FACTOR)
+
+
+def require_both_cuts(by_cut: Mapping[Cut, Sequence[Statement]]) -> tuple[Statement, ...]:
+    """The same statements for both cuts: each holds only if it does for both."""
+    return tuple(
+        require_all("how numbers are cut", {str(cut): one for cut, one in zip(by_cut, column, strict=True)})
+        for column in zip(*by_cut.values(), strict=True)
+    )
 
 
 def _row(found: Blanked) -> dict[str, Any]:
@@ -61,56 +76,59 @@ def _row(found: Blanked) -> dict[str, Any]:
 def figure_10(setting: Setting) -> Findings:
     """Sensitive and derived entries by the size of the directly private set."""
     sizes = [10_000, 30_000] if setting.quick else [10_000, 20_000, 30_000, 40_000, 50_000]
-    found = [_blanked(setting.folder, size, 0.02) for size in sizes]
-    sensitive, derived = [one.sensitive for one in found], [one.derived for one in found]
-    entries = adult(setting.folder).frame.height * adult(setting.folder).frame.width
-    x = Axis("private entries")
-    spread = max(sensitive) / min(sensitive) - 1
-    growth, more = derived[-1] / derived[0], sizes[-1] / sizes[0]
+    found = {cut: [_blanked(setting.folder, size, 0.02, cut) for size in sizes] for cut in CUTS}
+    rows = [
+        {"cut": cut, "private_entries": size, **_row(one)}
+        for cut, many in found.items()
+        for size, one in zip(sizes, many, strict=True)
+    ]
     return Findings(
-        statements=(
-            Statement(
-                "The number of sensitive entries is not very sensitive to the private set.",
-                f"{min(sensitive):,} to {max(sensitive):,} of {entries:,}: {spread:.0%} apart "
-                "(10 % counts as insensitive).",
-                spread <= 0.1,
-                _COLUMNS,
-            ),
-            Statement(
-                "Derived entries increase with the private set.",
-                f"{' → '.join(f'{n:,}' for n in derived)}.",
-                derived == sorted(derived),
-                _BATCHES,
-            ),
-            Statement(
-                "They increase quite slowly with it.",
-                f"{more:g} times the private entries, {growth:.2f} times the derived ones.",
-                growth < more,
-                _BATCHES,
-            ),
-        ),
-        grids=(
-            Grid(
-                "sizes",
-                "By private entries",
-                frame_of([{"private_entries": size, **_row(one)} for size, one in zip(sizes, found, strict=True)]),
-            ),
-        ),
-        plots=(
-            draw_curves(
-                "Sensitive and derived entries",
-                x,
-                Axis("entries"),
-                [
-                    Curve("sensitive", list(zip(sizes, map(float, sensitive), strict=True))),
-                    Curve("derived", list(zip(sizes, map(float, derived), strict=True))),
-                ],
-            ),
-        ),
+        statements=require_both_cuts({cut: state_sizes(sizes, many) for cut, many in found.items()}),
+        grids=(Grid("sizes", "By private entries", frame_of(rows)),),
+        plots=(_draw_entries(Axis("private entries"), sizes, found[CUTS[0]]),),
         remarks=(_describe_columns(adult(setting.folder)), _BATCHES, _LOT),
     )
 
 
+def state_sizes(sizes: Sequence[int], found: Sequence[Blanked]) -> tuple[Statement, ...]:
+    """What the text says about Figure 10, for one cut."""
+    sensitive, derived = [one.sensitive for one in found], [one.derived for one in found]
+    growths = [f"{later / earlier:.2f}" for earlier, later in pairwise(derived)]
+    more = [f"{later / earlier:.2f}" for earlier, later in pairwise(sizes)]
+    return (
+        Statement(
+            "The number of sensitive entries is not very sensitive to the private set.",
+            f"{min(sensitive):,} to {max(sensitive):,}, {max(sensitive) / min(sensitive) - 1:.0%} apart",
+            None,
+            _WORD,
+        ),
+        Statement(
+            "Derived entries increase with the private set.",
+            _write_run(derived),
+            all(earlier < later for earlier, later in pairwise(derived)),
+            _BATCHES,
+        ),
+        Statement(
+            "They increase quite slowly with it.",
+            f"{', '.join(growths)} times, for {', '.join(more)} times the private entries",
+            None,
+            _WORD,
+        ),
+    )
+
+
+def _write_run(numbers: Sequence[int]) -> str:
+    return " → ".join(f"{number:,}" for number in numbers)
+
+
+def _draw_entries(x: Axis, places: Sequence[float], found: Sequence[Blanked]) -> Plot:
+    """Sensitive and derived entries of the first cut."""
+    lines = {"sensitive": [one.sensitive for one in found], "derived": [one.derived for one in found]}
+    curves = [Curve(name, list(zip(places, map(float, many), strict=True))) for name, many in lines.items()]
+    return draw_curves(f"Sensitive and derived entries, cut by {CUTS[0]}", x, Axis("entries"), curves)
+
+
+_WORD = "The paper gives no number, only a word and a curve."
 _COLUMNS = "The paper names neither the four columns it drops nor how it cuts."
 _BATCHES = (
     f"Entries are blanked {FACTOR:,} at a time, so a derived set is known to about that many: a difference smaller "
@@ -128,68 +146,71 @@ def _describe_columns(table: Table) -> str:
 def figure_11(setting: Setting) -> Findings:
     """Rules, sensitive entries and derived entries by support."""
     supports, found = _by_support(setting)
-    rules, sensitive = [one.rules for one in found], [one.sensitive for one in found]
-    derived = [one.derived for one in found]
     x = Axis("least support, share of rows", percent=True)
-    entries = [
-        Curve("sensitive", list(zip(supports, map(float, sensitive), strict=True))),
-        Curve("derived", list(zip(supports, map(float, derived), strict=True))),
-    ]
-    down = f"From {supports[-1]:.1%} down to {supports[0]:.1%}"
+    rules = [float(one.rules) for one in found[CUTS[0]]]
     return Findings(
-        statements=(
-            *(
-                Statement(
-                    f"{name} go up as the support threshold goes down.",
-                    f"{down}: {' → '.join(f'{number:,}' for number in values[::-1])}.",
-                    values == sorted(values, reverse=True),
-                    _BATCHES,
-                )
-                for name, values in (("Rules", rules), ("Sensitive entries", sensitive), ("Derived entries", derived))
-            ),
-            Statement(
-                "The derived set is within a small factor of the private set over all supports.",
-                f"At most {max(derived) / _PRIVATE:.1f} times the {_PRIVATE:,} private entries (3 counts as small).",
-                max(derived) <= 3 * _PRIVATE,
-                _COLUMNS,
-            ),
-        ),
+        statements=require_both_cuts({cut: _state_supports(supports, many) for cut, many in found.items()}),
         grids=(_support_grid(supports, found),),
         plots=(
             draw_curves(
-                "Adversarial rules",
+                f"Adversarial rules, cut by {CUTS[0]}",
                 x,
                 Axis("adversarial rules"),
-                [Curve("ours", list(zip(supports, map(float, rules), strict=True)))],
+                [Curve("ours", list(zip(supports, rules, strict=True)))],
             ),
-            draw_curves(
-                "Sensitive and derived entries",
-                x,
-                Axis("entries"),
-                entries,
-            ),
+            _draw_entries(x, supports, found[CUTS[0]]),
         ),
         remarks=(_describe_columns(adult(setting.folder)), _BATCHES, _LOT),
+    )
+
+
+def _state_supports(supports: Sequence[float], found: Sequence[Blanked]) -> tuple[Statement, ...]:
+    counts = {
+        "Rules": [one.rules for one in found],
+        "Sensitive entries": [one.sensitive for one in found],
+        "Derived entries": [one.derived for one in found],
+    }
+    factors = [one.derived / _PRIVATE for one in found]
+    return (
+        *(
+            Statement(
+                f"{name} go up as the support threshold goes down.",
+                f"from {supports[-1]:.1%} down to {supports[0]:.1%} {_write_run(values[::-1])}",
+                all(earlier > later for earlier, later in pairwise(values)),
+                _BATCHES,
+            )
+            for name, values in counts.items()
+        ),
+        Statement(
+            "The derived set is within a small factor of the private set over all supports.",
+            f"{min(factors):.1f} to {max(factors):.1f} times the {_PRIVATE:,} private entries",
+            None,
+            _WORD,
+        ),
     )
 
 
 _PRIVATE = 30_000
 
 
-def _by_support(setting: Setting) -> tuple[list[float], list[Blanked]]:
+def _by_support(setting: Setting) -> tuple[list[float], dict[Cut, list[Blanked]]]:
     supports = [0.02, 0.05] if setting.quick else [0.01, 0.015, 0.02, 0.03, 0.04, 0.05]
-    return supports, [_blanked(setting.folder, _PRIVATE, support) for support in supports]
+    return supports, {cut: [_blanked(setting.folder, _PRIVATE, support, cut) for support in supports] for cut in CUTS}
 
 
-def _support_grid(supports: list[float], found: list[Blanked]) -> Grid:
-    rows = [{"support": support, **_row(one)} for support, one in zip(supports, found, strict=True)]
+def _support_grid(supports: list[float], found: Mapping[Cut, list[Blanked]]) -> Grid:
+    rows = [
+        {"cut": cut, "support": support, **_row(one)}
+        for cut, many in found.items()
+        for support, one in zip(supports, many, strict=True)
+    ]
     return Grid("supports", "By support", frame_of(rows))
 
 
 def figure_12(setting: Setting) -> Findings:
     """Running time by support: the runs of Figure 11."""
     supports, found = _by_support(setting)
-    seconds = [one.seconds for one in found]
+    seconds = [one.seconds for one in found[CUTS[0]]]
     plot = draw_curves(
         "Seconds",
         Axis("least support, share of rows", percent=True),

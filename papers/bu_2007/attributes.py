@@ -3,14 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from papers.bu_2007.data import MIN_WIDTH, RADIUS, TARGET, adult, covertype, wdbc
-from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
+from papers.bu_2007.data import (
+    ASPEN,
+    ASPEN_CLASSES,
+    CLASSES,
+    DRAWN_RADIUS,
+    MIN_WIDTH,
+    RADII,
+    TARGET,
+    WHOLE_PER_CENT,
+    adult,
+    covertype,
+    require_all_radii,
+    wdbc,
+    write_radius,
+)
+from papers.study import EXACT, Findings, Grid, Pair, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
+from sfumato.progress import report_progress
 from sfumato.table import Table
 
 FIGURE_8 = (
@@ -28,19 +43,20 @@ FIGURE_8 = (
 """Width of the dynamic range, distinct values, pure pieces, their mean length, share of pure values in per cent."""
 FIGURE_11 = (26, 100, 78, 4, 22, 8, 13, 11, 90, 7)
 """Worst case of sorting, per cent."""
-_CLASSES = (
-    "The paper does not name its classes. Its counts come out for cover type 5 (aspen) against the others, with pieces "
-    "of at least two values; with the seven types they do not."
-)
+_CLASSES = "The paper does not name its classes; the study of the classes shows which give these counts."
 _WORST = (
     "The worst case takes |R_ρ| / |R_g| for every mixed value, as if R_ρ lay within R_g; expected: with R_g ∩ R_ρ "
-    "where it is. Figure 11 does not say its radius; ours is the one of the paper's three at which it comes out."
+    "where it is."
 )
+_TO_A_UNIT = Tolerance(0.5, "printed as whole numbers")
+_TO_A_TENTH = Tolerance(0.1, "printed to a tenth, perhaps cut off")
 
 
-def measure_shelter(table: Table) -> tuple[ColumnShelter, ...]:
-    """The statistics, with pieces of at least two values."""
-    return shelter(table, TARGET, min_width=MIN_WIDTH, radius=RADIUS)
+def measure_shelter(
+    table: Table, radius: float = DRAWN_RADIUS, min_width: int = MIN_WIDTH
+) -> tuple[ColumnShelter, ...]:
+    """What protects each column; pieces of at least two values unless others are asked for."""
+    return shelter(table, TARGET, min_width=min_width, radius=radius)
 
 
 def figure_8(setting: Setting) -> Findings:
@@ -58,22 +74,22 @@ def figure_8(setting: Setting) -> Findings:
         for number, (one, (width, distinct, pieces, length, share)) in enumerate(zip(ours, FIGURE_8, strict=True), 1)
     ]  # fmt: skip
 
-    def compare_column(what: str, name: str, tolerance: float, reason: str = "") -> Statement:
+    def compare_column(what: str, name: str, tolerance: Tolerance = EXACT, reason: str = "") -> Statement:
         pairs = [Pair(row[f"{name}_theirs"], row[name]) for row in rows]
-        return compare(what, pairs, tolerance, reason=reason)
+        return compare(what, pairs, tolerance, reason=reason, assumes=(CLASSES,) if "pure" in what else ())
 
     rounded = [round(100 * row[2] * row[3] / row[1], 1) for row in FIGURE_8]
     products = sum(abs(share - row[4]) <= 0.1 for share, row in zip(rounded, FIGURE_8, strict=True))
     return Findings(
         statements=(
-            compare_column("Widths of the ranges", "range", 0),
-            compare_column("Distinct values", "distinct", 0),
-            compare_column("Pure pieces", "pure_pieces", 0),
-            compare_column("Mean lengths of pure pieces", "mean_length", 0.5),
+            compare_column("Widths of the ranges", "range"),
+            compare_column("Distinct values", "distinct"),
+            compare_column("Counts of pure pieces", "pure_pieces"),
+            compare_column("Mean lengths of pure pieces", "mean_length", _TO_A_UNIT),
             compare_column(
                 "Shares of pure values, per cent",
                 "pure_percent",
-                0.1,
+                _TO_A_TENTH,
                 f"{products} of the {len(rounded)} printed shares are pieces × the rounded mean length / values.",
             ),
         ),
@@ -82,35 +98,111 @@ def figure_8(setting: Setting) -> Findings:
     )
 
 
+class Choice(NamedTuple):
+    """What makes a value pure."""
+
+    cover_type: int | None
+    """One type against the others; None: all seven apart."""
+    min_width: int
+
+
+CHOICES = tuple(Choice(cover, width) for width in (1, 2, 5) for cover in (*range(1, 8), None))
+
+
+def classes(setting: Setting) -> Findings:
+    """Which classes, and which least width of a piece, give Figure 8's counts."""
+    choices = [one for one in CHOICES if one.cover_type == ASPEN] if setting.quick else CHOICES
+    rows: list[dict[str, Any]] = []
+    for done, choice in enumerate(choices):
+        report_progress("choices of classes", done, len(choices))
+        ours = measure_shelter(covertype(setting.folder, choice.cover_type), min_width=choice.min_width)
+        same = sum(one.pure_pieces == printed[2] for one, printed in zip(ours, FIGURE_8, strict=True))
+        name = "all seven apart" if choice.cover_type is None else f"{choice.cover_type} against the others"
+        rows.append({"cover_type": name, "least_width": choice.min_width, "counts_of_10": same})
+    exact = [row for row in rows if row["counts_of_10"] == len(FIGURE_8)]
+    others = max(row["counts_of_10"] for row in rows if row not in exact)
+    return Findings(
+        (
+            Statement(
+                f"One choice gives Figure 8's ten counts of pure pieces: {ASPEN_CLASSES}.",
+                f"{len(exact)} of {len(rows)} choices; the others give at most {others} of the ten.",
+                [(row["cover_type"], row["least_width"]) for row in exact] == [("5 against the others", MIN_WIDTH)],
+                source="independent count",
+            ),
+        ),
+        (Grid("choices", "How many of Figure 8's ten counts of pure pieces come out", frame_of(rows)),),
+    )
+
+
 def figure_11(setting: Setting) -> Findings:
     """Sorting with the true least and greatest value."""
-    ours = measure_shelter(covertype(setting.folder))
+    by_radius = {radius: measure_shelter(covertype(setting.folder), radius) for radius in RADII}
     rows: list[dict[str, Any]] = [
         {
             "attribute": number,
+            "radius": write_radius(radius),
             "discontinuities": one.discontinuities,
             "worst_percent": round(100 * one.worst_sorting, 1),
             "worst_percent_theirs": theirs,
             "expected_percent": round(100 * one.expected_sorting, 1),
             "advice": one.advice,
         }
+        for radius, ours in by_radius.items()
         for number, (one, theirs) in enumerate(zip(ours, FIGURE_11, strict=True), 1)
     ]
-    most = sorted(rows, key=lambda row: -row["worst_percent"])[:3]
-    vulnerable = sorted(row["attribute"] for row in most)
-    pairs = [Pair(theirs, 100 * one.worst_sorting) for one, theirs in zip(ours, FIGURE_11, strict=True)]
+    worst = {radius: [100 * one.worst_sorting for one in ours] for radius, ours in by_radius.items()}
     return Findings(
-        statements=(
-            compare("Worst case by attribute", pairs, 0.5, unit=" %", reason="The paper's radius is not known."),
-            Statement(
-                "Attributes 2, 3 and 9 are the most vulnerable.",
-                f"The three with the highest worst case: {', '.join(map(str, vulnerable))}.",
-                vulnerable == [2, 3, 9],
-            ),
-        ),
-        grids=(Grid("sorting", f"Worst case of sorting, radius {RADIUS:.0%}, ours and theirs", frame_of(rows)),),
-        remarks=(_WORST,),
+        (*require_all_radii({radius: state_figure_11(ours) for radius, ours in worst.items()}), *_state_words(rows)),
+        grids=(Grid("sorting", "Worst case of sorting, ours and theirs", frame_of(rows)),),
+        remarks=(_WORST, _describe_nearest(worst)),
     )
+
+
+def state_figure_11(worst: Sequence[float]) -> tuple[Statement, ...]:
+    """The ten numbers at one radius, and which three are the highest."""
+    most = sorted(range(len(worst)), key=lambda at: -worst[at])[:3]
+    vulnerable = sorted(at + 1 for at in most)
+    pairs = [Pair(theirs, round(ours, 2)) for theirs, ours in zip(FIGURE_11, worst, strict=True)]
+    return (
+        compare("Worst case by attribute", pairs, WHOLE_PER_CENT, unit=" %", assumes=(CLASSES,)),
+        Statement(
+            "Attributes 2, 3 and 9 are the most vulnerable.",
+            f"{', '.join(map(str, vulnerable))} have the highest worst case",
+            vulnerable == [2, 3, 9],
+            assumes=(CLASSES,),
+        ),
+    )
+
+
+def _state_words(rows: Sequence[Mapping[str, Any]]) -> tuple[Statement, ...]:
+    safe = sorted({row["attribute"] for row in rows} - {2, 3, 9})
+    highest = max(row["worst_percent"] for row in rows if row["attribute"] in safe)
+    return (
+        Statement(
+            "An attribute with a fair number of discontinuities or pure values is safe even in the worst case.",
+            f"At most {highest} % of attributes {', '.join(map(str, safe))}, over the three radii.",
+            None,
+            'The paper gives no number for "fair" and "safe".',
+        ),
+        Statement(
+            "If the least and greatest value are not known, the percentage is significantly lower.",
+            "Not run.",
+            None,
+            'The paper does not say what is known instead, and gives no number for "significantly".',
+        ),
+    )
+
+
+def _describe_nearest(worst: Mapping[float, Sequence[float]]) -> str:
+    counts = {
+        write_radius(radius): sum(
+            WHOLE_PER_CENT.accepts(Pair(theirs, round(one, 2))) for theirs, one in zip(FIGURE_11, ours, strict=True)
+        )
+        for radius, ours in worst.items()
+    }
+    nearest = max(counts, key=lambda radius: counts[radius])
+    found = ", ".join(f"{count} of {len(FIGURE_11)} at {radius}" for radius, count in counts.items())
+    return f"Within half a point of Figure 11: {found}. {nearest} comes nearest."
 
 
 def other_data_shelter(setting: Setting) -> Findings:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import polars as pl
 
-from papers.study import Findings, Grid, Setting, Statement, frame_of
+from papers.study import Findings, Grid, Setting, Statement, frame_of, require_all
 from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
 from sfumato.attack.anonymity.links import linked
 from sfumato.attack.anonymity.similarity import Similarity
@@ -37,6 +37,16 @@ LEVELS: dict[str, dict[str, list[str]]] = {
     "gender": {one: [one, "Person"] for one in ("Male", "Female")},
     "zip": {code: [code, f"{code[:4]}*", f"{code[:3]}**"] for code in ("53715", "53703", "53706")},
 }
+COARSE_LEVELS = LEVELS | {
+    "dob": {day: [day, day[-2:], "*"] for day in LEVELS["dob"]},
+    "zip": {code: [code, f"{code[:3]}**", "*"] for code in LEVELS["zip"]},
+}
+Hierarchies = dict[str, dict[str, list[str]]]
+HIERARCHIES: dict[str, Hierarchies] = {
+    "date → *, ZIP code → four → three digits": LEVELS,
+    "date → year → *, ZIP code → three digits → *": COARSE_LEVELS,
+}
+"""The slides give none; two choices of ours, in both of which sex → Person."""
 MINIMAL = {2: {(1, 1, 0), (0, 1, 2), (1, 0, 2)}, 3: {(1, 0, 2)}}
 """An independent count: minimal nodes, levels of DOB, gender and ZIP."""
 
@@ -73,6 +83,7 @@ DIVERSE = [
     ("476**", "3*", 80, "Pneumonia"),
     ("476**", "3*", 90, "Stomach Cancer"),
 ]
+WIDTHS = (0.25, 0.5)
 STOMACH = {"stomach": ("Gastric Ulcer", "Gastritis", "Stomach Cancer"), "lung": ("Bronchitis", "Pneumonia")}
 
 
@@ -80,10 +91,10 @@ def _of(rows: list[tuple[Any, ...]], roles: dict[str, str], hierarchies: dict[st
     return Table.of(pl.DataFrame(rows, schema=list(roles), orient="row"), roles, hierarchies)
 
 
-def patients() -> Table:
+def patients(hierarchies: Hierarchies = LEVELS) -> Table:
     """The hospital's patients, with hierarchies that fit the slides."""
     roles = {"name": "identifying", **dict.fromkeys(HOSPITAL_KNOWN, "quasi_identifying"), "disease": "sensitive"}
-    return _of(PATIENTS, roles, {name: list(levels.values()) for name, levels in LEVELS.items()})
+    return _of(PATIENTS, roles, {name: list(levels.values()) for name, levels in hierarchies.items()})
 
 
 def figure_2_table() -> Table:
@@ -109,12 +120,12 @@ def hospital(setting: Setting) -> Findings:
     """Everybody is unique; which generalizations hide two or three."""
     del setting  # six rows are quick enough
     table = patients()
-    rows = [_node(levels) for levels in product(range(2), range(2), range(3))]
+    rows = list_nodes(LEVELS)
     ours = {k: set(minimal_nodes(table, (KAnonymity(k=k),))) for k in MINIMAL}
     by_book = {k: _minimal(rows, k) for k in MINIMAL}
-    released = [_released(table, k) for k in MINIMAL]
     incognito = {k: Generalize(models=(KAnonymity(k=k),), search="incognito").protect(table).details for k in MINIMAL}
     alone = uniqueness(table)
+    judged = {name: judge_hierarchies(one) for name, one in HIERARCHIES.items()}
     return Findings(
         statements=(
             Statement(
@@ -131,12 +142,10 @@ def hospital(setting: Setting) -> Findings:
                 )
                 for k in MINIMAL
             ),
-            Statement(
-                "'Do not anonymize more than necessary': the release is a minimal node.",
-                "; ".join(f"k = {k}: {_nodes({node})}" for k, node in zip(MINIMAL, released, strict=True)) + ".",
-                all(node in MINIMAL[k] for k, node in zip(MINIMAL, released, strict=True)),
+            *(
+                require_all("the hierarchies", dict(zip(judged, column, strict=True)))
+                for column in zip(*judged.values(), strict=True)
             ),
-            *(_judge_incognito(k, incognito[k], rows) for k in MINIMAL),
         ),
         grids=(
             Grid(
@@ -150,25 +159,47 @@ def hospital(setting: Setting) -> Findings:
     )
 
 
-def _judge_incognito(k: int, details: Mapping[str, Any], rows: list[dict[str, Any]]) -> Statement:
+def judge_hierarchies(hierarchies: Hierarchies) -> tuple[Statement, ...]:
+    """Whether releases are minimal, and whether Incognito generates all k-anonymous nodes, by exhaustion."""
+    table, rows = patients(hierarchies), list_nodes(hierarchies)
+    released = {k: _released(table, k) for k in MINIMAL}
+    return (
+        Statement(
+            "'Do not anonymize more than necessary': the release is a minimal node.",
+            "; ".join(f"k = {k}: {_nodes({node})}" for k, node in released.items()),
+            all(node in _minimal(rows, k) for k, node in released.items()),
+        ),
+        *(_judge_incognito(k, table, rows) for k in MINIMAL),
+    )
+
+
+def list_nodes(hierarchies: Hierarchies) -> list[dict[str, Any]]:
+    """All nodes, counted by the book."""
+    heights = [range(len(next(iter(hierarchies[name].values())))) for name in HOSPITAL_KNOWN]
+    return [_node(levels, hierarchies) for levels in product(*heights)]
+
+
+def _judge_incognito(k: int, table: Table, rows: list[dict[str, Any]]) -> Statement:
     """Whether Incognito generates all k-anonymous nodes."""
+    details = Generalize(models=(KAnonymity(k=k),), search="incognito").protect(table).details
     by_book = {(row["dob"], row["sex"], row["zip"]) for row in rows if row["k"] >= k}
     found = {tuple(levels) for levels in details["generalizations"]["levels"]}
     return Statement(
         f"Incognito generates all possible {k}-anonymous full-domain generalizations.",
-        f"{_nodes(found)}; by exhaustion {_nodes(by_book)}.",
+        f"{_nodes(found)}; by exhaustion {_nodes(by_book)}",
         found == by_book,
+        cases=len(by_book),
     )
 
 
-_HEIGHTS = "The slides give no hierarchies; ours are: date of birth → *, sex → Person, ZIP code → four → three digits."
+_HEIGHTS = "The slides give no hierarchies; here: date of birth → *, sex → Person, ZIP code → four → three digits."
 
 
-def _node(levels: tuple[int, ...]) -> dict[str, Any]:
+def _node(levels: tuple[int, ...], hierarchies: Hierarchies) -> dict[str, Any]:
     """The patients at a node, counted by the book."""
     known = [tuple(one[1:4]) for one in PATIENTS]
     shown = [
-        tuple(LEVELS[name][value][level] for name, value, level in zip(HOSPITAL_KNOWN, one, levels, strict=True))
+        tuple(hierarchies[name][value][level] for name, value, level in zip(HOSPITAL_KNOWN, one, levels, strict=True))
         for one in known
     ]
     sizes = Counter(shown)
@@ -270,14 +301,22 @@ def similarity(setting: Setting) -> Findings:
         {"what": what, "independent_count": round(float(told), 4), "ours": round(float(found), 4)}
         for (what, found), told in zip(ours.items(), golden, strict=True)
     ]
-    salary = Similarity(column="salary", width=0.25).draw_conclusions(table, bob)
+    salaries = {width: Similarity(column="salary", width=width).draw_conclusions(table, bob) for width in WIDTHS}
     disease = Similarity(column="disease", groups=STOMACH).draw_conclusions(table, bob)
     same = sum(row["independent_count"] == row["ours"] for row in rows)
     known, least = count_homogeneous_people(table, table, ("disease",)), min(reached["distinct_l"].values())
     return Findings(
         statements=(
             Statement("The table is 3-diverse.", f"Distinct l = {least}.", least == 3),
-            Statement("Bob's salary is in [20k, 40k], which is low.", _span(salary), salary == [(20.0, 40.0)]),
+            require_all(
+                "how narrow a range of salaries counts as learned",
+                {
+                    f"{width:.0%} of all salaries' range": Statement(
+                        "Bob's salary is in [20k, 40k], which is low.", _span(salary), salary == [(20.0, 40.0)]
+                    )
+                    for width, salary in salaries.items()
+                },
+            ),
             Statement("Bob has some stomach-related disease.", f"{disease[0]}.", disease == ["stomach"]),
             Statement(
                 "k, l and t of the table.",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from papers.plots import Axis, Curve, StatedPoint, draw_curves
-from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
+from papers.study import Findings, Grid, Pair, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.attack.answers.repeated_answers import RepeatedAnswers
 from sfumato.mine.answers.proportions import warner_estimate
 from sfumato.protect.answers.randomize_response import RandomizeResponse
@@ -158,7 +158,7 @@ def averaging(setting: Setting) -> Findings:
             compare(
                 f"p = .7 asked {', '.join(map(str, GUESSED))} times: guessed right",
                 [Pair(100 * row["theirs"], 100 * row["ours"]) for row in rows],
-                1,
+                Tolerance(1, "whole per cent, perhaps cut off"),
                 unit=" %",
                 source="independent count",
             ),

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from papers.plots import Axis, Curve, draw_curves
-from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, compare, frame_of
+from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.arrays import Floats, Ints
 from sfumato.mine.noise.reconstruction_channel import build_noisy_edges, channel_of, count_in_bins
 from sfumato.mine.noise.reconstruction_em import run_em
@@ -24,6 +24,11 @@ PRINTED: Mapping[Literal["discretize", "uniform", "gaussian"], tuple[float, floa
     "gaussian": (1.34, 3.92, 6.8),
 }
 """Widths of intervals in units of W, α and σ; the uniform ones are printed as shares of 2α."""
+PRINTED_DIGITS = {
+    "discretize": Tolerance(0.0005, "printed to a thousandth"),
+    "uniform": Tolerance(0.001, "printed to a thousandth of 2α"),
+    "gaussian": Tolerance(0.005, "printed to a hundredth"),
+}
 BINS, COUNT, SEED = 50, 10_000, 2000
 SIGMA = Noise.for_privacy("gaussian", 1.0, 0.95).scale
 """100 % privacy at 95 % confidence, of values between 0 and 1."""
@@ -55,7 +60,7 @@ def privacy_table(setting: Setting) -> Findings:
                 compare(
                     f"{kind.capitalize()}: widths at 50, 95 and 99.9 %",
                     [Pair(told[kind, c], ours[kind, c]) for c in CONFIDENCES],
-                    0.005,
+                    PRINTED_DIGITS[kind],
                     reason="By formula and by simulation alike; the printed numbers are cut off or misprinted.",
                 )
                 for kind in PRINTED
@@ -135,7 +140,8 @@ def _over_iterates(found: Mapping[int, float]) -> Statement:
     pairs = [Pair(theirs, found[steps]) for steps, theirs in PLANNED.items()]
     what = f"L1 at {', '.join(map(str, PLANNED))} steps (triangles, Gaussian)"
     why = "The setting of the independent count is not recorded."
-    return compare(what, pairs, 0.02, reason=why, source="independent count")
+    chance = Tolerance(0.02, "other values are drawn")
+    return compare(what, pairs, chance, reason=why, source="independent count")
 
 
 def _reconstructed(verdicts: list[tuple[float, float, float, float]]) -> tuple[Statement, ...]:

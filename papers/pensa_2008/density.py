@@ -167,6 +167,7 @@ def _judge_subset(frame: pl.DataFrame) -> Statement:
         f"Every published sequence is contained in at least k originals in {frame.height - broken} of {frame.height} "
         "settings.",
         broken == 0,
+        cases=frame.height,
     )
 
 
@@ -179,6 +180,7 @@ def _judge_anonymous(frame: pl.DataFrame) -> Statement:
         f"{frame.height} settings; after its repetition in {left.height}.",
         short.is_empty(),
         "Definition 3 is weaker than Theorem 1: see the example.",
+        cases=frame.height,
     )
 
 

@@ -50,6 +50,7 @@ def support(setting: Setting) -> Findings:
                 "Support = |A1 ∧ B1| = the sum of A1 × B1.",
                 f"The three numbers are the same for {same} of {len(rows)} columns A1.",
                 same == len(rows),
+                cases=len(rows),
             ),
         ),
         grids=(Grid("supports", "The support of {A1, B1} by A's column", frame_of(rows)),),

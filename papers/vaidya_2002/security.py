@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.arrays import Ints
 from sfumato.attack.parties.product_equations import recover_disguised_vector, recover_vector
-from sfumato.parties.protocols.algebraic_product import RANDOM_BITS, disguise, draw_coefficients
+from sfumato.parties.protocols.algebraic_product import RANDOM_BITS, disguise, draw_coefficients, reply
 
 SEED = 2002
 SIZES = (6, 8, 10, 12, 14, 16)
@@ -26,15 +27,17 @@ def equations(setting: Setting) -> Findings:
         coefficients, chance = draw_coefficients(SEED, size), np.random.default_rng(SEED + size)
         left, right = ((chance.random(size) < 1 / 3).astype(np.int64) for _ in range(2))
         randoms = chance.integers(0, 1 << RANDOM_BITS, size // 2)
+        disguised = disguise(left, coefficients, randoms)
+        answer = reply(right, coefficients, disguised)
         rows.append(
             {
                 "n": size,
-                "A sends": size,
-                "unknowns of A": size + size // 2,
-                "B sends": size // 2 + 1,
-                "unknowns of B": size,
-                "vectors of A": count_disguised(coefficients, disguise(left, coefficients, randoms)),
-                "vectors of B": count_vectors(coefficients, right @ coefficients),
+                "A sends": disguised.size,
+                "unknowns of A": left.size + randoms.size,
+                "B sends": answer.values.size + 1,
+                "unknowns of B": right.size,
+                "vectors of A": count_disguised(coefficients, disguised),
+                "vectors of B": count_vectors(coefficients, answer.values),
             }
         )
     single = sum(row["vectors of A"] == row["vectors of B"] == 1 for row in rows)
@@ -42,13 +45,15 @@ def equations(setting: Setting) -> Findings:
         statements=(
             Statement(
                 "A sends n linear equations in 3n/2 unknowns.",
-                "n values in n + n/2 unknowns for every n.",
-                all(2 * row["unknowns of A"] == 3 * row["A sends"] for row in rows),
+                _write_equations(rows, "A"),
+                all((row["A sends"], 2 * row["unknowns of A"]) == (row["n"], 3 * row["n"]) for row in rows),
+                cases=len(rows),
             ),
             Statement(
                 "B sends one and n/2 linear equations in n unknowns.",
-                "n/2 + 1 values in n unknowns for every n.",
-                all(2 * row["B sends"] == row["unknowns of B"] + 2 for row in rows),
+                _write_equations(rows, "B"),
+                all((2 * row["B sends"], row["unknowns of B"]) == (row["n"] + 2, row["n"]) for row in rows),
+                cases=len(rows),
             ),
             Statement(
                 "Fewer equations than unknowns: possible solutions infinite.",
@@ -56,10 +61,23 @@ def equations(setting: Setting) -> Findings:
                 single == 0,
                 "The argument holds for vectors of any numbers; the protocol is used for vectors of 0 and 1.",
             ),
-            Statement("Security of both is symmetrical.", "Neither has any, in the same sizes.", single == len(rows)),
+            Statement(
+                "Security of both is symmetrical.",
+                "Vectors of 0 and 1 that satisfy the equations, of A and of B: "
+                + ", ".join(f"{row['vectors of A']} and {row['vectors of B']} (n = {row['n']})" for row in rows)
+                + ".",
+                all(row["vectors of A"] == row["vectors of B"] for row in rows),
+                cases=len(rows),
+            ),
         ),
         grids=(Grid("equations", "Equations, unknowns, and vectors of 0 and 1 that satisfy them", frame_of(rows)),),
     )
+
+
+def _write_equations(rows: Sequence[Mapping[str, int]], side: str) -> str:
+    """How many equations in how many unknowns, by n."""
+    found = (f"{row[f'{side} sends']} in {row[f'unknowns of {side}']} (n = {row['n']})" for row in rows)
+    return f"Equations and unknowns: {', '.join(found)}."
 
 
 def list_vectors(size: int) -> Ints:

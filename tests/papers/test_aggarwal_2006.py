@@ -9,9 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from papers.aggarwal_2006.adult import require_both_cuts, state_sizes
 from papers.aggarwal_2006.employee import EDUCATION, GENDER, PRIVATE, SALARY, STATUS, TITLE, Hidden, employees
 from papers.aggarwal_2006.examples import DELTA, GAMMA, ITEMSETS, PROJECTED, R1, R2, R3, RULES
-from papers.aggarwal_2006.runs import mine, private_share, synthetic
+from papers.aggarwal_2006.runs import Blanked, mine, private_share, synthetic
+from papers.aggarwal_2006.synthetic import falling, tolerate_one_more
 from papers.registry import list_studies
 from papers.run import reproduce
 from papers.study import Setting
@@ -102,6 +104,31 @@ def test_the_papers_sensitive_entries_are_within_what_chance_gives() -> None:
     found = [mine(table, private_share(table, 0.01, 1 + at), 0.8, 0.001) for at, table in enumerate(tables)]
     assert all(58_000 <= one.sensitive <= 71_000 for one in found)
     assert len({one.sensitive for one in found}) == 4
+
+
+def test_the_papers_table_may_be_one_more_of_ours() -> None:
+    """By hand: of 1, 2, 3 the deviation is 1, and t with two degrees of freedom 4.303."""
+    allowed = tolerate_one_more([1.0, 2.0, 3.0])
+    assert allowed.size == pytest.approx(4.303 * (4 / 3) ** 0.5, abs=0.001)
+    assert "from our 3" in allowed.why
+    assert tolerate_one_more([1.0]).size == 0
+
+
+def test_shapes_are_judged_over_all_points_and_words_of_degree_are_not() -> None:
+    """Rules increase, but not linearly; "quite slowly" has no number."""
+    found = STUDIES["aggarwal_2006.figure_6"].work(Setting(quick=True)).statements
+    assert [one.verdict for one in found] == ["reproduced", "differs"]
+    assert falling([3, 2, 1]) and not falling([3, 3, 1]) and not falling([3, 1, 2])
+    sizes = [10_000, 20_000, 30_000]
+    flat = [Blanked(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 10, 30)]
+    rising = [Blanked(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 20, 30)]
+    verdicts = [[one.verdict for one in state_sizes(sizes, some)] for some in (flat, rising)]
+    assert verdicts == [
+        ["not comparable", "differs", "not comparable"],
+        ["not comparable", "reproduced", "not comparable"],
+    ]
+    both = require_both_cuts({"equal frequency": state_sizes(sizes, rising), "equal width": state_sizes(sizes, flat)})
+    assert both[1].verdict == "differs" and "holds at equal frequency only" in both[1].explanation
 
 
 def test_adult_is_as_the_paper_prepares_it(shared_data: Path) -> None:

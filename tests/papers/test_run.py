@@ -17,7 +17,21 @@ import pytest
 from papers import registry, run
 from papers.__main__ import main
 from papers.plots import Axis, Curve, StatedPoint, describe_bars, draw_bars, draw_curves
-from papers.study import Findings, Grid, Pair, Paper, Setting, Statement, Study, compare, find_data, frame_of
+from papers.study import (
+    Assumption,
+    Findings,
+    Grid,
+    Pair,
+    Paper,
+    Setting,
+    Statement,
+    Study,
+    Tolerance,
+    compare,
+    find_data,
+    frame_of,
+    require_all,
+)
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import listen_to_progress
 
@@ -33,7 +47,7 @@ def tiny(setting: Setting) -> Findings:
     )
     statements = (
         Statement("It rises.", "It rises.", True),
-        compare("It ends at", [Pair(3, 4)], 0.5, reason="Another ruler."),
+        compare("It ends at", [Pair(3, 4)], Tolerance(0.5, "a whole number"), reason="Another ruler."),
         Statement("It took a day.", "It took a second.", None, "Another machine."),
         Statement("Ours is 4.", "4", True, source="independent count"),
     )
@@ -59,21 +73,92 @@ def read_page(folder: Path) -> str:
 
 def test_a_row_outside_the_tolerance_differs() -> None:
     """A planted wrong number turns the verdict, and both numbers and the reason are shown."""
-    right = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 18.0)], 0.1, unit=" %")
+    tenth = Tolerance(0.1, "printed to a tenth")
+    right = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 18.0)], tenth, unit=" %")
     assert right.verdict == "reproduced" and right.explanation == ""
-    wrong = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 17.0)], 0.1, unit=" %", reason="Another radius.")
+    wrong = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 17.0)], tenth, unit=" %", reason="Another radius.")
     assert wrong.verdict == "differs"
-    assert wrong.theirs == "risk: 10.39, 18.05 %" and wrong.ours == "10.4, 17 % (1 of 2 within 0.1 points)"
+    assert wrong.theirs == "risk: 10.39, 18.05 %" and wrong.ours == "10.4, 17 % (1 of 2 agree)"
+    assert wrong.tolerance == "Tolerance: 0.1 points (printed to a tenth)."
     assert wrong.explanation == "Another radius."
-    assert compare("risk", [Pair(100, 111)], 0.1, relative=True).verdict == "differs"
-    assert compare("risk", [Pair(100, 109)], 0.1, relative=True).verdict == "reproduced"
-    assert compare("rules", [Pair(3, 4)], 0).explanation == "The reason is not known."
+    relative = Tolerance(0.1, "drawn at random", relative=True)
+    assert compare("risk", [Pair(100, 111)], relative).verdict == "differs"
+    assert compare("risk", [Pair(100, 109)], relative).verdict == "reproduced"
+    exact = compare("rules", [Pair(3, 4)])
+    assert exact.explanation == "The reason is not known." and exact.tolerance == "Tolerance: none."
+
+
+def test_a_tolerance_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match="no reason"):
+        Tolerance(0.1)
 
 
 def test_what_is_not_compared_needs_a_reason() -> None:
     with pytest.raises(ValueError, match="no reason"):
         Statement("It took a day.", "It took a second.", None)
     assert Statement("It took a day.", "It took a second.", None, "Another machine.").verdict == "not comparable"
+
+
+def test_a_statement_about_nothing_is_not_reproduced() -> None:
+    vacuous = Statement("Of those that are cracked, none is long.", "0 of 0", True, cases=0)
+    assert vacuous.verdict == "not comparable" and "shows nothing" in vacuous.explanation
+    assert Statement("None is long.", "0 of 3", True, cases=3).verdict == "reproduced"
+    assert Statement("One is long.", "0 of 0", False, "No.", cases=0).verdict == "differs"
+    with pytest.raises(ValueError, match="nothing to compare"):
+        compare("risk", [])
+
+
+def at_radii(*holds: bool | None) -> Statement:
+    """A statement with these outcomes at 1, 2 and 5 %."""
+    reason = "No number."
+    tried = dict(zip(("1 %", "2 %", "5 %"), holds, strict=True))
+    found = {value: Statement("Below 10 %", f"cracked {value}", one, reason) for value, one in tried.items()}
+    return require_all("the radius", found)
+
+
+def test_a_statement_must_hold_at_every_value_that_was_tried() -> None:
+    """One radius of three is not enough, whichever it is; the assumption is told with every verdict."""
+    assumed = "Assumes the radius: 1 %, 2 %, 5 % (the paper does not state it)."
+    everywhere = at_radii(True, True, True)
+    assert everywhere.verdict == "reproduced" and everywhere.explanation == ""
+    assert everywhere.assumption == assumed
+    for place, value in enumerate(("1 %", "2 %", "5 %")):
+        once = at_radii(*(place == at for at in range(3)))
+        assert once.verdict == "differs" and once.assumption == assumed
+        assert f"the statement holds at {value} only" in once.explanation
+        assert once.ours == "1 %: cracked 1 %; 2 %: cracked 2 %; 5 %: cracked 5 %"
+    assert "holds at none" in at_radii(False, False, False).explanation
+    assert at_radii(None, None, None).verdict == "not comparable"
+    assert at_radii(None, None, None).assumption == assumed
+
+
+def test_one_choice_of_ours_reproduces_nothing() -> None:
+    """Unless printed numbers identify it."""
+    chosen = Assumption("the radius", ("2 %",))
+    once = Statement("Below 10 %", "4 %", True, assumes=(chosen,))
+    assert once.verdict == "not comparable" and "does not state the radius" in once.explanation
+    assert Statement("Below 10 %", "14 %", False, assumes=(chosen,)).verdict == "differs"
+    identified = Assumption("the classes", ("aspen",), identified_by="Figure 8")
+    found = Statement("Below 10 %", "4 %", True, assumes=(identified,))
+    assert found.verdict == "reproduced" and "identified by Figure 8" in found.assumption
+    with pytest.raises(ValueError, match="no value was tried"):
+        Assumption("the radius", ())
+
+
+def test_assumptions_and_tolerances_are_on_the_page_whatever_the_verdict(
+    studies: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statements = (at_radii(True, True, True), at_radii(True, False, True), at_radii(None, None, None))
+    close = compare("risk", [Pair(1, 1)], Tolerance(0.5, "a whole number"))
+    work = sys.modules["papers.nobody_1999.work"]
+    monkeypatch.setattr(work, "figure_1", lambda setting: Findings((*statements, close)))
+    for options in ([], ["--quick"]):
+        assert main(["nobody_1999.figure_1", "--out", str(tmp_path), "--json", *options]) == 0
+        told = json.loads(capsys.readouterr().out)["studies"][0]["statements"]
+        assert all("the radius: 1 %, 2 %, 5 %" in one["assumes"] for one in told[:3])
+        page = read_page(tmp_path)
+        assert page.count("Assumes the radius: 1 %, 2 %, 5 % (the paper does not state it).") == 3
+        assert page.count("Tolerance: 0.5 (a whole number).") == 1
 
 
 def test_captions_follow_the_rows() -> None:
