@@ -72,11 +72,14 @@ def test_support_and_rows(desk: Desk, words: tuple[str, ...], count: int) -> Non
         (("channels", "b.dat", "--k", "0", "--min-support", "2"), "k must be"),
         (("channels", "none.dat", "--k", "3", "--min-support", "2"), "none.dat"),
         (("channels", "p.txt", "--k", "3"), "number of baskets"),
-        (("channels", "p.txt", "--k", "3", "--baskets", "9", "--maximal"), "are for baskets"),
+        (
+            ("channels", "p.txt", "--k", "3", "--baskets", "9", "--maximal"),
+            "--maximal is about files of baskets, and these are published supports",
+        ),
         (("channels", "r.txt", "--k", "3"), "give --baskets"),
         (("support", "b.dat", "a,,b"), "is empty"),
         (("support", "b.dat", "[a"), "is JSON"),
-        (("support", "b.dat", "a", "--window", "2"), "are for sequences"),
+        (("support", "b.dat", "a", "--window", "2"), "--window is about sequences, and the file is read as baskets"),
     ],
 )
 def test_bad_input_is_one_sentence(desk: Desk, words: tuple[str, ...], said: str) -> None:

@@ -58,9 +58,9 @@ def test_polygons_are_named_by_a_property(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     ("words", "cure"),
     [
-        (("--reach", "2"), "--reach goes with --cells: add --cells, or remove it"),
-        (("--cells", "centres.csv", "--merge"), "--merge goes with --dense"),
-        (("--grid", "2x2", "--name", "label"), "--name goes with --polygons"),
+        (("--reach", "2"), "--reach is about cells around centres, and regions are cells of a grid; add --cells FILE"),
+        (("--cells", "centres.csv", "--merge"), "add --dense SHARE, or leave it out"),
+        (("--grid", "2x2", "--name", "label"), "add --polygons FILE, or leave it out"),
         (("--cells", "centres.csv", "--reach", "0"), "reach"),
     ],
 )

@@ -12,10 +12,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import sfumato as sf
-from sfumato.cli.mining_commands import decode_command, mine_command
 from sfumato.cli.tree_commands import TreeOptions, count_nodes, grow_printed_tree, print_tree
 from sfumato.mine.codes.c45 import train_c45
 from sfumato.mine.codes.tree_files import read_tree
+from tests.command_line import Invoke
 
 POLICY = """
 [data]
@@ -51,16 +51,14 @@ def people(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_whole_way(people: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_way(people: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(people / "home"))
     monkeypatch.chdir(people)
     sf.run("policy.toml")
-    mine_command("out/release", target="risk", learner="c45", out=Path("tree.json"))
-    grown = capsys.readouterr().out
+    grown = invoke("mine", "out/release", "--target", "risk", "--learner", "c45", "--out", "tree.json").out
     assert "class " in grown and "pilot" not in grown and "Written to tree.json." in grown
     key = next((people / "out/private").glob("*.key.json"))
-    decode_command(Path("tree.json"), key, "people.csv", out=Path("decoded.json"))
-    decoded = capsys.readouterr().out
+    decoded = invoke("decode", "tree.json", key, "people.csv", "--out", "decoded.json").out
     table = sf.Table.read(
         "people.csv", roles={"name": "identifying"} | dict.fromkeys(("age", "job", "risk"), "insensitive")
     )

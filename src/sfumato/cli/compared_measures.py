@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `sfumato measure --original` says about a release beside its originals.
+"""What `sfumato measure --original` says about a release and its originals.
 
 What columns still tell about a class, and how far the joint distribution of a confidential column moved.
 """

@@ -9,69 +9,145 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from sfumato.cli.options import Separator
+from sfumato.cli.option_needs import (
+    ALWAYS,
+    CROWDS,
+    MARKED_CELLS,
+    OWNED_ROWS,
+    SEPARATED_CELLS,
+    TABLES,
+    TEXT_TABLES,
+    TIMED_ROWS,
+    Need,
+    Situation,
+    refuse_idle_options,
+)
+from sfumato.cli.options import READING, Separator
 from sfumato.cli.questions import ask_k, ask_missing_marks, ask_purpose, ask_sensitive, can_ask, split_names
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
-    from sfumato.workflow.drafts.draft_source import DataShape, DraftSource
+    from sfumato.workflow.drafts.draft_source import DataShape, DraftSource, LongColumns
     from sfumato.workflow.drafts.policy_draft import PolicyDraft
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing."), ALWAYS]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns; else detected.")
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns; detected if omitted.",
+        rich_help_panel=READING,
+    ),
+    TEXT_TABLES,
 ]
-Encoding = Annotated[str, typer.Option(help="The text encoding.")]
+Encoding = Annotated[str, typer.Option(help="The text encoding.", rich_help_panel=READING), TEXT_TABLES]
 Decimal = Annotated[
-    str | None, typer.Option(help="The sign before decimals in a text file, . or , (1,5); noticed if omitted.")
+    str | None,
+    typer.Option(
+        help="The decimal separator in a text file, . or , (1,5); detected if omitted.", rich_help_panel=READING
+    ),
+    TEXT_TABLES,
 ]
-Shape = Annotated[str | None, typer.Option(help="table, baskets, sequences or points; detected if omitted.")]
+ITEM_ROWS = Need("long-form files of baskets or sequences")
+SHAPES: tuple[DataShape, ...] = ("table", "baskets", "sequences", "points")
+_CROWD_PURPOSES = {
+    "table": ("publish", "share", "hide"),
+    "baskets": ("publish", "share", "hide", "outsource"),
+    "sequences": ("publish", "share"),
+    "points": ("publish", "share"),
+}
+"""The purposes whose methods hide people among k others, for each shape of data."""
+
+
+class DraftedFile(NamedTuple):
+    """A file, and how it is read; None for what is detected."""
+
+    path: str
+    shape: DataShape | None
+    separator: str | None
+    header: bool | None
+    encoding: str
+    decimal: str | None
+    columns: LongColumns
+    marks: tuple[str, ...]
+    """Further cells that mean "missing"."""
+
+    def look(self) -> DraftSource:
+        """Look at the beginning of the file."""
+        from sfumato.workflow.drafts.draft_source import DraftSource
+
+        source = DraftSource.of(
+            self.path, self.shape, self.separator, self.header, self.encoding, self.decimal, self.columns
+        )
+        return source.mark_missing(self.marks)
 
 
 def init_command(
+    context: typer.Context,
     data: Annotated[
         str, typer.Argument(help="A table, baskets, sequences or points: any file that `run` reads, or demo.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The policy file to write.")] = Path("policy.toml"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The policy file to write."), ALWAYS] = Path("policy.toml"),
     purpose: Annotated[
-        str | None, typer.Option("--for", help="publish, share, synthetic, outsource or hide. Default: publish.")
+        str | None,
+        typer.Option("--for", help="publish, share, synthetic, outsource or hide. Default: publish."),
+        ALWAYS,
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing and take the defaults.")] = False,
-    k: Annotated[int | None, typer.Option("--k", min=2, help="How many people each person is hidden among.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing and take the defaults."), ALWAYS] = False,
+    k: Annotated[
+        int | None, typer.Option("--k", min=2, help="How many people each person is hidden among."), CROWDS
+    ] = None,
     sensitive: Annotated[
-        str | None, typer.Option(help="The sensitive columns, comma-separated, instead of the proposed ones.")
+        str | None, typer.Option(help="The sensitive columns, comma-separated, instead of the proposed ones."), TABLES
     ] = None,
-    missing_mark: Annotated[
-        list[str] | None, typer.Option(help='A further cell that means "missing"; may be repeated.')
+    shape: Annotated[
+        str | None,
+        typer.Option(help="table, baskets, sequences or points; detected if omitted.", rich_help_panel=READING),
+        ALWAYS,
     ] = None,
     separator: Separator = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
     decimal: Decimal = None,
-    shape: Shape = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", help="Baskets, sequences, points: the column that says whose a row is.")
+    missing_mark: Annotated[
+        list[str] | None,
+        typer.Option(help='A further cell that means "missing"; may be repeated.', rich_help_panel=READING),
+        TABLES,
+        MARKED_CELLS,
     ] = None,
-    item: Annotated[str | None, typer.Option(help="Baskets, sequences: the item column of a long-form file.")] = None,
-    time: Annotated[str | None, typer.Option(help="Sequences, points: the column that says when.")] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="Baskets, sequences, points: the column with the person's id.", rich_help_panel=READING
+        ),
+        OWNED_ROWS,
+    ] = None,
+    item: Annotated[
+        str | None, typer.Option(help="Baskets, sequences: the item column.", rich_help_panel=READING), ITEM_ROWS
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Sequences, points: the time column.", rich_help_panel=READING), TIMED_ROWS
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
-    from sfumato.workflow.drafts.draft_source import DraftSource, LongColumns
+    from sfumato.workflow.drafts.draft_methods import parse_purpose
+    from sfumato.workflow.drafts.draft_source import LongColumns
     from sfumato.workflow.drafts.policy_draft import draft_policy, refuse_existing
 
     refuse_existing(out)
+    columns_read, marks = LongColumns(id_column, item, time), tuple(missing_mark or ())
+    file = DraftedFile(data, parse_shape(shape), separator, header, encoding, decimal, columns_read, marks)
     with show_progress(as_json):
-        columns_read = LongColumns(id_column, item, time)
-        source = DraftSource.of(data, parse_shape(shape), separator, header, encoding, decimal, columns_read)
-        source = source.mark_missing(tuple(missing_mark or ()))
+        source = file.look()
     asks = not yes and not as_json and can_ask()
+    purpose = parse_purpose(purpose or (ask_purpose() if asks else "publish"))
+    refuse_idle_options(context, _describe_draft_source(source, purpose))
     columns = None if sensitive is None else split_names(sensitive)
     if asks:
-        purpose = purpose or ask_purpose()
         source, columns, k = _ask_about_data(source, purpose, columns, k)
     with show_progress(as_json):
-        draft = draft_policy(source, purpose or "publish", out, k=k, sensitive=columns)
+        draft = draft_policy(source, purpose, out, k=k, sensitive=columns)
         draft.save()
     if as_json:
         print_json(_describe_draft(draft))
@@ -79,14 +155,35 @@ def init_command(
         _print_draft(draft, defaults=not asks and not yes)
 
 
-def parse_shape(word: str | None) -> DataShape | None:
+def _describe_draft_source(source: DraftSource, purpose: str) -> Situation:
+    """What a policy for a file needs to know."""
+    from sfumato.cli.file_forms import add_item_form, add_sequence_form, add_table_form
+    from sfumato.cli.option_needs import LONG_FORM
+
+    crowds = [CROWDS] if purpose in _CROWD_PURPOSES[source.shape] else []
+    article = "a table" if source.shape == "table" else source.shape
+    situation = Situation(f"the file is read as {article}").add(*crowds)
+    if not crowds:
+        situation = situation._replace(words=f"--for {purpose} has no use for {{options}}")
+    if source.shape == "table":
+        return add_table_form(situation, source.path).add(TABLES)
+    if source.shape == "points":
+        return situation.add(OWNED_ROWS, TIMED_ROWS, SEPARATED_CELLS)
+    if source.shape == "sequences":
+        situation = add_sequence_form(situation, source.path)
+        return situation.add(OWNED_ROWS, ITEM_ROWS, TIMED_ROWS) if LONG_FORM in situation.met else situation
+    names = (source.columns.owner, source.columns.item_column)
+    situation = add_item_form(situation, source.path, None, names, source.separator)
+    return situation.add(OWNED_ROWS, ITEM_ROWS) if LONG_FORM in situation.met else situation
+
+
+def parse_shape(word: str | None, shapes: tuple[DataShape, ...] = SHAPES) -> DataShape | None:
     """A shape of data by its name; None if it is to be detected."""
     from sfumato.errors import PolicyError, ask_meant
 
-    shapes = ("table", "baskets", "sequences", "points")
     if word is None or word in shapes:
-        return word  # type: ignore[return-value]
-    suggestion = ask_meant([word], shapes) or "; choose table, baskets, sequences or points"
+        return word
+    suggestion = ask_meant([word], shapes) or f"; choose {', '.join(shapes[:-1])} or {shapes[-1]}"
     raise PolicyError(f'"{word}" is not a shape{suggestion}')
 
 
@@ -128,8 +225,11 @@ def _describe_draft(draft: PolicyDraft) -> dict[str, Any]:
 def _print_draft(draft: PolicyDraft, *, defaults: bool) -> None:
     facts = _describe_draft(draft)
     count = len(facts["hierarchies"])
-    files = "" if not count else " and 1 hierarchy beside it" if count == 1 else f" and {count} hierarchies beside it"
-    print_line(f"Wrote {draft.path}{files}. Keep what was written private: it holds values of your data.")
+    files = "" if not count else " and 1 hierarchy file" if count == 1 else f" and {count} hierarchy files"
+    pronoun = (
+        "it private: it holds" if not count else "both private: they hold" if count == 1 else "all private: they hold"
+    )
+    print_line(f"Wrote {draft.path}{files}. Keep {pronoun} values of your data.")
     if defaults:
         print_line("Note: this is not a terminal, so nothing was asked and the defaults were taken.")
     for note in draft.notes:
@@ -138,10 +238,11 @@ def _print_draft(draft: PolicyDraft, *, defaults: bool) -> None:
 
 
 def hierarchy_command(
+    context: typer.Context,
     data: Annotated[str, typer.Argument(help="A table: any file that `run` reads, or demo.")],
     column: Annotated[str, typer.Argument(help="The column.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the hierarchy to this file, in ARX's format.")
+        Path | None, typer.Option("--out", "-o", help="Write the hierarchy to this file, in ARX's format."), ALWAYS
     ] = None,
     separator: Separator = None,
     header: Header = None,
@@ -150,6 +251,7 @@ def hierarchy_command(
     as_json: Json = False,
 ) -> None:
     """Propose a hierarchy for a column, with the counts at each level; write it for editing."""
+    from sfumato.cli.file_forms import add_table_form
     from sfumato.data.hierarchies.hierarchy_proposals import count_level_rows, propose_hierarchy
     from sfumato.errors import DataError, PolicyError, ask_meant
     from sfumato.workflow.drafts.draft_source import DraftSource
@@ -158,6 +260,7 @@ def hierarchy_command(
 
     if out is not None:
         refuse_existing(out)
+    refuse_idle_options(context, add_table_form(Situation("the table is not in a text file"), data))
     with show_progress(as_json):
         frame = DraftSource.of(data, "table", separator, header, encoding, decimal).frame
         if column not in frame.columns:

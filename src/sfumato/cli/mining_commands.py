@@ -10,6 +10,7 @@ import typer
 
 from sfumato.cli import options
 from sfumato.cli.messages import SHOWN, print_attacks, print_rows
+from sfumato.cli.option_needs import asks_about_file, refuse_idle_options
 from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets
 from sfumato.cli.terminal import print_json, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 
 def mine_command(
+    context: typer.Context,
     data: options.MinedData,
     min_support: options.MinSupport = None,
     rules: options.FindRules = False,
     min_confidence: options.MinConfidence = None,
     kind: options.PatternKind = "all",
     max_length: options.MaxLength = None,
-    sequences: options.AreSequences = False,
+    sequences: options.MinesSequences = False,
     max_gap: options.MaxGap = None,
     window: options.MatchWindow = None,
     private: options.PrivateEntries = None,
@@ -39,7 +41,7 @@ def mine_command(
     pruning: options.Pruning = 0.25,
     reconstruct: options.NoiseRemoval = "by_class",
     requests: options.FilterRequests = None,
-    separator: options.CellSeparator = None,
+    separator: options.Separator = None,
     form: options.BasketForm = None,
     header: options.HasHeader = None,
     id_column: options.IdColumn = "id",
@@ -49,8 +51,9 @@ def mine_command(
     out: options.MiningOut = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find itemsets, rules, subsequences, or rules that predict private entries; or estimate what noise covers."""
+    """Find itemsets, rules, subsequences or rules that predict private entries; estimate distributions under noise."""
     from sfumato.cli.mining_job import EstimateQuestion, MinedFile, MiningJob, PatternQuestion
+    from sfumato.cli.mining_situation import describe_mining
 
     refuse_unsafe_outputs([out], [data, private, requests])
     job = MiningJob(
@@ -62,7 +65,8 @@ def mine_command(
         engine,
         out,
     )
-    job.refuse_idle_options()
+    refuse_idle_options(context, describe_mining(job, looks_into_file=asks_about_file(context)))
+    job.refuse_memory_only()
     _do_job(job, as_json)
 
 
@@ -109,14 +113,15 @@ def attack_command(
 
 
 def decode_command(
+    context: typer.Context,
     result: options.ProviderResult,
     key: options.KeyFile,
     data: options.Originals = None,
     passphrase: options.Passphrase = None,
-    separator: options.Separator = None,
-    form: options.BasketForm = None,
+    separator: options.OriginalSeparator = None,
+    form: options.OriginalForm = None,
     id_column: options.OriginalIdColumn = "id",
-    item: options.ItemColumn = "item",
+    item: options.OriginalItemColumn = "item",
     min_support: options.AskedSupport = None,
     min_confidence: options.RuleConfidence = 0.5,
     max_length: options.AskedLength = None,
@@ -124,21 +129,23 @@ def decode_command(
     rules_out: options.RulesOut = None,
     as_json: options.Json = False,
 ) -> None:
-    """Decode what a provider found in codes: itemsets, with the rules that follow, or a tree."""
-    from sfumato.baskets import Baskets
-    from sfumato.cli.mining_job import check_basket_format, parse_support
+    """Decode a provider's results: itemsets (and their rules), or a tree."""
+    from sfumato.cli.mining_job import MinedFile, parse_support
+    from sfumato.cli.mining_situation import describe_decoding
     from sfumato.key import Key
 
     refuse_unsafe_outputs([out, rules_out], [result, key, data])
     loaded_key = Key.load(key, passphrase)
-    if loaded_key.method not in ITEM_KEYS:
+    originals = None if data is None else MinedFile(data, separator, form, None, id_column, item, "time")
+    is_itemsets = loaded_key.method in ITEM_KEYS
+    refuse_idle_options(context, describe_decoding(loaded_key.method, is_itemsets, originals))
+    if is_itemsets:
+        support = None if min_support is None else parse_support(min_support)
+        decode_options = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
+        baskets = None if originals is None else originals.read_baskets()
+        decode_found_itemsets(result, loaded_key, baskets, decode_options)
+    else:
         _decode_found_tree(result, loaded_key, data, separator, out, as_json)
-        return
-    form_read = check_basket_format(form)
-    support = None if min_support is None else parse_support(min_support)
-    originals = None if data is None else Baskets.read(data, form_read, separator=separator, id=id_column, item=item)
-    decode_options = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
-    decode_found_itemsets(result, loaded_key, originals, decode_options)
 
 
 def _decode_found_tree(

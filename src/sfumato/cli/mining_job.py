@@ -120,30 +120,21 @@ class MiningJob:
         has_columns = bool(self.estimate.columns or self.estimate.target)
         return has_columns or (self.path.is_dir() and not holds_randomized_baskets(self.path))
 
-    def refuse_idle_options(self) -> None:
-        """Refuse options that would change nothing."""
-        learner, patterns = self.estimate.learner, self.patterns
-        option_values = {
-            "--rules": patterns.rules,
-            "--private": self.private,
-            "--min-confidence": patterns.min_confidence,
-            "--min-support": patterns.min_support,
-        }
-        options = [name for name, value in option_values.items() if value not in (None, False)]
-        if learner is not None and options:
-            raise PolicyError(f"--learner grows a tree, which has no use for {', '.join(options)}; leave it out")
-        if "--min-confidence" in options and not {"--rules", "--private"} & set(options):
-            raise PolicyError("--min-confidence is about rules; add --rules, or leave it out")
-        other_options = {
-            "--learner": learner,
+    def refuse_memory_only(self) -> None:
+        """Refuse an engine that cannot do what was asked for."""
+        from sfumato.data.items.sequence_files import is_sequence_file
+
+        memory_options = {
+            "--learner": self.estimate.learner,
             "--column": self.estimate.columns,
             "--target": self.estimate.target,
             "--private": self.private,
-            "--sequences": patterns.sequences,
+            "--sequences": self.patterns.sequences,
             "--requests": self.requests,
+            "a file of sequences": self.engine != "auto" and is_sequence_file(self.path),
             "a release folder": self.path.is_dir(),
         }
-        refuse_engine(self.engine, other_options)
+        refuse_engine(self.engine, memory_options)
 
 
 def find_patterns(job: MiningJob) -> pl.DataFrame:
@@ -161,27 +152,11 @@ def find_patterns(job: MiningJob) -> pl.DataFrame:
         return _find_subsequences(job)
     if job.requests is not None:
         return _find_requested_sets(job, job.requests)
-    refuse_limits_of_sequences(job)
     pattern_options = PatternOptions(support, confidence, question.kind, question.max_length)
     patterns = mine_baskets(job.file.locate_baskets(), job.file.header, job.engine, pattern_options, job.out)
     warn_of_distortion(job.path)
     warn_of_ignored_time(job.file)
     return patterns
-
-
-def refuse_limits_of_sequences(job: MiningJob) -> None:
-    """Refuse options about the order of items where the file is read as baskets, which have none."""
-    option_flags = {
-        "--max-gap": job.patterns.max_gap is not None,
-        "--window": job.patterns.window is not None,
-        "--time": job.file.time != "time",
-    }
-    options = [name for name, is_given in option_flags.items() if is_given]
-    if options:
-        raise PolicyError(
-            f"{job.path}: {' and '.join(options)} {'is' if len(options) == 1 else 'are'} about sequences, and the file "
-            "is read as baskets; add --sequences, or leave it out"
-        )
 
 
 def warn_of_ignored_time(file: MinedFile) -> None:
@@ -201,8 +176,6 @@ def warn_of_ignored_time(file: MinedFile) -> None:
 
 def _find_subsequences(job: MiningJob) -> pl.DataFrame:
     question, file = job.patterns, job.file
-    if question.rules:
-        raise PolicyError(f"{job.path}: --rules finds association rules in baskets, and this file holds sequences")
     limits = (question.max_length, question.max_gap, question.window)
     options = SequenceOptions(
         question.support, question.kind, *limits, file.id_column, file.item, file.time, file.separator
@@ -212,10 +185,6 @@ def _find_subsequences(job: MiningJob) -> pl.DataFrame:
 
 def _find_requested_sets(job: MiningJob, requests: Path) -> pl.DataFrame:
     baskets = job.file.read_baskets()
-    if job.patterns.rules or job.patterns.kind != "all":
-        raise PolicyError(
-            "--requests finds all itemsets in filters, which the custodian decodes; leave --rules and --kind out"
-        )
     return mine_released_filters(baskets, requests, job.patterns.support, job.patterns.max_length, job.out)
 
 

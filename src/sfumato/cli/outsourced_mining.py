@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Somebody else's mining, from the command line: requests for filters, mining on filters, and decoding what came back.
+"""Mining by a provider, from the command line: requests for filters, mining on filters, and decoding what came back.
 
 The way of the work: `sfumato run` writes codes and a key; the provider runs `sfumato mine` on the codes; the custodian
 runs `sfumato decode` with the key. For Bloom filters the provider also gets the file that `sfumato requests` writes.
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
-from sfumato.cli.options import Json
+from sfumato.cli.option_needs import ALWAYS
+from sfumato.cli.options import Json, Passphrase
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
 
@@ -42,13 +43,11 @@ class DecodeOptions(NamedTuple):
 
 def requests_command(
     key: Annotated[Path, typer.Argument(help="The key of encode_bloom: private/encode_bloom.key.json of a run.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file for the provider: long form, CSV.")],
-    passphrase: Annotated[
-        str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="The passphrase of the key.")
-    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file for the provider: long form, CSV."), ALWAYS],
+    passphrase: Passphrase = None,
     as_json: Json = False,
 ) -> None:
-    """Write the requests for a provider who mines Bloom filters: the filter of each item, under a number."""
+    """Write requests for a provider who mines Bloom filters: each item's filter, with a number instead of its name."""
     from sfumato.key import Key
     from sfumato.mine import filter_requests
 

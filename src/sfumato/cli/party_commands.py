@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.option_needs import ALWAYS, THIS_SITE, Situation, refuse_idle_options
 from sfumato.cli.options import Json
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
@@ -20,11 +21,14 @@ party_app = typer.Typer(
 @party_app.callback()
 def party_command(
     context: typer.Context,
-    config: Annotated[Path | None, typer.Option("--config", "-c", help="The file of this site (TOML).")] = None,
-    as_json: Json = False,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", help="The file of this site (TOML)."), THIS_SITE
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts."), THIS_SITE] = False,
 ) -> None:
     """Run this site of a joint mining job; every other site runs its own."""
     if context.invoked_subcommand is not None:
+        refuse_idle_options(context, Situation(f"{context.invoked_subcommand} does something else"))
         return
     from sfumato.errors import PolicyError
     from sfumato.parties.site import run_site
@@ -48,9 +52,9 @@ def party_command(
 @party_app.command(name="init")
 def init_party_command(
     name: Annotated[str, typer.Argument(help="The name of this site, known to all.")],
-    address: Annotated[str, typer.Option(help="Where this site listens, as host:port.")] = "127.0.0.1:7001",
-    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
-    days: Annotated[int, typer.Option(min=1, max=3650, help="How long the certificate is valid.")] = 365,
+    address: Annotated[str, typer.Option(help="Where this site listens, as host:port."), ALWAYS] = "127.0.0.1:7001",
+    folder: Annotated[Path, typer.Option(help="The folder for the files."), ALWAYS] = Path(),
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How many days the certificate is valid."), ALWAYS] = 365,
     as_json: Json = False,
 ) -> None:
     """Make this site's key and certificate, and a file to fill in."""

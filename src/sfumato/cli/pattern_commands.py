@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.option_needs import (
+    ALWAYS,
+    BASKET_FILES,
+    PUBLISHED_PATTERNS,
+    SEQUENCES,
+    Situation,
+    asks_about_file,
+    refuse_idle_options,
+)
 from sfumato.cli.options import AreSequences, IdColumn, ItemColumn, Json, MatchWindow, MaxGap, Separator, TimeColumn
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
@@ -26,17 +35,18 @@ if TYPE_CHECKING:
 Held = Annotated[
     list[str],
     typer.Argument(
-        help="One element per word: items, joined by commas if an element has several; or JSON, as in '[\"a, b\"]'."
+        help="Elements separated by spaces; items of one element separated by commas, or JSON, as in '[\"a, b\"]'."
     ),
 ]
 Data = Annotated[
-    str, typer.Argument(help="Baskets (FIMI, SPMF, long form, comma lines) or sequences (SPMF, long form).")
+    str, typer.Argument(help="Baskets (FIMI, SPMF, long form, comma-separated) or sequences (SPMF, long form).")
 ]
 
 
 class Reading(NamedTuple):
     """How a file is read, and which matches count."""
 
+    path: str
     is_sequences: bool
     id_column: str
     item: str
@@ -46,37 +56,56 @@ class Reading(NamedTuple):
     window: int | None
 
 
+class ChannelQuestion(NamedTuple):
+    """Which channels are looked for, and in what."""
+
+    path: str
+    k: int
+    min_support: str | None
+    is_maximal: bool
+    baskets: int | None
+    separator: str | None
+    id_column: str
+    item: str
+
+
 def channels_command(
+    context: typer.Context,
     data: Annotated[
         str,
         typer.Argument(help="Baskets; or published patterns or rules: a file with #SUP: lines, or a release folder."),
     ],
-    k: Annotated[int, typer.Option(help="The smallest number of people that a pattern may describe.")],
+    k: Annotated[int, typer.Option(help="The smallest number of people that a pattern may describe."), ALWAYS],
     min_support: Annotated[
-        str | None, typer.Option(help="Baskets: the count or share from which itemsets would be published.")
+        str | None,
+        typer.Option(help="Baskets: the count or share from which itemsets would be published."),
+        BASKET_FILES,
     ] = None,
     maximal: Annotated[
-        bool, typer.Option("--maximal", help="Baskets: leave out channels that lie inside others.")
+        bool, typer.Option("--maximal", help="Baskets: leave out channels that lie inside others."), BASKET_FILES
     ] = False,
     baskets: Annotated[
-        int | None, typer.Option(help="Published files: the number of baskets, if the file does not state it.")
+        int | None,
+        typer.Option(help="Published files: the number of baskets, if the file does not state it."),
+        PUBLISHED_PATTERNS,
     ] = None,
     separator: Separator = None,
     id_column: IdColumn = "id",
     item: ItemColumn = "item",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all of them to a CSV file.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all of them to a CSV file."), ALWAYS] = None,
     as_json: Json = False,
 ) -> None:
-    """Find what supports give away about fewer than k people, in baskets or in what was published about them."""
+    """Find patterns of fewer than k people that can be derived from supports, in baskets or in published patterns."""
     from sfumato.cli.basket_estimates import spell_lists
 
+    question = ChannelQuestion(data, k, min_support, maximal, baskets, separator, id_column, item)
     with show_progress(as_json):
         published_patterns = _read_published(Path(data), baskets)
+        refuse_idle_options(context, _describe_channels(question, is_published=published_patterns is not None))
         if published_patterns is not None:
-            _refuse_for_published(min_support, maximal)
             channels = _list_forced_patterns(published_patterns, k)
         else:
-            channels = _list_channels(data, k, min_support, maximal, (separator, id_column, item))
+            channels = _list_channels(question)
         if out is not None:
             spell_lists(channels).write_csv(out)
     if as_json:
@@ -85,7 +114,22 @@ def channels_command(
         print_rows(channels, SHOWN, out)
 
 
+def _describe_channels(question: ChannelQuestion, *, is_published: bool) -> Situation:
+    from sfumato.cli.file_forms import add_item_form
+    from sfumato.data.items.rule_set_files import is_rule_set_file
+
+    path = Path(question.path)
+    if is_published:
+        words = "these are published supports"
+        if path.is_dir() or is_rule_set_file(path):
+            return Situation(f"{words}, with the number of baskets")
+        return Situation(words, frozenset({PUBLISHED_PATTERNS}))
+    situation = Situation("the file holds baskets", frozenset({BASKET_FILES}))
+    return add_item_form(situation, question.path, None, (question.id_column, question.item), question.separator)
+
+
 def support_command(
+    context: typer.Context,
     data: Data,
     pattern: Held,
     sequences: AreSequences = False,
@@ -98,9 +142,9 @@ def support_command(
     as_json: Json = False,
 ) -> None:
     """Count the baskets that hold some items, or the sequences that contain a pattern."""
-    reading = Reading(sequences, id_column, item, time, separator, max_gap, window)
+    reading = Reading(data, sequences, id_column, item, time, separator, max_gap, window)
     with show_progress(as_json):
-        pattern_holders = _flag_holders(Path(data), pattern, reading)
+        pattern_holders = _flag_holders(context, pattern, reading)
     count, rows = int(pattern_holders.flags.sum()), len(pattern_holders.flags)
     share = count / rows if rows else 0.0
     if as_json:
@@ -111,6 +155,7 @@ def support_command(
 
 
 def contains_command(
+    context: typer.Context,
     data: Data,
     pattern: Held,
     sequences: AreSequences = False,
@@ -126,9 +171,9 @@ def contains_command(
     import numpy as np
     import polars as pl
 
-    reading = Reading(sequences, id_column, item, time, separator, max_gap, window)
+    reading = Reading(data, sequences, id_column, item, time, separator, max_gap, window)
     with show_progress(as_json):
-        pattern_holders = _flag_holders(Path(data), pattern, reading)
+        pattern_holders = _flag_holders(context, pattern, reading)
     rows = np.flatnonzero(pattern_holders.flags)
     holders = pl.DataFrame({"row": rows})
     if pattern_holders.ids is not None:
@@ -152,24 +197,26 @@ class _Holders(NamedTuple):
     """How many items of the pattern no row holds."""
 
 
-def _flag_holders(path: Path, words: Iterable[str], reading: Reading) -> _Holders:
+def _flag_holders(context: typer.Context, words: Iterable[str], reading: Reading) -> _Holders:
     from sfumato.baskets import Baskets
     from sfumato.data.items.sequence_files import is_sequence_file
     from sfumato.errors import PolicyError
     from sfumato.mine.sequences.containment import flag_rows
     from sfumato.sequences import Sequences
 
+    path = Path(reading.path)
     if path.is_dir():
         raise PolicyError(
             f"{path}: rows are counted in a file of baskets or sequences; this is a folder; name the data file in it"
         )
     name, item, separator = reading.id_column, reading.item, reading.separator
-    if reading.is_sequences or is_sequence_file(path):
+    is_sequences = reading.is_sequences or is_sequence_file(path)
+    refuse_idle_options(context, _describe_rows(reading, is_sequences, looks_into_file=asks_about_file(context)))
+    if is_sequences:
         sequences = Sequences.read(path, id=name, item=item, time=reading.time, separator=separator)
         elements = _parse_elements(words, sequences)
         flags = flag_rows(sequences, elements, reading.max_gap, reading.window)
         return _Holders(flags, "sequences", sequences.ids, _count_unknown(elements, sequences))
-    _refuse_limits(path, reading)
     baskets = Baskets.read(path, id=name, item=item, separator=separator)
     elements = _parse_elements(words, baskets)
     flags = _flag_baskets(baskets, {item for element in elements for item in element})
@@ -215,11 +262,16 @@ def _parse_element(word: str) -> list[str]:
     return [str(item) for item in items]
 
 
-def _refuse_limits(path: Path, reading: Reading) -> None:
-    from sfumato.errors import PolicyError
+def _describe_rows(reading: Reading, is_sequences: bool, *, looks_into_file: bool) -> Situation:
+    from sfumato.cli.file_forms import add_item_form, add_sequence_form
 
-    if reading.max_gap is not None or reading.window is not None:
-        raise PolicyError(f"{path}: --max-gap and --window are for sequences, and this file holds baskets")
+    if is_sequences:
+        situation = Situation("the file holds sequences", frozenset({SEQUENCES}))
+        return add_sequence_form(situation, reading.path) if looks_into_file else situation
+    situation = Situation("the file is read as baskets")
+    if not looks_into_file:
+        return situation
+    return add_item_form(situation, reading.path, None, (reading.id_column, reading.item), reading.separator)
 
 
 def _warn_unknown(pattern_holders: _Holders) -> None:
@@ -253,26 +305,16 @@ def _read_published(path: Path, baskets: int | None) -> Patterns | None:
     return patterns_behind(read_rules(path), baskets)
 
 
-def _refuse_for_published(min_support: str | None, maximal: bool) -> None:
-    from sfumato.errors import PolicyError
-
-    if min_support is not None or maximal:
-        raise PolicyError("--min-support and --maximal are for baskets, and these are published supports")
-
-
-def _list_channels(
-    data: str, k: int, min_support: str | None, maximal: bool, reading: tuple[str | None, str, str]
-) -> pl.DataFrame:
+def _list_channels(question: ChannelQuestion) -> pl.DataFrame:
     from sfumato.baskets import Baskets
     from sfumato.cli.mining_job import parse_support
     from sfumato.errors import PolicyError
     from sfumato.mine import inference_channels
 
-    if min_support is None and Path(data).exists():
+    if question.min_support is None and Path(question.path).exists():
         raise PolicyError("--min-support is missing: the count or share from which itemsets would be published")
-    separator, id_column, item = reading
-    rows = Baskets.read(data, separator=separator, id=id_column, item=item)
-    return inference_channels(rows, parse_support(min_support or "1"), k, maximal)
+    rows = Baskets.read(question.path, separator=question.separator, id=question.id_column, item=question.item)
+    return inference_channels(rows, parse_support(question.min_support or "1"), question.k, question.is_maximal)
 
 
 def _list_forced_patterns(published_patterns: Patterns, k: int) -> pl.DataFrame:

@@ -19,7 +19,7 @@ TRIES = 3
 
 
 def can_ask() -> bool:
-    """Whether somebody sits at a terminal and can read the question."""
+    """Whether both input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

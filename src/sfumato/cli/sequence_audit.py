@@ -10,49 +10,55 @@ from typing import TYPE_CHECKING
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 if TYPE_CHECKING:
+    from sfumato.cli.audit_command import AuditedFile
     from sfumato.sequences import Sequences
-    from sfumato.workflow.drafts.draft_source import LongColumns
+    from sfumato.workflow.drafts.draft_source import DataShape, LongColumns
     from sfumato.workflow.sequence_audit import SequenceAudit
 
 
-def audit_sequence_file(
-    data: str, shape: str | None, separator: str | None, columns: Mapping[str, str], as_json: bool
-) -> bool:
-    """Print what is at risk in a file of sequences or points, and the next command; False if it holds neither."""
+def find_audited_shape(data: str, shape: str | None, separator: str | None, columns: LongColumns) -> DataShape:
+    """What a file holds; baskets are refused, since nothing can be audited in them."""
+    from sfumato.cli.audit_command import SHAPES
     from sfumato.cli.draft_commands import parse_shape
     from sfumato.errors import DataError
-    from sfumato.workflow.drafts.draft_source import LongColumns, detect_long_form, detect_shape
+    from sfumato.workflow.drafts.draft_source import detect_long_form, detect_shape
+
+    if shape is not None and shape != "baskets":
+        return parse_shape(shape, SHAPES) or "table"
+    if shape is None:
+        kind = detect_long_form(data, separator, columns) if any(columns) else detect_shape(data)
+        if kind != "baskets":
+            return kind
+        if any(columns):
+            return "sequences"  # of baskets, no column would have been named
+    reason = "--shape baskets" if shape is not None else "this"
+    verb = "says that it holds" if shape is not None else "seems to hold"
+    raise DataError(
+        f"{data}: {reason} {verb} baskets, which have no columns to audit; a policy for them: sfumato init "
+        f"{shlex.quote(data)}. If it is a table, say so: --shape table"
+    )
+
+
+def audit_sequence_file(file: AuditedFile, typed_shape: str | None, as_json: bool) -> None:
+    """Print what is at risk in a file of sequences or points, and the next command."""
     from sfumato.workflow.sequence_audit import audit_sequences
 
-    long_columns = LongColumns(**{option: name for option, name in columns.items() if name != option})
     with show_progress(as_json):
-        kind = parse_shape(shape) or (
-            detect_long_form(data, separator, long_columns) if any(long_columns) else detect_shape(data)
-        )
-        if any(long_columns) and kind == "baskets" and shape is None:
-            kind = "sequences"  # baskets have nothing to audit
-        if kind == "baskets" and shape is None:
-            raise DataError(
-                f"{data}: this seems to hold baskets, which have no columns to audit; a policy for them: sfumato init "
-                f"{shlex.quote(data)}. If it is a table, say so: --shape table"
-            )
-        if kind not in ("sequences", "points"):
-            return False
-        findings = audit_sequences(_read_sequences(data, kind == "points", separator, long_columns), data)
+        sequences = _read_sequences(file.path, file.shape == "points", file.separator, file.columns)
+        findings = audit_sequences(sequences, file.path)
     if as_json:
         print_json(findings.as_json())
-        return True
+        return
     _print_lengths(findings)
-    if kind == "points":
+    if file.shape == "points":
         print_line("Points were put into cells of a grid of 10 × 10: smaller regions single out more people.")
     print_line()
     for sentence in findings.sentences():
         print_line(sentence)
     print_line()
-    options = {f"--{option}": name for option, name in columns.items() if name != option}
-    command = write_next_command(data, {"--separator": separator, "--shape": shape, **options})
+    options = {f"--{option}": name for option, name in file.columns._asdict().items() if name is not None}
+    command = write_next_command(file.path, {"--separator": file.separator, "--shape": typed_shape, **options})
     print_line(f"Next, a policy to start from: {command}")
-    return True
 
 
 def _read_sequences(data: str, is_points: bool, separator: str | None, columns: LongColumns) -> Sequences:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What `sfumato mine` and `sfumato decode` do with what they were given, and which options that needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sfumato.cli import option_needs as needs
+from sfumato.cli.basket_estimates import holds_randomized_baskets
+from sfumato.cli.file_forms import add_item_form, add_sequence_form, add_table_form
+from sfumato.cli.option_needs import Situation
+
+if TYPE_CHECKING:
+    from sfumato.cli.mining_job import MinedFile, MiningJob
+
+
+def describe_mining(job: MiningJob, *, looks_into_file: bool) -> Situation:
+    """What is mined, and how; how the file is written only if an option depends on it."""
+    if job.tree_options is not None:
+        return _describe_tree(job)
+    if job.estimates_columns:
+        return _describe_estimate(job)
+    if holds_randomized_baskets(job.path):
+        met = {needs.PATTERNS, needs.BASKET_RULES, needs.PATTERN_KINDS}  # a kind is refused for a better reason
+        met |= {needs.RULES} if job.patterns.rules else set()
+        return Situation("a release folder of randomized baskets has no use for {options}", frozenset(met))
+    if job.private is not None:
+        met = {needs.PATTERNS, needs.PRIVATE_TABLES, needs.RULES}
+        return add_table_form(Situation("--private finds rules in a table", frozenset(met)), job.file.path)
+    return _describe_patterns(job, looks_into_file=looks_into_file)
+
+
+def _describe_tree(job: MiningJob) -> Situation:
+    situation = Situation("--learner grows a tree, which has no use for {options}")
+    situation = situation.add(needs.C45_TREES)
+    if job.path.is_dir():
+        return situation._replace(form="a release folder is read as its certificate says")
+    return add_table_form(situation, job.file.path)
+
+
+def _describe_estimate(job: MiningJob) -> Situation:
+    from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
+
+    situation = Situation("columns of a release folder are estimated").add(needs.ESTIMATES)
+    if not job.path.is_dir():  # refused for that
+        return situation.add(*_list_all_needs())
+    with refuse_hostile(f"{job.path}: the certificate cannot be read"):
+        shape = Certificate.read(find_release_folder(job.path)).body["data"]["shape"]
+    if shape != "table":  # refused for that
+        return situation.add(*_list_all_needs())
+    return situation.add(needs.NOISY_TREES) if job.estimate.target is not None else situation
+
+
+def _list_all_needs() -> list[needs.Need]:
+    return [value for value in vars(needs).values() if isinstance(value, needs.Need)]
+
+
+def _describe_patterns(job: MiningJob, *, looks_into_file: bool) -> Situation:
+    from sfumato.data.items.sequence_files import is_sequence_file
+
+    is_sequences = job.patterns.sequences or is_sequence_file(job.path)
+    met = {needs.PATTERNS, needs.PATTERN_FILES}
+    if is_sequences:
+        situation = Situation("the file holds sequences", frozenset(met | {needs.SEQUENCES, needs.PATTERN_KINDS}))
+        return add_sequence_form(situation, job.file.path) if looks_into_file else situation
+    met |= {needs.BASKET_FILES}
+    if job.requests is not None:
+        situation = Situation("--requests finds all itemsets in filters", frozenset(met | {needs.FILTERS}))
+    else:
+        met |= {needs.BASKET_RULES, needs.RULES if job.patterns.rules else needs.PATTERN_KINDS}
+        words = "--rules finds rules" if job.patterns.rules else "the file is read as baskets"
+        situation = Situation(words, frozenset(met))
+    return add_basket_file(situation, job.file) if looks_into_file else situation
+
+
+def add_basket_file(situation: Situation, file: MinedFile) -> Situation:
+    """How a file of baskets is written."""
+    return add_item_form(situation, file.path, file.form, (file.id_column, file.item), file.separator)
+
+
+def describe_decoding(method: str, is_itemsets: bool, originals: MinedFile | None) -> Situation:
+    """What is decoded: itemsets, or a tree."""
+    met = {needs.ORIGINALS} if originals is not None else set()
+    if not is_itemsets:
+        situation = Situation("the key decodes a tree", frozenset(met))
+        return situation if originals is None else add_table_form(situation, originals.path)
+    met |= {needs.ITEMSETS, needs.BASKET_FILES}
+    if originals is not None or method == "encode_items":
+        met |= {needs.DECODED_RULES}
+    words = "no rules follow from filters alone" if originals is None and method != "encode_items" else ""
+    situation = Situation(words or "the key decodes itemsets", frozenset(met))
+    if originals is None:
+        return situation._replace(words=words or "no originals are given")
+    return add_basket_file(situation, originals)
