@@ -96,7 +96,7 @@ def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None
         f"Data file data.dat, {len(filters)} baskets, {count(seen, 'bit that is set', 'bits that are set')}",
     ]
     lines = read_lines(done.out / "private" / "report.html")
-    losses = {"Feigned items": feigned, "Bits set": float(total / (len(filters) * method.bits))}
+    losses = {"False positives of the filters": feigned, "Bits set": float(total / (len(filters) * method.bits))}
     inside = [
         *size,
         f"of absent items not shown {percent(1 - feigned / absent)}",
@@ -152,7 +152,7 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         *size,
         *list_value_lines(table, uncoded, " | {0} | {0}"),
         *list_unique_lines(table, uncoded, " | {0} | {0}", lines),
-        "of the detail kept 100 %",
+        "detail kept 100 %",
         (
             f"{count(len(numbers), 'numeric column was', 'numeric columns were')} encoded. The key in private/ decodes "
             f"the tree. {count(unsafe, 'column is', 'columns are')} not safe from someone who sorts the codes and "

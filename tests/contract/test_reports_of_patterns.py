@@ -334,7 +334,7 @@ def test_what_a_report_says_of_a_classifier(example: Example, tmp_path: Path) ->
         *size,
         (
             f'The tree predicts "{method.target}" for {len(people)} people in {len(leaves)} leaves. It is right for '
-            f"{percent(right / len(people))} of those it was grown from; to say the commonest class always would be "
+            f"{percent(right / len(people))} of those it was grown from; always predicting the most common class is "
             f"right for {percent(max(classes.values()) / len(people))}. Expect less for other people."
         ),
         *check_leaf_rows(lines, leaves, chosen),

@@ -104,7 +104,7 @@ def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
     assert body["utility"]["loss"] == pytest.approx(loss)
     assert f"{wording.format_percent(1 - loss)}</dd>" in house
     assert f"of values left as they were {wording.format_percent(1 - loss)}" in text(house)
-    assert "of the detail kept" not in house
+    assert "detail kept" not in house
     assert wording.format_percent(1 - loss) not in leaving
 
 
@@ -133,7 +133,7 @@ def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> Non
 def test_what_is_left_is_said_of_what_the_method_took(runs: Any, name: str, caption: str) -> None:
     body, leaving, house = runs[name]
     assert f"{caption} {wording.format_percent(1 - body['utility']['loss'])}" in text(house)
-    assert "of the detail kept" not in house
+    assert "detail kept" not in house
     assert caption not in text(leaving)
 
 
@@ -155,7 +155,7 @@ def test_the_loss_of_several_methods_is_the_largest_and_said_so() -> None:
         ("70", "kept where most was lost"),
         ("70", "kept where most was lost"),
         ("70", "of the spread is data"),
-        ("70", "of the detail kept"),
+        ("70", "detail kept"),
         ("70", "kept where most was lost"),
     ]
 
@@ -197,7 +197,7 @@ def test_drawn_rows_are_no_people_and_stand_in_no_crowd(runs: Any) -> None:
         said = text(page)
         assert "rows in the release" in said
         assert "people in the release" not in said
-        for word in ("smallest crowd", "found by linking", "No row was suppressed", "rows suppressed", "How large the"):
+        for word in ("smallest class", "found by linking", "No row was suppressed", "rows suppressed", "How large the"):
             assert word not in said
         assert "Rows by value" in said
     assert "Rows in the release" in house
@@ -210,7 +210,13 @@ def test_without_classes_linking_is_told_and_crowds_are_not(runs: Any, name: str
     for word in ("people in the release", "found by linking", "How many people linking finds", "People by value"):
         assert word in said
     for page in runs[name][1:]:
-        for word in ("crowd", "rows suppressed", "No row was suppressed", "Suppressed rows are"):
+        for word in (
+            "equivalence class",
+            "smallest class",
+            "rows suppressed",
+            "No row was suppressed",
+            "Suppressed rows are",
+        ):
             assert word not in text(page).replace("Suppressed rows Rows whose", "")
 
 
@@ -239,7 +245,7 @@ def test_shares_are_told_in_per_cent() -> None:
     assert found == [
         ("Loss", f"50{gap}%", f"51{gap}%"),
         ("Values swapped", "12", ""),
-        ("Shift beside other columns", f"12{gap}%", ""),
+        ("Change of joint distributions", f"12{gap}%", ""),
         ("Error of queries", "", f"4{gap}%"),
         ("Accuracy of tree", "", f"60{gap}%"),
     ]

@@ -212,12 +212,12 @@ def _build_crowd_tile(account: RunAccount) -> KeyFigure:
         measured_k = min((c["measured"] for c in claims if c["measured"] is not None), default=None)
         return KeyFigure(
             f"k = {wording.format_count(measured_k)}",
-            "smallest crowd",
+            "smallest class",
             f"promised: at least {wording.format_count(least)}",
         )
     return KeyFigure(
         f"k = {wording.format_count(find_smallest_crowd(account.sizes_after))}",
-        "smallest crowd",
+        "smallest class",
         "not promised, only measured",
     )
 

@@ -292,6 +292,6 @@ def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
             "Combinations of quasi-identifying values, after",
             wording.format_count(int(account.sizes_after["classes"].sum())),
         ),
-        (f"People in crowds smaller than {k}, before", wording.format_count(fewer)),
+        (f"People in classes smaller than {k}, before", wording.format_count(fewer)),
         matches,
     ]

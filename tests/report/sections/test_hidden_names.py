@@ -83,7 +83,7 @@ def test_many_secrets_and_losses_are_cut_with_a_count() -> None:
     told = describe_secrets([((left,), (right,)) for left, right in pairs], baskets, baskets)
     assert len(told) == 13
     assert told[0] == "Hidden: a ==> b, support 3 → 3, confidence 100\N{NO-BREAK SPACE}% → 100\N{NO-BREAK SPACE}%."
-    assert told[-1] == "Hidden besides: 9 more."
+    assert told[-1] == "9 more were to be hidden."
     assert describe_secrets(["z", ((), ("a", "b"))], baskets, baskets) == [
         "Hidden: z, support 0 → 0.",
         "Hidden: a, b, support 3 → 3.",

@@ -68,7 +68,7 @@ def test_a_tree_is_drawn_with_its_counts_and_its_accuracy() -> None:
     rows = [tuple(cell.replace(NBSP, " ") for cell in row) for row in figures["The tree"].rows]
     assert rows == [("not job = clerk", "low", "78 %", "23"), ("job = clerk", "high", "80 %", "20")]
     intro = section.intro.replace(NBSP, " ")
-    assert "right for 79 %" in intro and "would be right for 51 %" in intro
+    assert "right for 79 %" in intro and "most common class is right for 51 %" in intro
     assert figures["How often it is right"].rows == (("low", "22", "23", "18"), ("high", "21", "20", "16"))
     assert "job = clerk → high" in figures["The tree"].svg
 

@@ -28,7 +28,11 @@ def claim_answers(
     }
     claims = [
         claim_epsilon(
-            "epsilon", channel.epsilon, how, f"An answer in {column}", has_given_categories=has_given_categories
+            "epsilon",
+            channel.epsilon,
+            how,
+            f"Each published answer in {column} is",
+            has_given_categories=has_given_categories,
         ),
         _make_zero_claim("strange_answers", answers, f"Every answer in {column} is one of the categories."),
         Claim(
@@ -77,6 +81,6 @@ def claim_epsilon(
         bound="at_most",
         measure="answer_epsilon",
         arguments=how,
-        meaning=f"{subject}: at most e^{spell_at_most(epsilon)} times as likely for one true answer as for "
+        meaning=f"{subject} at most e^{spell_at_most(epsilon)} times as likely under one true answer as under "
         f"another{condition}.",
     )

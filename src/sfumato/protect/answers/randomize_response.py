@@ -286,7 +286,7 @@ class RandomizeResponse(Method):
                 "q": tuple(repr(column.channel.q) for column in columns),
             }
             total = sum(column.channel.epsilon for column in columns)
-            subject = f"All {len(columns)} answers of a person together"
+            subject = f"All {len(columns)} answers of a person together are"
             claims.append(
                 claim_epsilon("epsilon_in_all", total, arguments, subject, has_given_categories=has_given_categories)
             )

@@ -53,8 +53,12 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
     condition = "" if has_given_items else ", given that the list of items, which was taken from the data, is public"
     how = _list_distinct_probabilities(distortion)
     is_mask = distortion.kind == "mask"
-    subject = "An item in a published basket" if is_mask else "A published basket"
-    truths = "whether the basket held it or not" if is_mask else "for one basket as for another of the same size"
+    subject = "That an item is published, or is not," if is_mask else "Each published basket"
+    truths = (
+        "if the basket held it as if it did not, and the reverse"
+        if is_mask
+        else "under one true basket as under another of the same size"
+    )
     ratio = round_claimed(exp(distortion.epsilon))
     claims = [
         Claim(
@@ -63,7 +67,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
             bound="at_most",
             measure="basket_epsilon",
             arguments=how,
-            meaning=f"{subject}: at most e^{spell_at_most(distortion.epsilon)} times as likely {truths}{condition}.",
+            meaning=f"{subject} is at most e^{spell_at_most(distortion.epsilon)} times as likely {truths}{condition}.",
         ),
         Claim(
             property="amplification",
@@ -71,8 +75,8 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
             bound="at_most",
             measure="basket_amplification",
             arguments=how,
-            meaning=f"{subject}: at most {spell_at_most(ratio)} times as likely {truths}{condition}. "
-            + ("What goes with it in the same basket tells more." if is_mask else "This bounds what can be inferred."),
+            meaning=f"{subject} is at most {spell_at_most(ratio)} times as likely {truths}{condition}. "
+            + ("Other items of the same basket can disclose more." if is_mask else "This bounds what can be inferred."),
         ),
     ]
     if is_mask:
@@ -84,8 +88,8 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
                 bound="at_most",
                 measure="basket_epsilon_in_all",
                 arguments=how,
-                meaning=f"A whole basket: at most e^{spell_at_most(total)} times as likely for one basket as for "
-                f"another{condition}.",
+                meaning=f"Each published basket as a whole is at most e^{spell_at_most(total)} times as likely under "
+                f"one true basket as under another{condition}.",
             )
         )
     return tuple(claims)

@@ -68,7 +68,7 @@ class EncodeForTrees(KeyedMethod):
     section = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
     loss_meaning: ClassVar[str] = "None: the key decodes every code."
-    kept_meaning: ClassVar[tuple[str, str]] = ("of the detail kept", "for the holder of the key")
+    kept_meaning: ClassVar[tuple[str, str]] = ("detail kept", "for the holder of the key")
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "columns",

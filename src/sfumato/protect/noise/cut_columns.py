@@ -114,7 +114,7 @@ class CutColumn:
                 level * (1 - 1e-9),  # midpoints are rounded
                 "at_least",
                 {**cut_arguments, "confidence": confidence},
-                f'With {confidence:g} confidence, "{name}" is known only to within {spell_at_least(level)} of its '
+                f'With {confidence:g} confidence, "{name}" is known only to within {spell_at_least(level)} times its '
                 f"range{condition}.",
             ),
             claim_with_originals(

@@ -78,9 +78,9 @@ def _make_level_claim(column: NumberColumn, noise: Noise, level: float, confiden
         least,
         "at_least",
         {"column": column.name, "low": column.low, "high": column.high, "confidence": confidence},
-        f'With {confidence:g} confidence, "{column.name}" is known only to within {spell_at_least(level)} of '
-        f"{_name_span(column)}; for "
-        f"{count} differences this is measured as {spell_at_least(least)} or more, and {_BY_CHANCE}.",
+        f'With {confidence:g} confidence, "{column.name}" is known only to within {spell_at_least(level)} times '
+        f"{_name_span(column)}. Measured on {count} differences, this must be at least {spell_at_least(least)}; an "
+        "honest release fails that less than once in a million times.",
     )
 
 
@@ -177,7 +177,7 @@ def _make_interval_claims(
             level * (1 - 1e-9),  # midpoints are rounded
             "at_least",
             {**interval_arguments, "low": column.low, "high": column.high, "confidence": confidence},
-            f'With {confidence:g} confidence, "{column.name}" is known only to within {spell_at_least(level)} of '
+            f'With {confidence:g} confidence, "{column.name}" is known only to within {spell_at_least(level)} times '
             f"{_name_span(column)}." + (less if level < privacy else ""),
         ),
         claim_with_originals(

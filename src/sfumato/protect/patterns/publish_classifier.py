@@ -229,7 +229,8 @@ class PublishClassifier(Method):
             threshold=0,
             bound="exactly",
             measure="overlapping_rules",
-            meaning="Nobody is in two leaves, and everybody whose class is known in one: leaves cannot be subtracted.",
+            meaning="Every person with a known class is in exactly one leaf, and nobody is in two: counts of leaves "
+            "cannot be subtracted.",
         )
         unsure = Claim(
             property="top_confidence",

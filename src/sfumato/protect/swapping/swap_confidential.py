@@ -241,8 +241,8 @@ class SwapConfidential(Method):
             _make_swap_claim(
                 "uniques_off_share",
                 {**claim_arguments, "share": self.share},
-                f"Of the uniquely identifiable records whose {column} is known, a share of {self.share:g}, rounded to "
-                "whole records, has another one.",
+                f"In a share of {self.share:g} of the uniquely identifiable records whose {column} is known, rounded "
+                f"to whole records, {column} was changed.",
             ),
             _make_swap_claim(
                 "groups_unbroken",

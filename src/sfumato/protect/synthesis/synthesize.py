@@ -302,8 +302,8 @@ class Synthesize(Method):
             )
         if self.most_nearer is not None:
             meaning = (
-                f"No larger share of rows than {self.most_nearer:g} is nearer to people learnt from than to as many "
-                "people set aside."
+                f"A share of at most {self.most_nearer:g} of the synthetic rows is closer to training people than to "
+                "equally many held-out people."
             )
             claims.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
         return (*claims, claim_nobody_named(table))

@@ -51,7 +51,7 @@ def build_basket_estimates_section(public: Mapping[str, Any], published_baskets:
         "Single items were randomized. Supports of items, itemsets and rules can still be estimated, because it is "
         "published how.",
         (figure,) if rows else (),
-        () if rows else ("No item occurs often enough to be told from chance.",),
+        () if rows else ("No item is frequent enough for an estimate.",),
     )
 
 

@@ -150,7 +150,7 @@ def _build_entry_rules_figure(details: EntryDetails) -> ReportFigure:
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(original, published_spots, confidence, support, title=""),
-        f"{wording.count_noun(len(original), 'rule')} told a private entry before, "
+        f"{wording.count_noun(len(original), 'rule')} predicted a private entry before, "
         f"{wording.format_count(len(published_spots))} after.",
         "Every rule of the given confidence and support that is right about a private entry: "
         f"{wording.format_count(len(original))} before, "

@@ -55,7 +55,7 @@ def describe_secrets(
         for secret in shown_sides
     ]
     rest = len(sides) - len(shown_sides)
-    return sentences + ([f"Hidden besides: {wording.format_count(rest)} more."] if rest else [])
+    return sentences + ([f"{wording.count_noun(rest, 'more was', 'more were')} to be hidden."] if rest else [])
 
 
 def _was_hidden(

@@ -73,7 +73,7 @@ def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Bask
     ]
     rest = len(names) - len(named_items)
     more = wording.count_noun(rest, "more item", "more items")
-    return sentences + ([f"To be hidden besides: rules that predict {more}."] if rest else [])
+    return sentences + ([f"Also to be hidden: rules that predict {more}."] if rest else [])
 
 
 def _describe_rules_left(release: Release) -> list[str]:

@@ -91,8 +91,8 @@ def _build_tree_section(tree: TreeNode, target: str) -> ReportSection:
     intro = (
         f'The tree predicts "{wording.shorten_label(target)}" for {people} '
         f"in {wording.count_noun(len(leaves), 'leaf', 'leaves')}. It is right for "
-        f"{wording.format_percent(right / tree.people)} of those it was grown from; to say the commonest class "
-        f"always would be right for {wording.format_percent(usual / tree.people)}. Expect less for other people."
+        f"{wording.format_percent(right / tree.people)} of those it was grown from; always predicting the most "
+        f"common class is right for {wording.format_percent(usual / tree.people)}. Expect less for other people."
     )
     return ReportSection("model", "The published classifier", intro, (_show_tree(tree), _show_accuracy(tree)))
 

@@ -14,7 +14,7 @@ LOSSES = {
     "loss_geometric": ("Loss, geometric mean", "The same, averaged as in ARX, for comparison."),
     "discernibility": (
         "Discernibility",
-        "The sizes of the crowds of all rows added up; a suppressed row counts with all rows. Smaller is more precise.",
+        "Sum over rows of the size of their class; a suppressed row counts as the whole table. Less is more precise.",
     ),
     "height": ("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
     "average_class_size": (
@@ -106,11 +106,14 @@ LOSSES = {
     ),
     "coded_cells": ("Values capped", "Cells that hold a limit instead of their value."),
     "added_codes": ("Codes added", "Codes beyond one per item."),
-    "feigned_items": ("Feigned items", "Items that filters show although the basket does not hold them."),
+    "feigned_items": (
+        "False positives of the filters",
+        "Items that filters show although the basket does not hold them.",
+    ),
     "bits_set": ("Bits set", "Of all bits of the filters, the share that is set."),
     "changed_cells": ("Values swapped", "Cells that hold another value than before."),
     "joint_total_variation": (
-        "Shift beside other columns",
+        "Change of joint distributions",
         "How far the joint distribution of a swapped and another column moved (mean total variation).",
     ),
     "joint_i_divergence": (
@@ -137,7 +140,7 @@ LOSSES = {
     "precision": ("Precision", "How far cells stay below the top of their hierarchies: 100 % is the original."),
     "non_uniform_entropy": (
         "Non-uniform entropy",
-        "How hard originals are to guess from published cells: 0 % is the original, 100 % is nothing published.",
+        "Information lost about the original values: 0 % is the original, 100 % is nothing published.",
     ),
     "total_variation": (
         "Shift of single columns",
@@ -201,7 +204,7 @@ SHARES = frozenset(
 """Losses that are percentages, besides every `loss…`."""
 
 
-_DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
+_DETAIL = LossWords(LOSSES["loss"][1], "detail kept", "mean over the quasi-identifying columns")
 _UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
     "By the methods: the largest of their losses, each by its own measure. On the file: the largest by any kind of "

@@ -133,5 +133,7 @@ def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     accepted_reasons = body["verdict"]["accepted"]
     reasons = {name: accepted_reasons.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
     columns = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
-    other_note = " Cells of other columns may be exact, too." if len(exact) < len(body.get("roles", {})) else ""
+    other_note = (
+        " Some cells of other columns may also be unchanged." if len(exact) < len(body.get("roles", {})) else ""
+    )
     return f"{', '.join(columns)}.{other_note}" if columns else f"none.{other_note}"

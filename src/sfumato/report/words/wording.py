@@ -27,13 +27,13 @@ MISSING = {
     "own_value": "A missing value counts as a value of its own: it matches another missing value.",
     "matches_any": "A missing value could be anything, so it matches every value.",
     "never_matches": "A missing value matches nothing, not even another missing value: such a person is alone.",
-    "drop": "Where crowds are formed, people with a missing value in a quasi-identifying column are left out.",
+    "drop": "Where classes are formed, people with a missing value in a quasi-identifying column are left out.",
 }
 
 PROPERTIES = {
-    "k_anonymity": "Hidden in a crowd (k-anonymity)",
-    "l_diversity": "Different sensitive values in every crowd (l-diversity)",
-    "t_closeness": "Every crowd resembles the whole table (t-closeness)",
+    "k_anonymity": "Every class has enough rows (k-anonymity)",
+    "l_diversity": "Different sensitive values in every class (l-diversity)",
+    "t_closeness": "Every class resembles the whole table (t-closeness)",
     "suppressed_share": "No more rows suppressed than allowed",
     "shown_in_suppressed": "Suppressed rows show nothing sensitive",
     "identifying_columns": "No column that names a person",
@@ -44,8 +44,8 @@ PROPERTIES = {
     "hidden_rules": "No sensitive rule can be mined",
     "foreign_items": "No item that was not there before",
     "baskets": "Every basket is still there",
-    "sequence_anonymity": "Whatever occurs, occurs in enough sequences",
-    "original_support": "Whatever occurs, occurred in enough originals",
+    "sequence_anonymity": "Every published subsequence occurs in enough sequences",
+    "original_support": "Every published subsequence occurs in enough originals",
     "hidden_sequences": "No sensitive pattern is frequent",
     "sequences": "Every sequence is still there",
     "added_elements": "Nothing was added to a sequence",
@@ -90,9 +90,9 @@ PROPERTIES = {
     "copied_uniques": "No unique person is copied",
     "kept_cells_changed": "Other columns are unchanged",
     "nearer_training": "Rows are not nearer to training people",
-    "fitting_people": "Every row could be about enough people",
-    "fitting_values": "Whoever a row could be about, the model holds among them",
-    "uniques_off_share": "As many records are swapped as promised",
+    "fitting_people": "Every row could belong to enough people",
+    "fitting_values": "The model also holds among all people a row could belong to",
+    "uniques_off_share": "As many unique records are swapped as promised",
     "groups_unbroken": "No group of records shares one value",
     "marginal_shift": "Values occur as often as before",
     "changed_elsewhere": "Only swapped values were changed",
@@ -140,8 +140,8 @@ _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of emoji an
 
 
 def spell_name(name: str) -> str:
-    """A name from the code as words: `max_loss` → max loss."""
-    return name.replace("_", " ")
+    """A name from the code as words: `max_loss` → max loss, `k_anonymity` → k-anonymity."""
+    return re.sub(r"(?:^|(?<=_))(k|l|t|alpha|beta|delta)_", r"\1-", name).replace("_", " ")
 
 
 def format_count(value: Any) -> str:
