@@ -88,7 +88,10 @@ class Statement:
     def __str__(self) -> str:
         """The statement as text for people."""
         lines = [f'Site "{self.site}" of {len(self.sites)}, protocol "{self.protocol}".', self.adversary]
-        lines += ["It learnt, besides its own data and the result:", *(f"- {sentence}" for sentence in self.learnt)]
+        lines += [
+            "Besides its own data and the result, this site learned:",
+            *(f"- {sentence}" for sentence in self.learnt),
+        ]
         lines += ["From the result itself follows:", *(f"- {sentence}" for sentence in self.from_result)]
         received_bytes = sum(part.size for part in self.traffic if part.way == "received")
         lines.append(

@@ -105,7 +105,7 @@ class Inference(Attack):
     def _choose_known_columns(self, published_table: Table) -> tuple[str, ...]:
         names = self.known or tuple(name for name in published_table.quasi_identifying if name != self.column)
         if self.column in names:
-            raise DataError(f'inference: "{self.column}" is both known and to be learnt; take it out of `known`')
+            raise DataError(f'inference: "{self.column}" is the target; remove it from `known`')
         if not names:
             raise DataError(f"{published_table.source}: no column is known to the adversary; name some as `known`")
         return names

@@ -200,7 +200,7 @@ def _refuse_unsound(release: Release, people: Table) -> None:
     if level_choice == LevelChoice.OTHER:
         raise MinimalityUnsound("none: the method is not known to choose the finest safe levels")
     if level_choice == LevelChoice.SUPPRESSING:
-        raise MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
+        raise MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe but cost more")
     if not release.details.get("proven", True):
         raise MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")
     has_blanks = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))

@@ -31,7 +31,8 @@ class SensitiveAttack(Attack):
     guesses: ClassVar[GuessedColumns] = "sensitive"
 
     column: str | None = None
-    """The sensitive column to learn; every sensitive column in turn if not given, and one learnt is a success."""
+    """The sensitive column to learn. If not given, every sensitive column in turn; learning any of them counts as a
+    success."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

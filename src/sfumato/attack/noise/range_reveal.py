@@ -65,7 +65,7 @@ class RangeReveal(NumberAttack):
 
     attack: Literal["range_reveal"] = "range_reveal"
     width: float = Field(default=0.75, ge=0.0, lt=1.0)
-    """How wide may be what is left, for a success, as a share of the interval that noise spans."""
+    """Success threshold: maximum width of the remaining interval, as a share of the interval that noise spans."""
     bins: int = Field(default=100, ge=2)
     """Into how many bins the column's range is cut to see where people are."""
     density: float = Field(default=0.25, gt=0.0, le=1.0)

@@ -83,8 +83,8 @@ class HideSequences(Method):
     file: str | None = Field(default=None, repr=False)
     """A file that lists more, in the form of a file of sequences."""
     threshold: Threshold | tuple[Threshold, ...]
-    """In how many sequences a pattern may still be: a number, or a share of them; one for all, or one for each. Of
-    several, a certificate tells the largest."""
+    """Maximum support of each hidden pattern: a count or a share, one value or one for each pattern. The certificate
+    shows the largest."""
     strategy: Literal["HH", "HR", "RH", "RR", "exact"] = "HH"
     """`HH` chooses items (first letter) and sequences (second) by their number of matches; R is at random, for study;
     `exact` makes the fewest changes."""

@@ -117,9 +117,9 @@ class Synthesize(Method):
     """The largest share of synthetic rows that may be nearer to a person learnt from than to one set aside; 0.5 is
     fair. If given, it is claimed, so that a release above it is refused."""
     rare: Literal["redraw", "keep"] = "redraw"
-    """What happens to words that fewer than `min_leaf` of the people learnt from have. `redraw` never draws them, but
-    words of others who agree in the earlier columns; a column in which three of four people have such a word is
-    refused. `keep` publishes them."""
+    """What happens to categories that fewer than `min_leaf` training people have. `redraw` never draws them: it draws
+    a category of others who agree in the earlier columns. A column in which three of four people have such a category
+    is refused. `keep` publishes them."""
 
     @model_validator(mode="after")
     def _check_kind_options(self) -> Synthesize:
