@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Encoding baskets for somebody else's mining: key, encoding and decoding beside the mining itself, and growth."""
+"""Encoding baskets for someone else's mining: key, encoding and decoding beside the mining itself, and growth."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def measured(method: EncodeItems | EncodeBloom, data: sf.Baskets) -> tuple[str, 
 
 
 def _risks(release: sf.Release, data: sf.Baskets) -> str:
-    """The share of the hundred commonest items that are named, by what the provider knows."""
+    """The share of the hundred most common items that are named, by what the provider knows."""
     attacks = ItemFrequency(knowledge="supports", clean=False), ItemFrequency()
     return " / ".join(f"{attack.run(release, data).risk:.2f}" for attack in attacks)
 

@@ -90,7 +90,7 @@ def _recounts(retail: sf.Baskets) -> None:
     rows = [
         ("all itemsets at 0.1 %", f"{best_of(2, lambda: recount_itemsets(retail, 89)):.2f} s"),
         (
-            "rules about the commonest item, 0.1 %",
+            "rules about the most common item, 0.1 %",
             f"{best_of(2, lambda: exposed_item_rules(retail, [39], 89, 0.5)):.2f} s",
         ),
     ]

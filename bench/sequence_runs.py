@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The whole command `sfumato run` on sequences, beside a program that reads the file and only protects it.
 
-Both are processes of their own, as somebody starts them: with loading Python, the package and its compiled kernels. The
+Both are processes of their own, as someone starts them: with loading Python, the package and its compiled kernels. The
 same is measured once more inside one process that has done it before, where nothing is loaded.
 """
 

@@ -128,6 +128,6 @@ def every_node(rows: Rows, hierarchies: Sequence[HierarchyRows], k: int, missing
 
 
 def best_node(nodes: Sequence[Node], metric: str, most_suppressed: int) -> Node | None:
-    """The best node that publishes somebody and suppresses no more than allowed."""
+    """The best node that publishes someone and suppresses no more than allowed."""
     allowed = [node for node in nodes if node.suppressed <= most_suppressed and node.classes]
     return min(allowed, key=lambda node: node.rank(metric), default=None)

@@ -261,7 +261,7 @@ def test_sealing_fields_that_do_not_fit_together(key: Key, tmp_path: Path, chang
 
 
 def test_a_sealed_key_is_not_exchanged_for_an_open_one(key: Key, tmp_path: Path) -> None:
-    """Who gives a passphrase expects a sealed key: an open one in its place is somebody else's."""
+    """Who gives a passphrase expects a sealed key: an open one in its place is someone else's."""
     path = key.save(tmp_path / "key.json")
     with pytest.raises(DataError, match="passphrase"):
         Key.load(path, "passphrase")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The docstrings of a model's fields, read from its source when somebody asks.
+"""The docstrings of a model's fields, read from its source when someone asks.
 
 Pydantic would read the sources of all models whenever they are imported: 0.3 s of every command.
 """

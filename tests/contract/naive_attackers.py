@@ -65,7 +65,7 @@ def find_matches(row: Row, rows: Sequence[Row], names: Sequence[str] = KNOWN) ->
 
 
 def find_only_commonest(values: Sequence[Any]) -> Any:
-    """The commonest value; None if two are equally common."""
+    """The most common value; None if two are equally common."""
     counts = Counter(values).most_common(2)
     return None if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]) else counts[0][0]
 
@@ -103,7 +103,7 @@ def try_similarity(chance: Chance) -> Trial:
 
 
 def try_background_knowledge(chance: Chance) -> Trial:
-    """Strikes out the commonest wrong illness of the rows with the same cells, and takes the commonest left."""
+    """Strikes out the most common wrong illness of the rows with the same cells, and takes the most common left."""
     truth, release, people, rows = list_trial(chance)
     naive = 0
     for row in people:
@@ -158,7 +158,7 @@ def try_linkability(chance: Chance) -> Trial:
 
 
 def try_inference(chance: Chance) -> Trial:
-    """The commonest illness for everybody, or of all rows that cover the person; ages are ranges that overlap."""
+    """The most common illness for everybody, or of all rows that cover the person; ages are ranges that overlap."""
     truth = draw_people(chance)
     people = list_rows(truth)
     lows = [int(row["age"] - chance.integers(0, 5)) for row in people]
@@ -208,7 +208,7 @@ def blank_entries(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list
 
 
 def try_rule_inference(chance: Chance) -> Trial:
-    """The commonest illness of all."""
+    """The most common illness of all."""
     truth, release, rows, gone = blank_entries(chance)
     people = list_rows(truth)
     seen = [row["ill"] for row in rows if row["ill"] is not None]
@@ -217,7 +217,7 @@ def try_rule_inference(chance: Chance) -> Trial:
 
 
 def try_learned_inference(chance: Chance) -> Trial:
-    """The commonest illness of all."""
+    """The most common illness of all."""
     trial = try_rule_inference(chance)
     return Trial(sf.attack.LearnedInference(learners=("bayes",)), trial.release, trial.truth, trial.naive)
 
@@ -267,7 +267,7 @@ def try_family_matching(chance: Chance) -> Trial:
 
 
 def try_frequency_matching(chance: Chance) -> Trial:
-    """The commonest code is the commonest age, if no two are equally common."""
+    """The most common code is the most common age, if no two are equally common."""
     ages = np.repeat(np.arange(12.0), chance.permutation(np.arange(1, 13)))
     codes = chance.permutation(12)[ages.astype(np.int64)] * 2.0
     order = [[value for value, _ in Counter(column.tolist()).most_common()] for column in (codes, ages)]
@@ -305,7 +305,7 @@ def draw_baskets(chance: Chance, rows: int = 150, items: int = 8) -> sf.Baskets:
 
 
 def try_item_frequency(chance: Chance) -> Trial:
-    """The commonest code is the commonest item, and so on."""
+    """The most common code is the most common item, and so on."""
     baskets = draw_baskets(chance)
     names = dict(zip(baskets.items, chance.permutation(len(baskets.items)).tolist(), strict=True))
     encoded = sf.Baskets.of([[names[item] for item in row] for row in baskets.to_lists()])
@@ -405,7 +405,7 @@ def is_part(pattern: Sequence[Any], row: Sequence[Any]) -> bool:
 
 
 def try_sequence_linking(chance: Chance) -> Trial:
-    """The only walk that passes through all of somebody's places in their order."""
+    """The only walk that passes through all of someone's places in their order."""
     walks = draw_walks(chance)
     rows = chance.permutation(len(walks))
     published = [walks[row] for row in rows]
@@ -531,7 +531,7 @@ def randomize(chance: Chance) -> tuple[sf.Table, sf.Release, sf.RandomizeRespons
 
 
 def try_likeliest_answer(chance: Chance) -> Trial:
-    """Believes the answer, or the commonest answer."""
+    """Believes the answer, or the most common answer."""
     truth, release, _ = randomize(chance)
     true, said = truth.frame["ill"].to_list(), release.data.frame["ill"].to_list()
     naive = sum(map(str.__eq__, true, said))

@@ -2,7 +2,7 @@
 """Every sentence that certificates and reports say of a method, from the releases of its examples.
 
 `docs/generate.py` writes them to a page. No test can read a sentence: whoever changes one sees it in the diff of that
-page, and has somebody else read it.
+page, and has someone else read it.
 """
 
 from __future__ import annotations

@@ -263,7 +263,7 @@ def explain_loss_words(method: type[sf.Method], stated: Set[ChangeKind]) -> str:
         "no kind of change that it states has words for its loss: state one that has, or add a line with a loss and "
         "its words to change_kinds.py, if a rule makes the cells; only if neither fits, write loss_meaning: "
         'ClassVar[str] = "Of …, the share that …." and kept_meaning: ClassVar[tuple[str, str]] = ("of … kept", '
-        '"in …"), and have somebody else read them'
+        '"in …"), and have someone else read them'
     )
 
 

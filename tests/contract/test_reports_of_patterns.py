@@ -359,7 +359,7 @@ def test_what_a_report_says_of_a_classifier(example: Example, tmp_path: Path) ->
 def check_leaf_rows(
     lines: Iterable[str], leaves: Mapping[Itemset, Counter[str]], chosen: Mapping[Itemset, str]
 ) -> list[str]:
-    """The table of leaves: conditions in the order of the tree, the commonest class, its share, the people."""
+    """The table of leaves: conditions in the order of the tree, the most common class, its share, the people."""
     told = []
     for line in lines:
         cells = line.split(" | ")

@@ -126,12 +126,12 @@ def check_rare_words(
         assert not rare
         return [f"{row} | 0 % | –"]
     said = float(told[0].split(" | ")[1].removesuffix(" %")) / 100
-    assert said >= rare / cells - 0.0005, "of the people learnt from, no more have a value than of all"
+    assert said >= rare / cells - 0.0005, "of the people learned from, no more have a value than of all"
     return told
 
 
 def check_holdout(inside: Iterable[str], holdout: list[int], before: pl.DataFrame, after: pl.DataFrame) -> list[str]:
-    """Who was set aside, and how many rows equal one of them, or one of those learnt from."""
+    """Who was set aside, and how many rows equal one of them, or one of those learned from."""
     people, rows = list_rows(before), list_rows(after)
     aside = [people[row] for row in holdout]
     learnt = Counter(person for row, person in enumerate(people) if row not in set(holdout))

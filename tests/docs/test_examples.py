@@ -48,7 +48,7 @@ class Block:
 
 @dataclass
 class Reader:
-    """Somebody who works through a page from top to bottom."""
+    """Someone who works through a page from top to bottom."""
 
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "example"})

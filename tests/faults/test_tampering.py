@@ -258,7 +258,7 @@ def test_every_byte_of_the_certificate_counts(out: Path) -> None:
 
 
 def test_a_release_by_another_key(out: Path, invoke: Callable[..., Any]) -> None:
-    """Consistent, but signed by somebody else: without a named signer nobody can know, and that is said."""
+    """Consistent, but signed by someone else: without a named signer nobody can know, and that is said."""
     true_signer = format_public_key(load_signing_key())
     forger = resign(out, lambda body: body.update(title="Forged"))
     words = invoke("verify", out)
@@ -414,7 +414,7 @@ WRONG_TYPES: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.parametrize("name", WRONG_TYPES)
 def test_certificates_of_wrong_types(out: Path, invoke: Callable[..., Any], name: str) -> None:
-    """Signed, by somebody, but not what sfumato writes."""
+    """Signed, by someone, but not what sfumato writes."""
     resign(out, WRONG_TYPES[name], files=not name.startswith(("files", "file digest")))
     refused(invoke, out)
 

@@ -32,7 +32,7 @@ def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
 
 
 def test_an_import_that_was_interrupted_can_be_done_again() -> None:
-    """Somebody stops a notebook cell while kernels are compiled, and runs it again."""
+    """Someone stops a notebook cell while kernels are compiled, and runs it again."""
     for name in ("a.kernel", "a.kernel"):
         record(_make_record(name))
     with pytest.raises(TypeError, match="already name a Interrupted"):

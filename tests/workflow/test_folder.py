@@ -141,7 +141,7 @@ def test_beside_files_of_others(tmp_path: Path, had_release: bool, route: str) -
 
 
 def test_a_folder_of_others_is_not_moved(tmp_path: Path) -> None:
-    """Somebody may stand in it."""
+    """Someone may stand in it."""
     out = tmp_path / "out"
     make(out, "old")
     (out / "folder").mkdir()

@@ -164,7 +164,7 @@ def test_a_table_of_one_recoded_column_is_run() -> None:
 
 
 def test_copies_of_everybody_learnt_from_are_tried() -> None:
-    """48 people were learnt from and 12 set aside: a sample of 12 would miss most copies."""
+    """48 people were learned from and 12 set aside: a sample of 12 would miss most copies."""
     table = make_people(60)
     details = SynthesisDetails(training=np.arange(12, 60), holdout=np.arange(12))
     published = table.with_frame(table.frame[12:])

@@ -88,7 +88,7 @@ NAMES = tuple(
     ids=lambda method: method.method,
 )
 def test_names_that_are_still_there_after_a_change_are_refused(method: sf.Method) -> None:
-    """A group's most common name, the ends of a range and a true answer are still somebody's."""
+    """A group's most common name, the ends of a range and a true answer are still someone's."""
     numbers = [100_000_000 + 7_919_777 * place for place in range(len(NAMES))]
     roles = dict.fromkeys(("name", "ssn"), "quasi_identifying")
     done = sf.run(sf.Table.of({"name": NAMES, "ssn": numbers}, roles), method)

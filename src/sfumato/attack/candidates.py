@@ -162,7 +162,7 @@ class CandidateSets:
 class ValueTally:
     """How often each value stands among the rows of each set, and what is true of each person.
 
-    Values are numbered by how common they are in the release, the commonest 0; so ties go to the commoner value.
+    Values are numbered by how common they are in the release, the most common 0; so ties go to the commoner value.
     """
 
     sets: CandidateSets
@@ -215,12 +215,12 @@ class ValueTally:
 
     @property
     def commonest(self) -> Ints:
-        """The commonest value of each set."""
+        """The most common value of each set."""
         return np.asarray(self.codes[self.rank == 0])
 
     @property
     def most(self) -> Ints:
-        """How many rows of each set have its commonest value."""
+        """How many rows of each set have its most common value."""
         return np.asarray(self.counts[self.rank == 0])
 
     def find_truth_places(self) -> Ints:
@@ -239,7 +239,7 @@ class ValueTally:
 
 
 class _ValueCodes(NamedTuple):
-    """Published and true values by number, the commonest published value 0."""
+    """Published and true values by number, the most common published value 0."""
 
     codes: Ints
     """Of the published rows; a missing value is the last."""
@@ -249,7 +249,7 @@ class _ValueCodes(NamedTuple):
 
 
 def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> _ValueCodes:
-    """Numbers for published and true values, the commonest published value 0, missing last of all."""
+    """Numbers for published and true values, the most common published value 0, missing last of all."""
     cells = spell_cells(published_cells).alias("value")
     ranked_values = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
     numbers = pl.Series(np.arange(len(ranked_values)), dtype=pl.Int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How near a published row is to somebody, for the attacks on linkability and inference (WP216).
+"""How near a published row is to someone, for the attacks on linkability and inference (WP216).
 
 The sum over the known columns of a distance from 0 to 1, as Gower's (1971).
 

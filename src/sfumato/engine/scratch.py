@@ -64,7 +64,7 @@ def explain_full_scratch(scratch: Path) -> DataError:
 def sweep_scratch_folders(parent: Path) -> None:
     """Remove our folders that no process holds any more."""
     for folder in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # somebody else's, in use, or just removed
+        with suppress(OSError):  # someone else's, in use, or just removed
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
             with (folder / _LOCK).open("r+") as lock:

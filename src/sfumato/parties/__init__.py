@@ -8,7 +8,7 @@ How the package is built, from the bottom up:
 `transport.network`                      a site's connections; what a protocol is; sites in one process
 `transport.liveness`                     signs of life, so that work may take long and a silent site is still noticed
 `transport.tls_network`                  the same between processes: TCP, mutual TLS 1.3, pinned certificates
-`statement`                              what a site learnt, and a transcript of hashes
+`statement`                              what a site learned, and a transcript of hashes
 `arithmetic.group`                       a group of prime order: hashing to it, multiplying, adding
 `protocols.union`                        private set union by commutative encryption
 `protocols.passed_union`                 the textbook's union, in which lists travel from site to site

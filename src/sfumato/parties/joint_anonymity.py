@@ -52,7 +52,7 @@ class JointAnonymity:
     holds: bool
     """Whether every class of the joined tables has k rows; nobody knows which has fewer."""
     statements: tuple[Statement, ...]
-    """What each site learnt."""
+    """What each site learned."""
 
 
 def check_k_anonymity(

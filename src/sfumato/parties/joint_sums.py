@@ -6,7 +6,7 @@ number of cells. Before anything is opened, the sites test on shares (`shamir`) 
 whichever site's part is taken away; otherwise a site could subtract its own and would know those of a few people. Of a
 column that fails, nothing is opened.
 
-What is learnt: the totals and numbers of cells, so also those of all other sites together; which columns fail.
+What is learned: the totals and numbers of cells, so also those of all other sites together; which columns fail.
 Semi-honest sites, fewer than half colluding; those that collude can subtract the parts of all of them. A site that
 lies changes the total and is not noticed.
 """
@@ -84,7 +84,7 @@ class JointSums:
     sums: pl.DataFrame
     """`column`, `total`, `count` and `mean`; nothing where too few cells are left without one of the sites."""
     statements: tuple[Statement, ...]
-    """What each site learnt."""
+    """What each site learned."""
 
 
 def add_columns(

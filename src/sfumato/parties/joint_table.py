@@ -5,7 +5,7 @@ The sites agree on the values of each column beforehand, so that no site shows w
 shares (`shamir`), for each combination, that at least `floor` people are left whichever site's part is taken away, and
 open the counts of these combinations only, by a secure sum. Of the others nothing is told, not even whether they occur.
 
-What is learnt: the opened counts, so also those of all other sites together. Semi-honest sites, fewer than half
+What is learned: the opened counts, so also those of all other sites together. Semi-honest sites, fewer than half
 colluding; those that collude can subtract the parts of all of them.
 """
 
@@ -109,7 +109,7 @@ class JointCounts:
     counts: pl.DataFrame
     """The columns and `count`, which is missing where too few people are left without one of the sites."""
     statements: tuple[Statement, ...]
-    """What each site learnt."""
+    """What each site learned."""
 
 
 def count_combinations(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What mining together gives: frames as `sfumato.mine` gives them, without counts, and what each site learnt."""
+"""What mining together gives: frames as `sfumato.mine` gives them, without counts, and what each site learned."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SiteAnswer(ABC):
 
     __slots__ = ()
     statement: Statement
-    """What this site learnt."""
+    """What this site learned."""
     transcript: Transcript
     """Hashes of all frames."""
 
@@ -56,7 +56,7 @@ class SiteResult(SiteAnswer):
     rules: pl.DataFrame
     """The rules of all data together: `antecedent`, `consequent`."""
     statement: Statement
-    """What this site learnt."""
+    """What this site learned."""
     transcript: Transcript
     """Hashes of all frames."""
 
@@ -78,7 +78,7 @@ class JointResult:
     rules: pl.DataFrame
     """The rules of all data together: `antecedent`, `consequent`."""
     statements: tuple[Statement, ...]
-    """What each site learnt."""
+    """What each site learned."""
     transcripts: tuple[Transcript, ...]
     """Hashes of all frames, as each site saw them."""
 

@@ -58,7 +58,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one site learnt in one run, against whom the others are protected, and how much was exchanged."""
+    """What one site learned in one run, against whom the others are protected, and how much was exchanged."""
 
     site: str
     sites: tuple[str, ...]

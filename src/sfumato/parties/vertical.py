@@ -245,7 +245,7 @@ class _VerticalMining:
         return supports
 
     async def _gather_items(self, is_text: bool) -> list[Item]:
-        """All sites' frequent items; who has an item is learnt, as it is in the result who it is about."""
+        """All sites' frequent items; who has an item is learned, as it is in the result who it is about."""
         names = self.columns.list_items(self.least)
         messages = await self.network.exchange("level 1/items", {"names": _write_names(names)})
         for site, message in enumerate(messages.values()):

@@ -103,7 +103,7 @@ class NumberSpelling:
         ]
 
     def settle_moments(self, column: pl.Series, learnt_people: Ints, fewest: int) -> pl.Series:
-        """Timestamps in the coarsest unit that all but fewer than `fewest` of the people learnt from keep to.
+        """Timestamps in the coarsest unit that all but fewer than `fewest` of the people learned from keep to.
 
         Otherwise one person's minutes would appear in everybody's. The few are moved towards the middle, so that none
         reaches further than before.

@@ -91,7 +91,7 @@ def add_plain_linking(attacks: tuple[Attack, ...], quasi_identifying: Sequence[s
 def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: bool) -> _AttackInputs:
     """The release as attacks see it, the originals, and the control: people who were set aside, if any were.
 
-    In equal sides, as many of those who were learnt from stand against them.
+    In equal sides, as many of those who were learned from stand against them.
     """
     synthesis = release.details.get_family(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or synthesis.training is None or not len(synthesis.holdout):

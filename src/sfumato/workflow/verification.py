@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Check a release folder from its files alone, as somebody who trusts neither them nor their sender.
+"""Check a release folder from its files alone, as someone who trusts neither them nor their sender.
 
 `verify` needs only the folder, and says which claims it cannot check without the originals. Whatever the files hold, it
 neither crashes nor hangs: they are read under limits, and measuring all claims has a limit of time.

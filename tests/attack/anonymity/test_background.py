@@ -67,7 +67,7 @@ def test_figure_2_of_the_seed() -> None:
 
 
 def test_the_baseline_excludes_too() -> None:
-    """Without looking anybody up, one exclusion makes the two commonest values guessable."""
+    """Without looking anybody up, one exclusion makes the two most common values guessable."""
     table = sf.Table.of({"q": ["x"] * 6, "s": list("aaabbc")}, {"q": "quasi_identifying", "s": "sensitive"})
     assert BackgroundKnowledge(excluded=0).run(as_is(table), table).baseline == 3
     assert BackgroundKnowledge(excluded=1).run(as_is(table), table).baseline == 5
@@ -85,7 +85,7 @@ def test_it_succeeds_on_originals_and_fails_on_noise() -> None:
     assert BackgroundKnowledge().run(as_is(data), data).low > 0.5
     fresh = BackgroundKnowledge().run(
         noise(data), data
-    )  # the nearest row of strangers tells no more than the commonest value
+    )  # the nearest row of strangers tells no more than the most common value
     assert fresh.successes <= fresh.baseline
 
 

@@ -22,7 +22,7 @@ AGES = [[str(age), "<30" if age < 30 else "<35" if age < 35 else "≥35"] for ag
 
 
 def hospital_a() -> sf.Table:
-    """As in Ganta, Kasiviswanathan, Smith 2008, Figure 1, in small: somebody of 28 in 13012 is in both hospitals."""
+    """As in Ganta, Kasiviswanathan, Smith 2008, Figure 1, in small: someone of 28 in 13012 is in both hospitals."""
     ages, conditions = ["25", "28", "31", "33"], ["AIDS", "heart disease", "cancer", "flu"]
     return sf.Table.of(
         {"zip": ["13053", "13012", "13068", "13053"], "age": ages, "condition": conditions},

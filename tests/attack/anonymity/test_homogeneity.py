@@ -62,7 +62,7 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
 
 
 def commonest(values: list[str | None], everywhere: list[str | None]) -> tuple[str | None, int]:
-    """The commonest value, ties to the one that is commoner everywhere, then by spelling; missing comes last."""
+    """The most common value, ties to the one that is commoner everywhere, then by spelling; missing comes last."""
     overall, here = Counter(everywhere), Counter(values)
     best = min(here, key=lambda v: (-here[v], v is None, -overall[v], v or ""))
     return best, here[best]
@@ -173,7 +173,7 @@ def test_a_missing_value_is_never_learnt() -> None:
 def test_it_succeeds_on_originals_and_fails_on_noise() -> None:
     data = people()
     assert Homogeneity().run(as_is(data), data).low > 0.5
-    # The nearest row of strangers tells no more than the commonest value.
+    # The nearest row of strangers tells no more than the most common value.
     fresh = Homogeneity().run(noise(data), data)
     assert fresh.successes <= fresh.baseline
 

@@ -117,7 +117,7 @@ def test_a_missing_cell_that_may_match_does_not_hide_an_equal_row() -> None:
 
 
 def test_inference_is_no_weaker_than_the_nearest_row_or_the_commonest_secret() -> None:
-    """Of tables so small that everybody is tried: never below the commonest, and over all above the nearest row."""
+    """Of tables so small that everybody is tried: never below the most common, and over all above the nearest row."""
     ours = nearest = 0.0
     for seed in range(30):
         table = draw_changed_table(seed, 30)

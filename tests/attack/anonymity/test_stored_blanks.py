@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The classes that somebody fits are found by what they show, against a comparison of every row with everybody."""
+"""The classes that someone fits are found by what they show, against a comparison of every row with everybody."""
 
 from __future__ import annotations
 

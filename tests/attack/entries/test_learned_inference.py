@@ -117,7 +117,7 @@ def test_fewer_rows_are_said() -> None:
 
 
 def test_values_that_are_too_rare_are_said() -> None:
-    """A column of 200 different names: nothing can be learnt, and nothing is guessed."""
+    """A column of 200 different names: nothing can be learned, and nothing is guessed."""
     truth = pl.DataFrame({"name": [f"n{at}" for at in range(200)], "x": ["a", "b"] * 100})
     outcome = LearnedInference().run(release(truth, "name"), sf.Table.of(truth))
     facts = outcome.facts["columns"]["name"]

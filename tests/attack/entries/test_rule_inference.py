@@ -115,7 +115,7 @@ def test_the_best_rule_is_the_surest_then_the_best_supported() -> None:
     truth = table([*rows[:-1], ["a", None, None, "x"]])
     short = as_is(table([*rows[:-1], ["a", None, None, None]]))
     assert RuleInference(min_support=1).run(short, truth).facts["fired"] == 1
-    # Nothing reaches 0.7: the commonest value, z, is guessed.
+    # Nothing reaches 0.7: the most common value, z, is guessed.
     unsure = RuleInference(min_support=1, confidence=0.7).run(short, truth)
     assert (unsure.facts["fired"], unsure.successes) == (0, 0)
     assert RuleInference(min_support=4).run(short, truth).facts["fired"] == 0

@@ -20,7 +20,7 @@ CARS = sf.Sequences.of(generate_cars())
 
 
 def list_suspects(rows: list[list[str]], length: int) -> list[list[tuple[str, ...]]]:
-    """Patterns that occur nowhere: those of the commonest items first, and those that are commonest turned round."""
+    """Patterns that occur nowhere: those of the most common items first, then those most common turned round."""
     held = Counter(item for row in rows for item in set(row))
     found = Counter(part for row in rows for part in set(combinations(row, length)))
     absent = [part for part in product(sorted(held), repeat=length) if not found[part]]

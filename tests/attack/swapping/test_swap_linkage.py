@@ -111,7 +111,7 @@ def test_missing_values_and_a_column_of_one_value() -> None:
     )
     release = sf.Release(table, None, (), {})
     outcome = SwapLinkage(knows="method", share=0.5).run(release, table)
-    assert outcome.successes == 3 and outcome.facts["undone"] == 0  # a missing value is never learnt
+    assert outcome.successes == 3 and outcome.facts["undone"] == 0  # a missing value is never learned
 
 
 def test_what_it_cannot_do_without() -> None:

@@ -34,7 +34,7 @@ def synthetic(table: sf.Table, holdout: float = 0.5, **said: Any) -> sf.Release:
 
 
 def sides(release: sf.Release, table: sf.Table) -> tuple[sf.Table, sf.Table]:
-    """The people learnt from, and those set aside."""
+    """The people learned from, and those set aside."""
     learnt, aside = (table.with_frame(table.frame[release.details[name]]) for name in ("training", "holdout"))
     return learnt, aside
 
@@ -93,7 +93,7 @@ def test_a_model_that_learnt_by_heart_is_found_out() -> None:
 
 
 def test_the_three_questions_run_with_people_set_aside_as_control() -> None:
-    """Risks close to those of people of whom nothing was learnt: within five standard errors of the difference."""
+    """Risks close to those of people of whom nothing was learned: within five standard errors of the difference."""
     table = people(2400)
     release = synthetic(table, min_leaf=10)
     learnt, aside = sides(release, table)

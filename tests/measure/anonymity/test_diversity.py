@@ -427,7 +427,7 @@ def samples(draw: st.DrawFn) -> tuple[Small, Rows, str, str]:
 def brute_presence(
     population: Small, published: Rows, missing: str, starred: str
 ) -> tuple[list[int], list[float], bool]:
-    """People for each published row, the share that is in the release, and whether somebody fits no row."""
+    """People for each published row, the share that is in the release, and whether someone fits no row."""
     rows = [row for row in published if not (missing == "drop" and None in row)]
     rows = [row for row in rows if not (starred == "suppressed" and all(cell == "*" for cell in row))]
     people = [row for row in population.rows if not (missing == "drop" and None in row)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Classification: what must be learnt, what must not, and naive Bayes against plain Python."""
+"""Classification: what must be learned, what must not, and naive Bayes against plain Python."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_a_population_may_hide_people() -> None:
 
 
 def test_presence_of_absent_people() -> None:
-    """Somebody who fits no published class is known not to be there: low > 0 forbids that."""
+    """Someone who fits no published class is known not to be there: low > 0 forbids that."""
     table = sf.Table.of({"age": ["1", "2"]}, {"age": "quasi_identifying"}, {"age": [[a, "*"] for a in "123"]})
     everybody = sf.Table.of({"age": ["1", "1", "2", "2", "3"]}, source="census")
     release = sf.Generalize(models=(sf.DeltaPresence(low=0.1, high=0.5, population=everybody),)).protect(table)

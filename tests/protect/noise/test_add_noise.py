@@ -94,7 +94,7 @@ def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     told = json.loads(json.dumps(release.public))
     assert set(told) == {"age", "born"}
     assert told["age"]["kind"] == kind
-    assert "range" not in told["age"]  # it is taken from the data, whose ends are somebody's
+    assert "range" not in told["age"]  # it is taken from the data, whose ends are someone's
     assert told["age"]["domain"] == "data"
     assert told["age"]["grid"] == (0 if kind == "discretize" else 1)
     assert told["age"]["step"] == 1

@@ -2,7 +2,7 @@
 """Published numbers tell nothing by their last digits, and ranges nothing of their ends but a coarse grid.
 
 The attacker of Mironov (2012): the sum of two floating-point numbers is not every number. Who knows how noise was drawn
-asks of each value that somebody could have whether any noise takes it to what is published.
+asks of each value that someone could have whether any noise takes it to what is published.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ ROLES = {
 
 
 def mixed(rows: int = 600, seed: int = 1) -> sf.Table:
-    """Every kind of column, and cells that are missing where somebody is old."""
+    """Every kind of column, and cells that are missing where someone is old."""
     chance = np.random.default_rng(seed)
     age = chance.integers(18, 90, rows)
     town = chance.choice(["Ulm", "Trier", "Kiel"], rows, p=[0.5, 0.3, 0.2])
@@ -190,7 +190,7 @@ def test_rows_and_order() -> None:
 
 
 def test_people_set_aside_leave_no_trace() -> None:
-    """Every person has a word of their own: only words of people learnt from may be drawn."""
+    """Every person has a word of their own: only words of people learned from may be drawn."""
     table = mixed(400)
     frame = table.frame.with_columns(pl.Series("town", [f"t{at}" for at in range(400)]))
     table = sf.Table.of(frame, ROLES)
@@ -215,7 +215,7 @@ def test_leaves_have_enough_people() -> None:
 
 
 def test_values_are_drawn_from_the_leaf_of_their_row() -> None:
-    """Two words that decide a number: each row's number is that of somebody with the same word."""
+    """Two words that decide a number: each row's number is that of someone with the same word."""
     frame = pl.DataFrame({"word": ["a"] * 30 + ["b"] * 30, "number": [*range(30), *range(100, 130)]})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     drawn = made(table, smooth=False, copies="allow", holdout=0.0).data.frame
@@ -242,7 +242,7 @@ def test_smoothing_keeps_heaps_and_blurs_the_rare() -> None:
     assert (drawn == 1000).sum() > 230
     rare = {float(one) for one in numbers if one not in (0, 1000)}
     assert sum(one in rare for one in drawn.to_list()) == 0
-    # The fifth highest is somebody's: they are pulled back to the grid below it.
+    # The fifth highest is someone's: they are pulled back to the grid below it.
     assert sorted(numbers)[-5] - 50 <= drawn.max() < sorted(numbers)[-5]
     assert drawn.max() % 50 == 0
     plain = made(table, holdout=0.0, smooth=False).data.frame["x"]
@@ -322,7 +322,7 @@ def test_one_value_no_spread_and_nothing_at_all() -> None:
 
 
 def test_copies_of_unique_people_are_drawn_again() -> None:
-    """Two columns that decide a third: nearly every row is somebody's unless it is refused."""
+    """Two columns that decide a third: nearly every row is someone's unless it is refused."""
     chance = np.random.default_rng(6)
     one, two = chance.integers(0, 12, 150), chance.integers(0, 12, 150)
     frame = pl.DataFrame({"one": one, "two": two}).cast(pl.String)
@@ -340,14 +340,14 @@ def test_copies_of_unique_people_are_drawn_again() -> None:
 
 
 def test_rows_that_cannot_be_drawn_anew_take_others() -> None:
-    """Ninety-nine of a hundred draws are somebody unique: after some rounds the rest repeats what is nobody's."""
+    """Ninety-nine of a hundred draws are someone unique: after some rounds the rest repeats what is nobody's."""
     words = [f"p{at}" for at in range(990)] + ["many"] * 10
     table = sf.Table.of({"id": words}, {"id": "quasi_identifying"})
     assert set(made(table, holdout=0.0, rare="keep").data.frame["id"]) == {"many"}
 
 
 def test_drawing_again_keeps_the_share_of_groups() -> None:
-    """Where c is x, b is missing, and most rows are somebody's: they must not give way to rows of other groups."""
+    """Where c is x, b is missing, and most rows are someone's: they must not give way to rows of other groups."""
     chance = np.random.default_rng(3)
     frame = pl.DataFrame({"a": chance.integers(0, 100, 500), "b": chance.normal(size=500)})
     frame = frame.with_columns(pl.Series("c", chance.choice(list("xyz"), 500)))

@@ -2,7 +2,7 @@
 """Background knowledge: rule out what the person does not have, and take what is left.
 
 Against a release whose classes hold several values: an adversary who knows that Bob has no heart disease strikes
-those rows out. What leaks is the value that remains, or that is the commonest of those that remain. How much an
+those rows out. What leaks is the value that remains, or that is the most common of those that remain. How much an
 adversary knows cannot be told beforehand, so the strongest is taken: it happens to know just the wrong values that
 stand in its way. Machanavajjhala et al., *l-diversity* (2006); Martin et al., *worst-case background knowledge* (2007).
 """
@@ -21,11 +21,11 @@ from sfumato.attack.candidates import CandidateSets, ValueTally
 
 
 class BackgroundKnowledge(SensitiveAttack):
-    """A colleague looks somebody up, finds three diseases, and knows that it is not two of them.
+    """A colleague looks someone up, finds three diseases, and knows that it is not two of them.
 
     The adversary links as usual, and can rule out some values for the target. The strongest such adversary is
-    played: it rules out the wrong values that are commonest among the rows found, as many as it may, and guesses
-    the commonest value left. The risk is the share of people whose value is guessed rightly. Under distinct
+    played: it rules out the wrong values that are most common among the rows found, as many as it may, and guesses
+    the most common value left. The risk is the share of people whose value is guessed rightly. Under distinct
     l-diversity l − 2 exclusions leave at least two values; l − 1 pin the value in a class that has just l.
     Machanavajjhala et al. 2006.
     """
@@ -40,7 +40,7 @@ class BackgroundKnowledge(SensitiveAttack):
     """How many wrong values the adversary can rule out for each person."""
 
     def flag_learnt(self, tally: ValueTally) -> Flags:
-        """Whose own value comes first once the commonest wrong ones are struck out.
+        """Whose own value comes first once the most common wrong ones are struck out.
 
         Every value before it in the order of commonness is wrong: if they are few enough, all are struck out; if
         not, one of them is still there and is guessed.
@@ -54,7 +54,7 @@ class BackgroundKnowledge(SensitiveAttack):
         return np.asarray(few & (tally.find_truth_places() >= 0))
 
     def flag_blind(self, tally: ValueTally) -> Flags:
-        """Who has one of the commonest values."""
+        """Who has one of the most common values."""
         return np.asarray((tally.truth >= 0) & (tally.truth <= self.excluded))
 
     def state_facts(self, sets: CandidateSets, telling_mask: Flags) -> Mapping[str, Any]:

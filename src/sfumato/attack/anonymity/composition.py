@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Composition: two releases about the same people, each safe alone, and what they have in common.
 
-Against custodians who release without looking at what others, or they themselves, released before: somebody
+Against custodians who release without looking at what others, or they themselves, released before: someone
 looked up in both has a value that stands in both candidate sets. What leaks is the value when only one does.
 Ganta, Kasiviswanathan, Smith, *Composition attacks and auxiliary information in data privacy* (2008).
 """
@@ -41,7 +41,7 @@ CERTIFICATE = "certificate.json"
 
 
 class Composition(Attack):
-    """An insurer buys the releases of two hospitals, and looks up somebody who has been in both.
+    """An insurer buys the releases of two hospitals, and looks up someone who has been in both.
 
     The adversary knows the person's quasi-identifying values, and that the person is in both releases. It takes
     the rows that fit in each, and the sensitive values that stand in both: if there is only one, that is it. Who
@@ -169,7 +169,7 @@ class _ReleaseComparison:
     exposed_before: Flags
     """Whose value the first release gives away alone."""
     blind: Flags
-    """Whose value is the commonest of the first release."""
+    """Whose value is the most common of the first release."""
 
 
 def _compare_releases(

@@ -104,7 +104,7 @@ def _collect_domain(known_cells: pl.Series, labels: pl.Series, hierarchy: Hierar
 def _mark_covered_values(
     labels: pl.Series, domain: Domain, missing: Missing, cells: set[str | None]
 ) -> tuple[Words, list[str]]:
-    """For each value of somebody a bitmap of the classes that cover it, and the values in the order of the bitmaps.
+    """For each value of someone a bitmap of the classes that cover it, and the values in the order of the bitmaps.
 
     The last two bitmaps are of a value that nobody knows, and of a missing one.
     """

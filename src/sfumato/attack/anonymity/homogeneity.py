@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Homogeneity: learn what all the rows have in common that somebody may be.
+"""Homogeneity: learn what all the rows have in common that someone may be.
 
 Against a release that hides people among others without looking at what those others have: the adversary need
 not find the person's row when every row that fits says the same. What leaks is the sensitive value itself.
@@ -23,7 +23,7 @@ _DIGITS = 12
 
 
 class Homogeneity(SensitiveAttack):
-    """A neighbour looks somebody up, finds several rows, and sees that they all name the same disease.
+    """A neighbour looks someone up, finds several rows, and sees that they all name the same disease.
 
     The adversary knows that the person is in the table, and their quasi-identifying values. It takes the rows
     that fit, as in linking, and learns the sensitive value when all of them agree, or at least a share of them.
@@ -46,7 +46,7 @@ class Homogeneity(SensitiveAttack):
         return np.asarray(tally.sets.spread_to_people(guesses, -2) == tally.truth)
 
     def flag_blind(self, tally: ValueTally) -> Flags:
-        """Who has the commonest value."""
+        """Who has the most common value."""
         return np.asarray(tally.truth == 0)
 
     def flag_telling(self, tally: ValueTally) -> Flags:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Inference: read somebody's secret off the published row that is most like them.
+"""Inference: read someone's secret off the published row that is most like them.
 
 The third of the three questions of the Article 29 Working Party (WP216, 2014). Against a release that hides who
-is who but keeps what goes with what. What is learnt of people who are not in the data is knowledge about the
+is who but keeps what goes with what. What is learned of people who are not in the data is knowledge about the
 world, not a breach: the control group tells the two apart. Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter,
 PoPETs 2023); the code is our own. What "nearest" means stands in `row_distance` and `likelihood`.
 """
@@ -41,14 +41,14 @@ _Guess = Callable[[Table], Ints]
 
 
 class Inference(Attack):
-    """A colleague knows somebody's age, sex and home, and reads their salary off the most similar published row.
+    """A colleague knows someone's age, sex and home, and reads their salary off the most similar published row.
 
     The adversary takes the rows nearest to what is known, by the distance of cells or by how likely they are given
     all that is published, or all rows that fit, and guesses the secret that most of them have; or does not look, and
-    guesses the commonest. It does what works best on other people, whose secrets it knows; on those it tries if a
+    guesses the most common. It does what works best on other people, whose secrets it knows; on those it tries if a
     release has no more people than twice the attempts, so that the risk is an upper bound there. A number is right
     within a tolerance; of a published label that covers several values one is drawn, of a range the middle is taken.
-    The risk is the share of right guesses. The baseline guesses the commonest secret for everybody; the control are
+    The risk is the share of right guesses. The baseline guesses the most common secret for everybody; the control are
     people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 

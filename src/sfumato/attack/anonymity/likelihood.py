@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How well a published row fits somebody when cells are noisy, randomized, averaged or moved: a cost per known cell.
+"""How well a published row fits someone when cells are noisy, randomized, averaged or moved: a cost per known cell.
 
 The cost of a cell is minus the logarithm of how likely it is for the known value, up to a constant.
 
@@ -90,7 +90,7 @@ class LabelPrice:
         return np.asarray(self.costs[self.theirs[people]][:, self.ours])
 
     def find_only_labels(self) -> Ints | None:
-        """For each person the one label that is not denied, −1 for none; None where somebody has more."""
+        """For each person the one label that is not denied, −1 for none; None where someone has more."""
         fits = self.costs < DENIED
         if not len(fits) or int(fits.sum(axis=1).max(initial=0)) > 1:
             return None

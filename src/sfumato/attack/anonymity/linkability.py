@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Linkability: join what two sources know about somebody by means of the release.
+"""Linkability: join what two sources know about someone by means of the release.
 
 The second of the three questions of the Article 29 Working Party (WP216, 2014). Two parties each know some
-columns of the same people and do not know whom they have in common. If the published row nearest to somebody's
+columns of the same people and do not know whom they have in common. If the published row nearest to someone's
 left half is also the one nearest to the right half, the release has joined the halves. Control group and
 intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); the code is our own.
 """
@@ -34,7 +34,7 @@ from sfumato.table import Table
 class Linkability(Attack):
     """Two firms hold different columns about the same people, and the release tells them whom they share.
 
-    The adversary takes somebody's left columns and looks for the nearest published rows, then the right columns,
+    The adversary takes someone's left columns and looks for the nearest published rows, then the right columns,
     and claims that the two halves belong together if some row is among both. Nearest is by the distance of cells, or by
     how likely they are given all that is published; the one that joins more halves is taken. The risk is the share of
     people whose halves are joined. The baseline takes rows blindly; the control are people who are not in the data,

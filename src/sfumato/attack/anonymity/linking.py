@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Linking: look somebody up in the release by what is known about them from elsewhere."""
+"""Linking: look someone up in the release by what is known about them from elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sfumato.table import Missing, Table
 
 
 class Linking(Attack):
-    """A neighbour knows that somebody is in the table, and their quasi-identifying values (the prosecutor).
+    """A neighbour knows that someone is in the table, and their quasi-identifying values (the prosecutor).
 
     The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows
     starred all over are taken only when nothing else fits, since then the person must be among them. Where cells are

@@ -61,7 +61,7 @@ class Minimality(Attack):
 
     The adversary links as usual, and knows everybody's quasi-identifying values, the hierarchies, the models, and
     that no finer levels would have done. It guesses the value with the highest chance given all that. A success is
-    a right guess about somebody of whom the release says more in this way than the share of that value in the class
+    a right guess about someone of whom the release says more in this way than the share of that value in the class
     does, or says it with certainty. Risk beyond the baseline is what minimality added. Where the inference is not
     sound (suppression, other models or methods) the adversary reads shares, and the facts say why. Wong et al. 2007.
     """

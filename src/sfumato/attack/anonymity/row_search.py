@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Search a release for the rows that are likeliest to be somebody's: those of least cost, added up over the columns.
+"""Search a release for the rows that are likeliest to be someone's: those of least cost, added up over the columns.
 
 People and rows that are alike are looked at once, and where a column has just one label that fits a value, only the
 rows with that label are.
@@ -45,7 +45,7 @@ class CostBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowSearch:
-    """A release, ready to be searched for the rows that cost somebody least."""
+    """A release, ready to be searched for the rows that cost someone least."""
 
     published_table: Table
     pricing: Mapping[str, Pricing]

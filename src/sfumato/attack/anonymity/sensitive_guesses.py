@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sensitive values among the rows that somebody may be: what homogeneity and background knowledge have in common."""
+"""Sensitive values among the rows that someone may be: what homogeneity and background knowledge have in common."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SensitiveAttack(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Look up every person; count whose value is learnt, and rightly."""
+        """Look up every person; count whose value is learned, and rightly."""
         published_table: Table = release.data
         names = choose_sensitive_columns(published_table, self.column)
         report_progress(self.model_dump()["attack"].replace("_", " "))
@@ -60,7 +60,7 @@ class SensitiveAttack(Attack):
         )
 
     def count_learnt(self, links: Links, published_table: Table, people: Table, names: tuple[str, ...]) -> int:
-        """Of how many of some people a value is learnt."""
+        """Of how many of some people a value is learned."""
         sets, hit = CandidateSets.of(links), np.zeros(len(people), dtype=np.bool_)
         for name in names:
             hit |= self.flag_learnt(sets.tally(published_table, people, name))
@@ -68,7 +68,7 @@ class SensitiveAttack(Attack):
 
     @abstractmethod
     def flag_learnt(self, tally: ValueTally) -> Flags:
-        """Whose value is learnt, and rightly."""
+        """Whose value is learned, and rightly."""
 
     @abstractmethod
     def flag_blind(self, tally: ValueTally) -> Flags:

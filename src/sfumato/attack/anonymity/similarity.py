@@ -35,7 +35,7 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 Conclusion = str | tuple[float, float] | None
-"""What is learnt about a person: a group, a range, or nothing."""
+"""What is learned about a person: a group, a range, or nothing."""
 _DIGITS = 12
 _GROUP = "\0"  # so that a group is not taken for a value of the same name
 

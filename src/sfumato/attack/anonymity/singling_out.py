@@ -38,7 +38,7 @@ _BLOCK = 2_000_000
 
 
 class SinglingOut(Attack):
-    """Somebody who knows nobody in the table looks for descriptions that fit exactly one person.
+    """Someone who knows nobody in the table looks for descriptions that fit exactly one person.
 
     The adversary builds predicates from the release alone and keeps those that fit exactly one published row, since
     those may fit exactly one person. Each of them is a guess; it is right if it fits exactly one of the originals.

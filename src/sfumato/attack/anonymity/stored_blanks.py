@@ -32,7 +32,7 @@ def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:
 
 
 def _select_fitting(row_counts: pl.DataFrame, people: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The counted rows that agree with somebody in all that they show; by kinds of rows, which show the same columns.
+    """The counted rows that agree with someone in all that they show; by kinds of rows, which show the same columns.
 
     A person of whom a column is not known fits whatever is shown in it.
     """

@@ -33,7 +33,7 @@ from sfumato.table import Table
 
 _MOST_PAIRS, _FEWEST_TRIED = 200_000_000, 1_000
 _MOST_CLASSES = 1 << 20
-"""Of a release with blanks, more classes than that are not listed, but only those that somebody fits."""
+"""Of a release with blanks, more classes than that are not listed, but only those that someone fits."""
 _DIGITS = 12
 _CLASS = "\0class"
 

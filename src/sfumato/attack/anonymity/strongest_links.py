@@ -246,7 +246,7 @@ def _measure_widths(published_table: Table, people: Table, names: Sequence[str])
 
 
 def _fit_more_than_equal_rows(links: Links, published_table: Table, names: Sequence[str]) -> bool:
-    """Whether more rows fit somebody than look like their own: if not, none of them is to be preferred."""
+    """Whether more rows fit someone than look like their own: if not, none of them is to be preferred."""
     keys, radix = pack_row_keys(published_table.frame, names)
     if radix > 4 * len(keys):
         keys = pl.Series(keys).rank("dense").to_numpy()

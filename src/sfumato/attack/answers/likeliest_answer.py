@@ -32,7 +32,7 @@ _CELLS = 4_000_000
 
 
 class LikeliestAnswer(Attack):
-    """An employer reads that somebody "said yes", knows that chance may have said so too, and infers the likely truth.
+    """An employer reads that someone "said yes", knows that chance may have said so too, and infers the likely truth.
 
     The adversary knows which row is whose, how answers were randomized, and the shares of all answers, estimated from
     the release itself. It guesses the category that is most likely given the published answer; or believes the answer;
@@ -68,7 +68,7 @@ class LikeliestAnswer(Attack):
         guesses = {
             "the likeliest": self.estimate(release)[name],
             "as published": get_published_frame(release)[name],
-            "the commonest": shares.commonest,
+            "the most common": shares.commonest,
         }
         if self.known is not None:
             guesses["the likeliest of all"] = self.model_copy(update={"known": None}).estimate(release)[name]
@@ -76,7 +76,7 @@ class LikeliestAnswer(Attack):
         return Outcome(
             attempts=len(people),
             successes=max(right.values()),
-            baseline=right["the commonest"],
+            baseline=right["the most common"],
             control=None
             if control is None
             else count_true_guesses(self._guess_without_answer(shares, control), control, name),

@@ -85,7 +85,7 @@ class RepeatedAnswers(Attack):
         shares = CategoryShares.of(release, name)
         votes, copies = self._collect_votes(release, name, truth)
         first_guess = get_published_frame(release)[name]
-        guesses = {"as published": first_guess, "the commonest": shares.commonest}
+        guesses = {"as published": first_guess, "the most common": shares.commonest}
         answer_count = len(votes)
         if votes:
             chance = (randomness or Randomness.seeded(0)).generator()
@@ -107,7 +107,7 @@ class RepeatedAnswers(Attack):
         return Outcome(
             attempts=len(people),
             successes=max(right.values()),
-            baseline=right["the commonest"],
+            baseline=right["the most common"],
             control=None if control is None else count_true_guesses(shares.commonest, control, name),
             facts={
                 "column": name,

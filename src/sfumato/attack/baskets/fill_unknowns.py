@@ -2,7 +2,7 @@
 """Filling unknowns: guess the items that a release marks as unknown.
 
 Against baskets in which items were blocked rather than removed. The rest of a basket predicts what else is in it, and
-the unchanged baskets show how well. What leaks is whether somebody has the item. After Saygin, Verykios, Clifton,
+the unchanged baskets show how well. What leaks is whether someone has the item. After Saygin, Verykios, Clifton,
 *Using unknowns to prevent discovery of association rules* (2001).
 """
 

@@ -2,7 +2,7 @@
 """Re-mining: look just below the thresholds, where hidden rules end up.
 
 Against baskets in which rules were hidden by changing as little as possible: a hidden rule then lies just below a
-threshold, and more rules may lie there than expected by chance. What leaks is which rules somebody wanted hidden. After
+threshold, and more rules may lie there than expected by chance. What leaks is which rules someone wanted hidden. After
 Oliveira and Zaïane 2002; Verykios, Elmagarmid, Bertino, Saygin, Dasseni 2004.
 """
 

@@ -34,7 +34,7 @@ from sfumato.table import Table
 
 
 class RuleInference(Attack):
-    """A stranger downloads the table, sees that somebody hid the salary, and looks up what other assistants earn.
+    """A stranger downloads the table, sees that someone hid the salary, and looks up what other assistants earn.
 
     The adversary has the release and nothing else. For every blank entry it takes, of all rules X → y whose X matches
     the rest of the row, the one with the highest confidence, then the highest support, and guesses y. Where no rule

@@ -2,7 +2,7 @@
 """Support inference: derive unpublished supports from published ones until they describe only a few people.
 
 Against a release of patterns alone. Every published support covers many people, but differences of supports may not:
-the people with a and without b number the support of a minus that of ab. What leaks is that somebody has a rare
+the people with a and without b number the support of a minus that of ab. What leaks is that someone has a rare
 pattern, and how many people do. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous patterns* (2005); Calders, Goethals
 2002.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which patterns somebody hid entirely: those that occur nowhere, although all that they consist of is common.
+"""Which patterns someone hid entirely: those that occur nowhere, although all that they consist of is common.
 
 For a threshold of 0, whether marks show or not. A method that deletes every match of a pattern leaves a hole: two items
 that many people pass, and never in this order. What is common and should have met is suspect.

@@ -2,7 +2,7 @@
 """Guessing marks: fill in items that were taken out of sequences, from what usually stands between their neighbours.
 
 Against sequences in which items were deleted or marked. The sequences that were not changed show what usually lies
-between two regions. What leaks is what somebody wanted hidden about a person. Abul, Atzori, Bonchi and Giannotti 2007
+between two regions. What leaks is what someone wanted hidden about a person. Abul, Atzori, Bonchi and Giannotti 2007
 mark items; that marks can often be filled in is plain on roads, where there is one way from a place to another.
 """
 
@@ -45,12 +45,12 @@ class MarkGuessing(Attack):
 
     The adversary sees the published sequences and is told where an item was taken out, which a mark Δ tells anyway: the
     neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
-    else next to one of them, or else the commonest of all, but nothing that stands in the place; or what would complete
-    a pattern that it suspects to be hidden, as `SequenceRemining` does. The best way to guess counts, blind guesses
+    else next to one of them, or else the most common, but nothing that stands in the place; or what would complete a
+    pattern that it suspects to be hidden, as `SequenceRemining` does. The best way to guess counts, blind guesses
     included. If it is not told where items were taken out, it reads what stands between the neighbours. The
     targets are the items that the method took out; if it names none, all occurrences of the given `items` in the
     originals. The risk is the share of correct guesses; the baseline draws items as often as the release has them, or
-    always guesses the commonest, whichever is better.
+    always guesses the most common, whichever is better.
     """
 
     shape: ClassVar[str] = "sequences"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which patterns somebody hid: rankings of what does not exceed a threshold, by what an adversary can compute.
+"""Which patterns someone hid: rankings of what does not exceed a threshold, by what an adversary can compute.
 
 A hidden pattern lies at its threshold. It is also rarer than its items predict, since it was frequent before. And if
 marks Δ show where items were hidden, some hidden pattern would be in each marked sequence if the marks were filled in.

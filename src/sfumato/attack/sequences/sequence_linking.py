@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sequence linking: find somebody's trace by a few points of it.
+"""Sequence linking: find someone's trace by a few points of it.
 
 Against published sequences and trajectories, whose owners were removed. A few points of a trace are often enough to
 find all of it, and then the rest of the trace is known (de Montjoye, Hidalgo, Verleysen and Blondel 2013). The attack
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SequenceLinking(Attack):
-    """Somebody saw a person here and there, and looks for the published trace that passes through these points.
+    """Someone saw a person here and there, and looks for the published trace that passes through these points.
 
     The adversary knows some points of a person's original trace, chosen at random: an item of each of this many
     different elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one;

@@ -2,7 +2,7 @@
 """Re-mining of sequences: look at and just below the threshold, where hidden patterns end up.
 
 Against sequences in which patterns were hidden by changing as little as possible: a hidden pattern is then left in just
-as many sequences as the threshold allows. What leaks is which patterns somebody wanted hidden. After Abul, Atzori,
+as many sequences as the threshold allows. What leaks is which patterns someone wanted hidden. After Abul, Atzori,
 Bonchi and Giannotti 2007, whose threshold is public.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which patterns somebody hid entirely: those that occur nowhere, and that marks Δ would explain.
+"""Which patterns someone hid entirely: those that occur nowhere, and that marks Δ would explain.
 
 For a threshold of 0, where there is nothing to mine. A sequence is marked because a hidden pattern was in it: if its
 marks were any items, some hidden pattern would be there. What would be in most marked sequences, and is in none as

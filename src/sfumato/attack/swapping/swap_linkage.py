@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Linkage of swapped records: find somebody's row by all other columns, and read or correct the confidential value.
+"""Linkage of swapped records: find someone's row by all other columns, and read or correct the confidential value.
 
 Against swapping (Li and Sarkar 2004). Only confidential values were changed, so a person is found as easily as before;
 what is read is true unless it was swapped. An adversary who also knows the method goes further: swaps were chosen for
@@ -46,7 +46,7 @@ class _LearntValues(NamedTuple):
 
 
 class SwapLinkage(Attack):
-    """A colleague knows everything about somebody but the salary, finds the one matching row, and reads the salary
+    """A colleague knows everything about someone but the salary, finds the one matching row, and reads the salary
     there.
 
     The adversary knows that the person is in the table, and their non-confidential values. It takes the matching rows

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Copied records: take a synthetic row that matches somebody as that person's own, and read the rest off it.
+"""Copied records: take a synthetic row that matches someone as that person's own, and read the rest off it.
 
 Against synthetic data. Its publisher says that no row is anybody's; but a model that memorized people reproduces them,
-and the rarer somebody is, the more certain a match. What is read about held-out people, whom the model never saw, is
+and the rarer someone is, the more certain a match. What is read about held-out people, whom the model never saw, is
 knowledge about the world: only the excess comes from copying. The question is that of Platzer and Reutterer (2021) and
 of memorization tests; the distance is defined in `measure.synthesis.closest_record`.
 """
@@ -39,7 +39,7 @@ _ROUNDING = 1e-9
 
 
 class CopiedRecords(Attack):
-    """Somebody finds a synthetic row with a neighbour's age, town and job, and believes that it is the neighbour's.
+    """Someone finds a synthetic row with a neighbour's age, town and job, and believes that it is the neighbour's.
 
     The adversary looks up the row nearest to what is known about a person. If it is near enough, the adversary believes
     it to be a copy of the person's record and reads the rest. It is a success if every secret read is right: the
@@ -49,7 +49,7 @@ class CopiedRecords(Attack):
     """
 
     story: ClassVar[str] = (
-        "Somebody finds a synthetic row with a neighbour's {known}, and believes that it is the neighbour's."
+        "Someone finds a synthetic row with a neighbour's {known}, and believes that it is the neighbour's."
     )
     needs_equal_sides: ClassVar[bool] = False  # a copy of anybody is one
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
@@ -154,7 +154,7 @@ class CopiedRecords(Attack):
 
 @dataclass(frozen=True)
 class _CopyCounts:
-    """How many rows were believed to be somebody's, and how many were."""
+    """How many rows were believed to be someone's, and how many were."""
 
     believed_count: int
     right: int

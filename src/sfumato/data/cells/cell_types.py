@@ -60,7 +60,7 @@ def are_long_numbers(column: pl.Series) -> bool:
 
 
 class TypesOfCells:
-    """The types that `type_cells` would give to columns of text, learnt from some rows at a time."""
+    """The types that `type_cells` would give to columns of text, learned from some rows at a time."""
 
     def __init__(self, decimal: str = ".") -> None:
         """Nothing was seen yet."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ranges that may be published: they contain the data, and disclose its ends only on a coarse grid.
 
-The minimum and the maximum of a column are somebody's values. A range that the custodian does not give is therefore
+The minimum and the maximum of a column are someone's values. A range that the custodian does not give is therefore
 widened outward to multiples of a 1-2-5 number that is a tenth of the data's range or more.
 """
 

@@ -104,7 +104,7 @@ class Discretization:
 def cut_equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Discretization:
     """Intervals of equal width from the smallest to the largest value, or over a `coarse` range around them.
 
-    The smallest and the largest value are somebody's and should not be published. Inner edges are rounded to the fewest
+    The smallest and the largest value are someone's and should not be published. Inner edges are rounded to the fewest
     decimals that move them by at most two millionths of the width, so that a label states exactly where the cut is. A
     constant column gives one interval, a single point; values so close together that floats cannot represent edges
     between them give fewer intervals.

@@ -90,7 +90,7 @@ class Quantiles(_Builder):
     counts: tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...] = Field(min_length=1)
     """The number of groups, largest first; each a divisor of the previous one."""
     exact_ends: bool = False
-    """Whether the outermost labels name the minimum and the maximum of the data, which are somebody's values; otherwise
+    """Whether the outermost labels name the minimum and the maximum of the data, which are someone's values; otherwise
     they reach to the next point of a coarse grid."""
     range: tuple[float, float] | None = None
     """The lowest and the highest possible number, known without looking at the data: the outermost labels name them,

@@ -388,7 +388,7 @@ _PROPOSERS = (
 
 
 def count_level_rows(hierarchy: Hierarchy, values: pl.Series) -> pl.DataFrame:
-    """For each level: how many labels the column would have, and the rows of the rarest and the commonest label."""
+    """For each level: how many labels the column would have, and the rows of the rarest and the most common label."""
     codes = hierarchy.code_leaves(values)
     leaves = codes[codes < len(hierarchy.rows)]
     counts = [np.bincount(level.group_of_leaf[leaves], minlength=1) for level in hierarchy.levels]

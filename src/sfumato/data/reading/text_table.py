@@ -183,7 +183,7 @@ def iterate_text_cells(path: Path, text: TextFormat, part: int = _BLOCK) -> Iter
 
 
 def _read_ahead(reader: pyarrow.csv.CSVStreamingReader) -> Iterator[pa.RecordBatch]:
-    """The parts of a file; the next is parsed by another thread while somebody works on this one."""
+    """The parts of a file; the next is parsed by another thread while someone works on this one."""
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, reader, None)
         while (part := coming.result()) is not None:

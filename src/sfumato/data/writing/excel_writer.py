@@ -3,7 +3,7 @@
 
 The file has no document properties, no names of users or programs, and no times: two equal tables give equal bytes.
 Numbers keep all their digits. Text is stored as text in cells formatted as text, so that no spreadsheet evaluates
-`=…`, not even after somebody edits the cell, and "02139" keeps its zero.
+`=…`, not even after someone edits the cell, and "02139" keeps its zero.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Find and escape cells that a spreadsheet would treat as a formula when it opens a text file.
 
 Excel, LibreOffice and Google Sheets evaluate a cell that begins with = + - or @, and quotes around a CSV field do not
-stop them: a cell `=HYPERLINK(...)` that somebody put into the data runs on the recipient's machine. Plain numbers such
+stop them: a cell `=HYPERLINK(...)` that someone put into the data runs on the recipient's machine. Plain numbers such
 as -5 or +3.2 are not formulas. Spreadsheets treat a cell with a leading apostrophe as text.
 
 Escaping can be undone: a cell of any number of apostrophes before a formula gets one more, and reading removes one.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which published rows are the likeliest to be somebody's: those of least cost, added up over the columns."""
+"""Which published rows are the likeliest to be someone's: those of least cost, added up over the columns."""
 
 from __future__ import annotations
 

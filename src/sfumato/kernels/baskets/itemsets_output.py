@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where a search for itemsets stands, and how the sets it finds get into a buffer, each with its codes rising.
 
-The state is one row of numbers, named below, so that a search can be left when the buffer is full or somebody waits,
+The state is one row of numbers, named below, so that a search can be left when the buffer is full or someone waits,
 and resumed. Arrays travel in tuples. Items that are in every basket of a set (perfect extensions) are not
 branched on: each subset of them, added to the set, is another set of the same support.
 """

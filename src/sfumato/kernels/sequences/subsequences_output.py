@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where a search for subsequences stands, and how the patterns it finds get into a buffer.
 
-The state is one row of numbers, named below, so that a search can be left when the buffer is full or somebody waits,
+The state is one row of numbers, named below, so that a search can be left when the buffer is full or someone waits,
 and resumed. A pattern is a run of codes: a code that is not negative begins a new element, and the complement of a code
 (a negative number) joins the element before it.
 """

@@ -15,7 +15,7 @@ _SIGNATURE = "void(float64[:, ::1], float64[:, ::1], boolean[::1], int64[::1], f
 def find_closest_distances(rows: Any, people: Any, words: Any, starts: Any, least_distances: Any) -> None:
     """The smallest distance of each row to anybody. A column of words costs 1 if they differ, one of numbers their
     difference, at most 1. People are sorted so that similar ones are adjacent; each row's search begins at its own
-    position and extends to both sides, so that somebody close is found early and others are abandoned soon."""
+    position and extends to both sides, so that someone close is found early and others are abandoned soon."""
     columns = rows.shape[1]
     people_count = people.shape[0]
     for row in range(rows.shape[0]):

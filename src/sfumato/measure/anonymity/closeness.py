@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """t-closeness: how far the values of a class are from those of the whole table, by earth mover's distance.
 
-Against an adversary who knows the table's overall distribution and somebody's class, and learns from the difference.
+Against an adversary who knows the table's overall distribution and someone's class, and learns from the difference.
 Li, Li and Venkatasubramanian 2007, with their three ground distances. t does not bound how much is learned about one
 rare value (see β-likeness and δ-disclosure).
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What classes reveal about sensitive values: the value that a table achieves under each model.
 
-Against an adversary who finds somebody's class and reads what its members have in common. p is the share of a value in
+Against an adversary who finds someone's class and reads what its members have in common. p is the share of a value in
 a class, q its share in the whole table, suppressed rows included; dropped rows with a missing cell (`drop`) count in
 neither. Where a missing cell matches anything, a row's class is the set of rows that it matches. Without published
 rows, "at least" models achieve 0, and so do "at most" models.

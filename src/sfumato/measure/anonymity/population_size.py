@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Estimate how many people of the population share somebody's values, from a sample of the population.
+"""Estimate how many people of the population share someone's values, from a sample of the population.
 
 For the journalist, who does not know whether a person is in the sample. From the sizes of the sample's classes and the
 sampled share of the population, a model estimates how many people of the population are unique, and how large a

@@ -2,7 +2,7 @@
 """What a release reveals if it is a sample of a known population: k-map and δ-presence.
 
 Against an adversary who holds the population's quasi-identifying values. k-map (Sweeney 2002) asks how many people a
-published row could be; δ-presence (Nergiz, Atzori and Clifton 2007) how certain it is that somebody is in the release
+published row could be; δ-presence (Nergiz, Atzori and Clifton 2007) how certain it is that someone is in the release
 at all. Both are only as good as the given population.
 
 A published label matches an original value below it in the column's hierarchy, the release's own or else the
@@ -32,10 +32,10 @@ _ROW, _PEOPLE = "\0row", "\0people"
 
 
 class Presence(NamedTuple):
-    """How certain an adversary may be that somebody of the population is in the release."""
+    """How certain an adversary may be that someone of the population is in the release."""
 
     low: float
-    """The smallest share of a class's people who are; 0 if somebody matches no published class."""
+    """The smallest share of a class's people who are; 0 if someone matches no published class."""
     high: float
     """The largest share; 1 if as many are published as there are."""
 
@@ -62,7 +62,7 @@ class PopulationFit:
     people: Ints
     """People who match each class."""
     has_outsiders: bool
-    """Whether somebody matches none."""
+    """Whether someone matches none."""
 
     @classmethod
     def of(
@@ -96,7 +96,7 @@ class PopulationFit:
 
     @property
     def presence(self) -> Presence:
-        """How certain it is that somebody is in the release."""
+        """How certain it is that someone is in the release."""
         shares = np.minimum(self.crowds / np.maximum(self.people, 1), 1.0)
         # If nobody matches a class, a share is undefined; assume the worst.
         shares = np.where(self.people == 0, 1.0, shares)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The probability that a guess at somebody's identity is right: prosecutor, journalist and marketer risk.
+"""The probability that a guess at someone's identity is right: prosecutor, journalist and marketer risk.
 
 Against three adversaries who know quasi-identifying values. The *prosecutor* looks for one person who is known to be in
 the table; the *journalist* for anybody in a population that contains the table; the *marketer* wants as many correct

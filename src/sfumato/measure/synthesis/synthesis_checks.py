@@ -43,7 +43,7 @@ class ExactCopies:
 
 
 def exact_copies(published_table: Table, original: Table, crowd_table: Table | None = None) -> ExactCopies:
-    """Count published rows that equal somebody's. Unique means among the originals, or the people of `crowd_table`."""
+    """Count published rows that equal someone's. Unique means among the originals, or the people of `crowd_table`."""
     names = published_table.frame.columns
     for table in (original, *(() if crowd_table is None else (crowd_table,))):
         require_columns(table.frame, names, table.source)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Is randomizing worth it? Warner's comparison of randomized answers with direct ones that are not always true.
 
-Somebody asked directly about a sensitive topic may lie. The estimate from direct answers is then biased however many
+Someone asked directly about a sensitive topic may lie. The estimate from direct answers is then biased however many
 are asked; that from randomized answers is not, but has more variance. Table 1 of Warner (JASA 1965) compares the mean
 square errors, here by formula and by simulation.
 """

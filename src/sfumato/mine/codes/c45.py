@@ -113,7 +113,7 @@ class C45Tree:
         return NodeCells(tuple(cells)).reach(self.nodes, len(table))
 
     def predict(self, records: Any) -> npt.NDArray[Any]:
-        """The class of each record of a table or frame: the commonest one of the training rows at its node."""
+        """The class of each record of a table or frame: the most common one of the training rows at its node."""
         return np.asarray(self.classes_[self.nodes.tally.argmax(axis=1)[self.apply(records)]])
 
     def predict_proba(self, records: Any) -> Floats:

@@ -106,7 +106,7 @@ class CodedColumn:
         """The value that most people's true values are within the radius of."""
         reach = radius * self.width * (1 + 1e-12)
         running = np.concatenate([[0], np.cumsum(self.domain_rows)])
-        # A window that holds most people can begin at somebody's value.
+        # A window that holds most people can begin at someone's value.
         ends = np.searchsorted(self.domain, self.domain + 2 * reach, side="right")
         first = int((running[ends] - running[:-1]).argmax())
         return float((self.domain[first] + self.domain[ends[first] - 1]) / 2)

@@ -206,7 +206,7 @@ def _look_up_keys(keys: Ints, lookup_keys: Ints, size: int) -> Ints:
 
 
 class CommonestValues(NamedTuple):
-    """The commonest value of each group."""
+    """The most common value of each group."""
 
     values: Ints
     counts: Ints

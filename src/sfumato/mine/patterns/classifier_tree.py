@@ -37,7 +37,7 @@ class TreeNode:
 
     @property
     def predicted_class(self) -> str:
-        """The class that the rules say: the commonest."""
+        """The class that the rules say: the most common."""
         return max(sorted(self.counts), key=lambda name: self.counts[name])
 
     def list_leaves(self, path: tuple[str, ...] = ()) -> Iterator[LeafPath]:

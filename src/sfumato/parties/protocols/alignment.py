@@ -10,7 +10,7 @@ Private set intersection by commutative encryption (Huberman, Franklin and Hogg 
 3. In turn, every site takes off its scalar and sorts. All sites get the bare points and recognise their own keys. Their
    order, by bytes of a hash that depends on the session, is the order of the rows.
 
-What is learnt besides: how long each list is, up to a factor of two; with three or more sites, the first one how many
+What is learned besides: how long each list is, up to a factor of two; with three or more sites, the first one how many
 people any of them have in common, not who they are. Semi-honest. A site that invents keys learns whether the
 others all have them: agree on keys that cannot be guessed, or on whom each site may ask about.
 """

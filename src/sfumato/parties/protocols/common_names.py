@@ -5,7 +5,7 @@ Joined rows would hold one item where two sites use the same name, and its suppo
 site hashes the names of all its items, frequent or not, and fills up with random points to the longest list. The lists
 are mixed as in a private union (`union`), and the last site sees whether a point occurs twice. If so, the run ends.
 
-What is learnt: how many items each site has, up to a factor of two; that no name is common, or that some is, and by
+What is learned: how many items each site has, up to a factor of two; that no name is common, or that some is, and by
 the last site how many are. Semi-honest.
 """
 

@@ -130,7 +130,7 @@ def compare_scalar_product(
 ) -> bool:
     """Whether the scalar product of two sites' 0/1 vectors reaches a threshold, with both sites in this process.
 
-    Nothing but the answer is learnt. A threshold below the floor is refused: it would tell about too few people.
+    Nothing but the answer is learned. A threshold below the floor is refused: it would tell about too few people.
     """
     check_floor(floor)
     columns = [check_vector(vector) for vector in vectors]

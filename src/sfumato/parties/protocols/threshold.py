@@ -85,7 +85,7 @@ async def unite(network: Network, protocol: Protocol, entries: Sequence[bytes], 
 
 
 async def agree_on_length(network: Network, protocol: Protocol, own_length: int, step: str) -> int:
-    """The smallest of 0, 1, 2, 4 … that no site's list exceeds; which site has the longest is not learnt."""
+    """The smallest of 0, 1, 2, 4 … that no site's list exceeds; which site has the longest is not learned."""
     lengths = [0, *(1 << power for power in range(LONGEST_LIST_BITS + 1))]
     if own_length > lengths[-1]:
         raise PolicyError(f"this site has {own_length:,} candidates, above {lengths[-1]:,}; raise min_support")

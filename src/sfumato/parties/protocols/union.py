@@ -15,7 +15,7 @@ as that is cheap:
 4. The entries themselves: each site that has one adds, in a secure sum, a random number r and r times the entry, block
    by block. The quotient of the totals is the entry, and the total of the random numbers hides how many took part.
 
-What is learnt besides the union: the last site, how many entries are at one, two, three … sites, and so the total
+What is learned besides the union: the last site, how many entries are at one, two, three … sites, and so the total
 length of all lists; the others nothing but the agreed length. While sites follow the protocol, linking an entry with
 its owner takes the collusion of all the others: entries that only the remaining site has follow from the union anyway;
 of those that a colluder has too, they would also see whether it has them. Dishonest sites could add, drop or mark
@@ -135,7 +135,7 @@ async def _join_lists(network: Network, group: Group, own_cipher: Cipher, kind: 
 
 
 def describe_repeats(points: Sequence[bytes]) -> str:
-    """How many entries are at one site, at two and so on; the commonest point is the filling, which all lists hold."""
+    """How many entries are at one site, at two and so on; the most common point is the filling that all lists hold."""
     sizes = sorted(Counter(points).values())[:-1]
     repeats = ", ".join(f"{count} at {times}" for times, count in sorted(Counter(sizes).items()))
     knowledge_text = "so at how many each is" if len(set(sizes)) == 1 else "not which or whose"

@@ -172,7 +172,7 @@ class Network(ABC):
         self.learnt_sentences.append(sentence)
 
     def state(self, protocol: str, adversary: str, from_result: Sequence[str]) -> Statement:
-        """What this site learnt so far."""
+        """What this site learned so far."""
         return Statement(
             self.site,
             self.sites,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Full-domain generalization: publish every column at one level of its hierarchy, choosing the best levels.
 
-Against an adversary who knows somebody's quasi-identifying values. What leaks: the chosen levels, the number of
+Against an adversary who knows someone's quasi-identifying values. What leaks: the chosen levels, the number of
 suppressed rows, and everything that the members of a class share. Samarati (2001); the lattice and its monotone pruning
 as in LeFevre et al., Incognito (2005); optimality with suppression as in ARX.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rare values under one label: publish every value that few rows have as the same word.
 
-Against an adversary who recognizes somebody by a rare category: the only judge, the only patient with a disease. What
+Against an adversary who recognizes someone by a rare category: the only judge, the only patient with a disease. What
 leaks: the label, the values that many rows have, and that none of these is the value of a row with the label.
 Hundepool et al., *Statistical Disclosure Control* (2012), section 3.6, where it is called global recoding.
 """
@@ -33,7 +33,7 @@ class GroupRareValues(Method):
     """Publish every value that fewer than `min_count` rows have as one label.
 
     Guarantee: whatever a published cell of the columns holds, at least `min_count` rows hold the same. An empty cell
-    counts as a value. Against: an adversary who knows that somebody has a rare value, and looks for it. Limits: each
+    counts as a value. Against: an adversary who knows that someone has a rare value, and looks for it. Limits: each
     column is looked at alone, and common values may single people out together: this is not k-anonymity; it is known of
     a row with the label that its value is none of the others. Papers: Hundepool et al. 2012.
     """

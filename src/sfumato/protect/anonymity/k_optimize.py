@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """K-Optimize: the best way to cut every column into ranges, proven by search over all sets of cut points.
 
-Against an adversary who knows somebody's quasi-identifying values. What leaks: the chosen ranges, the number of
+Against an adversary who knows someone's quasi-identifying values. What leaks: the chosen ranges, the number of
 suppressed rows, and everything that the members of a class share. Bayardo and Agrawal, *Data privacy through optimal
 k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KDD 2002).
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Microaggregation: group similar people and publish each group's centre for all of them.
 
-Against an adversary who knows somebody's quasi-identifying values. Cells are no longer true of anybody, but sums and
+Against an adversary who knows someone's quasi-identifying values. Cells are no longer true of anybody, but sums and
 means over groups are preserved. What leaks: the centre of every group, and everything that its members share. MDAV as
 in Domingo-Ferrer and Torra, *Ordinal, continuous and heterogeneous k-anonymity through microaggregation* (2005).
 """
@@ -50,7 +50,7 @@ class Microaggregate(Method):
     Guarantee: every published row shares its quasi-identifying values with at least k − 1 others: all of them are
     aggregated together. Against: an adversary who knows a person's quasi-identifying values, and that the person is in
     the table, and looks for the row (the prosecutor). Limits: groups have k to 2k − 1 rows; published cells are
-    centres, which are not true of most people, and a most common word or a median is somebody's own; groups are good,
+    centres, which are not true of most people, and a mode or a median is someone's own; groups are good,
     not optimal (optimal ones are NP-hard to find); a group of equal values publishes them; sensitive values are
     published unchanged, so an adversary learns what all members of a group have in common. Papers: Domingo-Ferrer,
     Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Partition: cut the table into small parts of similar people, and publish each part's ranges and sets.
 
-Against an adversary who knows somebody's quasi-identifying values. Every part is generalized separately (local
+Against an adversary who knows someone's quasi-identifying values. Every part is generalized separately (local
 recoding), so far less is lost than with one level for a whole column. What leaks: the ends of every range and the
 members of every set are values of people in it, and everything that the members of a class share. LeFevre, DeWitt,
 Ramakrishnan, Mondrian (2006); the clusters inside small parts as in Byun et al. (2007).
@@ -61,7 +61,7 @@ class Partition(Method):
     Guarantee: every class of published rows satisfies all models, and every published cell covers its original.
     Against: an adversary who knows a person's quasi-identifying values, and that the person is in the table, and looks
     for the row (the prosecutor). Limits: cuts are chosen greedily, so the release is good, not optimal; ranges overlap
-    between classes, which analysts must handle; the ends of ranges are real values of somebody; sensitive values are
+    between classes, which analysts must handle; the ends of ranges are real values of someone; sensitive values are
     published unchanged; two releases of the same people can be combined to break both. Papers: LeFevre, DeWitt,
     Ramakrishnan 2006; Byun, Kamra, Bertino, Li 2007.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rounded numbers: publish the nearest multiple of a step instead of each number.
 
-Against an adversary who knows an exact number of somebody, such as a wage, and looks for it. What leaks: the step, and
+Against an adversary who knows an exact number of someone, such as a wage, and looks for it. What leaks: the step, and
 of each number the interval, as wide as the step, in which it lies. Hundepool et al., *Statistical Disclosure Control*
 (2012).
 """
@@ -36,7 +36,7 @@ class RoundNumbers(Method):
     """Publish the nearest multiple of `step` instead of every number of some columns.
 
     Guarantee: every published number of the columns is a multiple of the step, and is at most half a step from the true
-    one. Against: an adversary who knows somebody's exact number, and looks for it. Limits: who knows the number knows
+    one. Against: an adversary who knows someone's exact number, and looks for it. Limits: who knows the number knows
     its multiple, which few rows or one may have, and several columns single people out together: this is not
     k-anonymity; everybody learns each number to within half a step. Papers: Hundepool et al. 2012.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Top and bottom coding: publish a cap instead of every number above it, a floor instead of every number below it.
 
-Against an adversary who recognizes somebody by an extreme number: the highest income, the oldest person. What leaks:
+Against an adversary who recognizes someone by an extreme number: the highest income, the oldest person. What leaks:
 the cap and the floor. If you do not give them, they are derived from the data, as a number that k rows or more reach,
 moved inward to a coarse grid, so that it is nobody's own. Hundepool et al., *Statistical Disclosure Control* (2012),
 section 3.6.
@@ -37,7 +37,7 @@ class TopCode(Method):
     """Publish every number above a cap as the cap and, optionally, every number below a floor as the floor.
 
     Guarantee: no published number of the columns lies beyond the cap or the floor, and at least k rows have each of
-    them. Against: an adversary who knows or guesses that somebody's number is extreme, and looks for it. Limits:
+    them. Against: an adversary who knows or guesses that someone's number is extreme, and looks for it. Limits:
     numbers in between stay unchanged, and may single people out together with other columns: this is not k-anonymity; a
     person at the cap is known to have that or more; means and variances shrink. Papers: Hundepool et al. 2012.
     """

@@ -44,7 +44,7 @@ class RandomizeResponse(Method):
 
     Guarantee: no published answer is more than e^ε times as likely under one truth as under another: local differential
     privacy. ε = |ln(p/(1−p))| for two categories, |ln(p(k−1)/(1−p))| for k. Over several columns ε adds up. With
-    `memory` or a key, somebody who is asked again answers the same. No other cell changes. Against: anyone who reads
+    `memory` or a key, someone who is asked again answers the same. No other cell changes. Against: anyone who reads
     the release, whatever else they know, and the party that collects the answers. Limits: ε is for one answer. Without
     `memory`, a key or `person`, answers are drawn afresh in every row and release, and averaging them reveals the
     truth. A changed truth gets a new answer, so a changed answer reveals the change; the same question with another p

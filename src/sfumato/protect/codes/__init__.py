@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods that encode data for somebody else to mine."""
+"""Methods that encode data for someone else to mine."""

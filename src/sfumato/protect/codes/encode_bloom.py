@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Encode baskets as Bloom filters, so that somebody else can count itemsets and learns no item.
+"""Encode baskets as Bloom filters, so that someone else can count itemsets and learns no item.
 
 Against a provider who counts which filters match which requests, and knows what can be bought (a dictionary). What
 leaks: how many baskets hold each bit; anyone who knows how often items are bought finds the bits of many. Filters may

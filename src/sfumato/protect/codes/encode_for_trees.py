@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Encode a table so that somebody else can grow a decision tree on it, and learns neither the data nor the tree.
+"""Encode a table so that someone else can grow a decision tree on it, and learns neither the data nor the tree.
 
 Against a provider who mines the encoded table and wants to know values, links between rows, or the rules found. What
 leaks: how many rows share a value, the order of mixed pieces, which ranges are pure, and which cells are missing. Bu,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Encode items so that somebody else can mine itemsets and rules, and learns neither the items nor the results.
+"""Encode items so that someone else can mine itemsets and rules, and learns neither the items nor the results.
 
 Against a provider who mines the release and knows how often items are bought. Two ways: `padded` gives each item one
 code, and adds fake baskets until each code shares its support with k − 1 others; `one_to_n` gives each item several

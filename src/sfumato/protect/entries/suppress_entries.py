@@ -234,7 +234,7 @@ class SuppressEntries(Method):
                 question = ask_meant((name,), frame.columns)
                 raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{question}')
             visible = frame[name].set(pl.Series(private[:, frame.columns.index(name)]), None)
-            # Midpoints between the extremes would disclose the extremes, which are somebody's values.
+            # Midpoints between the extremes would disclose the extremes, which are someone's values.
             cuts[name] = (
                 cut_equal_width(visible, how, coarse=True)
                 if isinstance(how, int)

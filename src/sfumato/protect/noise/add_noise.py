@@ -132,7 +132,7 @@ class AddNoise(Method):
     state this: "from_data" for one column or for all."""
     exact_range: bool = False
     """Whether columns without `ranges` are scaled to the minimum and the maximum of the data, and both published: they
-    are somebody's values."""
+    are someone's values."""
     times: float | FromData | None = Field(default=None)
     """`correlated`: the ratio of the noise's covariance to the data's. By default the smallest number of two digits
     that gives every column its level; it is published, depends on everybody, and a policy must state "from_data" for

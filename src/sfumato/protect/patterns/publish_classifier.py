@@ -340,7 +340,7 @@ def _list_values(cell_texts: pl.Series, name: str, source: str) -> list[str]:
 
 
 def _count_errors(rules: list[RuleCount]) -> int:
-    """Rows that do not have the commonest class of their leaf."""
+    """Rows that do not have the most common class of their leaf."""
     best: dict[tuple[int | str, ...], int] = {}
     for rule in rules:
         best[rule.left] = max(best.get(rule.left, 0), rule.support)

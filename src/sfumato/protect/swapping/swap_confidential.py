@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Swap confidential values: nobody who is unique in the known columns has a certain confidential value.
 
-Against an adversary who knows everything but the confidential column of somebody, finds the one row that fits (or
+Against an adversary who knows everything but the confidential column of someone, finds the one row that fits (or
 several that agree) and reads the value. A share of such values is exchanged among records; all other columns stay the
 same, and so do the counts of all values, unless one value is so common that its records find too few partners. Which
 records, and for which values, is chosen to distort the joint distribution least, by a simple Bayes estimate. What

@@ -98,7 +98,7 @@ class ColumnModel:
         all_people, known_people = np.arange(len(column.codes), dtype=np.int64), column.known_people
         if 0 < len(known_people) < growth.min_leaf:
             raise ImpossibleRelease(
-                f'{source}: only {len(known_people)} people that are learnt from have a value of "{column.name}", and '
+                f'{source}: only {len(known_people)} people that are learned from have a value of "{column.name}", and '
                 f"none may be drawn from fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column "
                 "out"
             )
@@ -282,7 +282,7 @@ def _find_shared_extremes(column: SynthesisColumn, fewest: int) -> tuple[int, in
 def _choose_published_bounds(column: SynthesisColumn, fewest: int) -> tuple[Any, Any]:
     """The limits of published numbers: those that enough people reach, moved inward to a coarse grid.
 
-    The number itself would be somebody's own, to whom everybody beyond was pulled back; one that enough people have is
+    The number itself would be someone's own, to whom everybody beyond was pulled back; one that enough people have is
     nobody's own, and stays. The grid is a 1-2-5 number that is a hundredth of the distance between them, or more.
     """
     least, most = _find_shared_extremes(column, fewest)
@@ -302,7 +302,7 @@ def _list_givers(column: SynthesisColumn, fewest: int, source: str) -> Ints:
     if column.measure_rare_share(fewest) > _MOST_RARE:
         rare = len(column.known_people) - len(column.list_common(fewest))
         raise ImpossibleRelease(
-            f"{source}: {rare} of the {len(column.known_people)} people that are learnt from have a word of "
+            f"{source}: {rare} of the {len(column.known_people)} people that are learned from have a word of "
             f'"{column.name}" that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, '
             'spell dates and amounts in a single format, lower min_leaf, or set rare = "keep" to publish them '
             "unchanged"

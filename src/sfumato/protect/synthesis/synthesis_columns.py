@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Columns as sequential trees read and write them: a number for every cell, and the way back to the column's type.
 
-A cell's code is the index of its value among the distinct values of the people that are learnt from; trees only use the
+A cell's code is the index of its value among the distinct values of the training people; trees only use the
 order, so dates, large numbers and small ones are treated the same. A smoothed number lies between two indices.
 """
 
@@ -27,7 +27,7 @@ _MOSTLY = 0.5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SynthesisColumn:
-    """A column of the people that are learnt from."""
+    """A column of the people that are learned from."""
 
     name: str
     kind: Literal["number", "category"]
@@ -107,7 +107,7 @@ class DrawnCells:
     """Synthetic cells of one column."""
 
     codes: Floats
-    """The index of each value among those learnt from: between two indices if it is none of them; −1 if missing."""
+    """The index of each value among those learned from: between two indices if it is none of them; −1 if missing."""
     numbers: npt.NDArray[Any]
     """The value itself, for numbers and dates."""
 
@@ -141,14 +141,14 @@ def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
 
 
 def settle_digits(column: pl.Series, learnt_people: Ints, fewest: int, spelling: NumberSpelling | None) -> pl.Series:
-    """Numbers and timestamps as precise as at least `fewest` of the people learnt from need."""
+    """Numbers and timestamps as precise as at least `fewest` of the people learned from need."""
     if spelling is None:
         return settle_decimals(column, learnt_people, fewest)
     return spelling.settle_moments(column, learnt_people, fewest) if spelling.kind == "moment" else column
 
 
 def settle_decimals(column: pl.Series, learnt_people: Ints, fewest: int) -> pl.Series:
-    """Numbers with as many decimals as at least `fewest` of the people learnt from need; whole if none.
+    """Numbers with as many decimals as at least `fewest` of the people learned from need; whole if none.
 
     Otherwise one person's decimals would appear in everybody's. Numbers are truncated towards the middle, so that no
     number reaches further than before.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Synthetic data: publish drawn rows instead of people's, or drawn values instead of some of their cells.
 
-Against an adversary who looks for somebody's row: with `kind = "full"` no row is anybody's. Columns are drawn one after
+Against an adversary who looks for someone's row: with `kind = "full"` no row is anybody's. Columns are drawn one after
 another from trees grown on the earlier columns, as in synthpop. What leaks: everything that trees learn about groups of
-`min_leaf` people, and rows that happen to equal, or nearly equal, somebody's; with `rare = "keep"` or without `smooth`
+`min_leaf` people, and rows that happen to equal, or nearly equal, someone's; with `rare = "keep"` or without `smooth`
 also values that few people have. Synthetic data is not anonymous by itself; people set aside (`holdout`) show how much
-is learnt about the others. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop: bespoke
-creation of synthetic data in R* (Journal of Statistical Software 2016).
+is learned about the others. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop:
+bespoke creation of synthetic data in R* (Journal of Statistical Software 2016).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class Synthesize(Method):
     people, who agree in what the tree asks about the earlier columns. No drawn word is one that fewer than `min_leaf`
     people have, unless `rare = "keep"`. With `smooth` no drawn number lies beyond what at least `min_leaf` people
     reach; dates, times and amounts that a column spells as text, all in the same format, also count as numbers. With
-    `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of somebody who is
+    `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of someone who is
     unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged, and the
     rare words and extreme numbers among them are published. Against: an adversary who looks for a person's row in the
     release and takes the rest of it for theirs. Limits: synthetic data is not anonymous by itself, and this is not
     differential privacy. A leaf whose people agree discloses their value. Anyone who knows how the release was made
     learns a little from the absence of a likely row, and that absence changes the data if many people are unique. A
     partial release shows everybody's other cells, so everybody can be found by them, and every drawn value may be the
-    true one. Measure how much is learnt about people beyond what is learnt about anybody, with people set aside:
+    true one. Measure how much is learned about people beyond what is learned about anybody, with people set aside:
     `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`. Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben
     2016.
     """
@@ -99,14 +99,14 @@ class Synthesize(Method):
     smooth: bool = True
     """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
     beyond what `min_leaf` people reach are pulled back to a point of a coarse grid, since the number itself is
-    somebody's. If a hierarchy lists the values, they stay among them; if these are sparse in their range and of few
+    someone's. If a hierarchy lists the values, they stay among them; if these are sparse in their range and of few
     people each, as days of birth are, numbers move freely, and the release is without that hierarchy. Numbers have as
     many decimals as `min_leaf` people need, and are whole if that is none; timestamps are as fine as `min_leaf` people
     need. With false, numbers are published unchanged."""
     rows: int | None = Field(default=None, ge=1)
     """How many rows `full` draws; by default as many as there are originals."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)
-    """The share of people that are set aside, at most 0.5: nothing is learnt from them, so that what the release
+    """The share of people that are set aside, at most 0.5: nothing is learned from them, so that what the release
     discloses about the others can be compared with what it says about them. By default 0.2; 0 with `partial`, which
     shows everybody."""
     copies: Literal["redraw", "allow"] | None = None
@@ -114,7 +114,7 @@ class Synthesize(Method):
     many people are unique, this changes the data. By default `redraw` with `full`; `partial` allows copies, since a
     value that is never the true one would disclose which it is not."""
     most_nearer: float | None = Field(default=None, ge=0.0, le=1.0)
-    """The largest share of synthetic rows that may be nearer to a person learnt from than to one set aside; 0.5 is
+    """The largest share of synthetic rows that may be nearer to a person learned from than to one set aside; 0.5 is
     fair. If given, it is claimed, so that a release above it is refused."""
     rare: Literal["redraw", "keep"] = "redraw"
     """What happens to categories that fewer than `min_leaf` training people have. `redraw` never draws them: it draws
@@ -210,11 +210,11 @@ class Synthesize(Method):
         return names
 
     def _split_people(self, count: int, chance: np.random.Generator, source: str) -> _PeopleRows:
-        """Who is learnt from, and who is set aside."""
+        """Who is learned from, and who is set aside."""
         aside = round(self._set_aside * count)
         if count - aside < self.min_leaf:
             raise ImpossibleRelease(
-                f"{source}: only {count - aside} people can be learnt from, and none may be drawn from fewer than "
+                f"{source}: only {count - aside} people can be learned from, and none may be drawn from fewer than "
                 f"min_leaf = {self.min_leaf}; add people or lower min_leaf"
             )
         order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)

@@ -18,7 +18,7 @@ from sfumato.report.words import wording
 
 _INK, _SOFT, _LINE = (PALETTE[name][0] for name in ("ink", "soft", "line"))
 CLASS_COLOURS = tuple(PALETTE[name][0] for name in ("accent", "before", "warn", "soft"))
-"""The colours of the commonest classes; all others share the last one."""
+"""The colours of the most common classes; all others share the last one."""
 MOST_NODES = 80
 """How many nodes of a tree are drawn; deeper ones are drawn together."""
 _WIDTH = 320
@@ -81,7 +81,7 @@ def draw_named_shares(bars: Iterable[NamedShare]) -> str:
 
 
 def choose_class_colours(tree: TreeNode) -> dict[str, str]:
-    """A colour for each class, commonest first."""
+    """A colour for each class, most common first."""
     names = sorted(tree.counts, key=lambda name: (-tree.counts[name], name))
     last = len(CLASS_COLOURS) - 1
     return {name: CLASS_COLOURS[min(number, last)] for number, name in enumerate(names)}
@@ -193,7 +193,7 @@ class _LeafBar:
     colours: Mapping[str, str]
 
     def draw(self, drawing: Drawing, y: float, leaf: TreeNode) -> None:
-        """The share of each class, and the commonest in words."""
+        """The share of each class, and the most common in words."""
         share = wording.format_percent(leaf.counts[leaf.predicted_class] / leaf.people)
         text = f"{share} of {wording.format_count(leaf.people)}"
         room = 92

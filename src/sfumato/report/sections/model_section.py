@@ -112,7 +112,7 @@ def _show_tree(tree: TreeNode) -> ReportFigure:
         )
         for path, leaf in leaves[:LISTED]
     )
-    caption = "Behind each leaf: the share of its commonest class, and how many people are there."
+    caption = "Behind each leaf: the share of its most common class, and how many people are there."
     if len(leaves) * 2 - 1 > MOST_NODES:
         caption += " Deep parts are drawn together."
     if len(leaves) > LISTED:

@@ -52,7 +52,7 @@ def build_synthesis_section(release: Release, original: Table, published_table: 
 
 
 def _describe_copies(copies: ExactCopies) -> str:
-    """How many synthetic rows equal somebody's, of all training people."""
+    """How many synthetic rows equal someone's, of all training people."""
     if not copies.rows:
         return "No synthetic row equals the row of a training person in every column."
     rows = wording.count_noun(copies.rows, "synthetic row equals", "synthetic rows equal")

@@ -67,7 +67,7 @@ class DraftTable:
         return tuple(proposal.column for proposal in self.proposals if proposal.role is role)
 
     def measure_uniformity(self, column: str) -> float:
-        """The share of the rows that hold the commonest value of a column."""
+        """The share of the rows that hold the most common value of a column."""
         counts = self.frame[column].value_counts()["count"]
         return float(counts.max() or 0) / self.frame.height  # type: ignore[arg-type]
 
@@ -304,7 +304,7 @@ def _write_entries(table: DraftTable) -> list[str]:
         "",
         *write_comment(
             "Instead of all above: exchange sensitive values between people. That hides values, not people: anyone who "
-            "knows somebody's other values still finds their row."
+            "knows someone's other values still finds their row."
         ),
         *comment_out(
             [
@@ -331,7 +331,7 @@ def _write_crowd_first(table: DraftTable) -> list[str]:
     return [
         "[[protect]]",
         *write_comment(
-            "Hides everybody among others first. Blanks alone hide entries and not people: anyone who knows somebody's "
+            "Hides everybody among others first. Blanks alone hide entries and not people: anyone who knows someone's "
             "other values would find their row, and see which entry is blank. Leave this out only if the recipient "
             "may know who is who."
         ),

@@ -43,7 +43,7 @@ _START = (
     "from sfumato.workflow.second_process.side_process import serve; serve()"
 )
 PATIENCE = 10.0
-"""Seconds that somebody waits for an answer. On the first run of all, kernels are compiled, which takes longer."""
+"""Seconds that someone waits for an answer. On the first run of all, kernels are compiled, which takes longer."""
 _STEP = 0.2
 
 

@@ -30,7 +30,7 @@ _ROUNDING = 1e-12  # thresholds are decimal numbers, the measured values are flo
 class KAnonymity(PrivacyModel):
     """Each person is hidden among at least k − 1 others (Samarati 1998, Sweeney 2002).
 
-    Holds against an adversary who knows somebody's quasi-identifying values and that the person is in the table:
+    Holds against an adversary who knows someone's quasi-identifying values and that the person is in the table:
     linking leads to at least k rows, so to the right one with probability at most 1/k. It does not hide what the k rows
     have in common: if they share a disease, the adversary learns it.
     """
@@ -160,7 +160,8 @@ class LDiversity(PrivacyModel):
                 bound="below",
                 measure="recursive_c",
                 arguments={**all_arguments, "l": int(self.l)},
-                meaning=f"In every class the commonest value of {self.column} is rarer than {self.c:g} times the rest.",
+                meaning=f"In every class the most common value of {self.column} is rarer than {self.c:g} times the "
+                "rest.",
             )
         return Claim(
             property=f"{self.kind}_l_diversity",

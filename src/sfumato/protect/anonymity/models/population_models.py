@@ -75,7 +75,7 @@ class KMap(_PopulationModel):
 class DeltaPresence(_PopulationModel):
     """Bounds the probability that a person is in the release: at most `high`, at least `low` (Nergiz et al. 2007).
 
-    The release is a part of the population; a class shows how likely somebody who fits it is in the release.
+    The release is a part of the population; a class shows how likely someone who fits it is in the release.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("low", "high")
@@ -105,5 +105,5 @@ class DeltaPresence(_PopulationModel):
             measure="delta_presence",
             arguments=arguments,
             needs_original=True,
-            meaning=f"No class shows with a probability above {self.high:g} that somebody is in the release.",
+            meaning=f"No class shows with a probability above {self.high:g} that someone is in the release.",
         )
