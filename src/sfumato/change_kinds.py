@@ -96,6 +96,8 @@ class KindMeaning(NamedTuple):
     """Whether a cell is of chance or a code, so that being unique by it singles nobody out."""
     hides_cells: bool = True
     """Whether some originals can no longer be seen, so that the column's type must not tell of them."""
+    techniques: tuple[str, ...] = ()
+    """The techniques of ISO/IEC 20889 that make such cells; `iso_20889` of a method that states the kind names one."""
 
 
 def _read_caps(column: RecodedColumn) -> Recode | None:
@@ -145,16 +147,22 @@ class ChangeKind(StrEnum):
     KEPT = "kept", KindMeaning("unchanged", _NONE, hides_cells=False)
     GENERALIZED = (
         "generalized",
-        KindMeaning("generalized, row by row", _LABELS, publishes_originals=False, hides_cells=False),
+        KindMeaning(
+            "generalized, row by row",
+            _LABELS,
+            publishes_originals=False,
+            hides_cells=False,
+            techniques=("generalization", "masking"),
+        ),
     )
     RANGES = (
         "ranges",
-        KindMeaning("ranges or sets of values", _LABELS, hides_cells=False),
+        KindMeaning("ranges or sets of values", _LABELS, hides_cells=False, techniques=("generalization",)),
     )
     ROUNDED = (
         "rounded",
         KindMeaning(
-            "rounded values",
+            "rounded to multiples of a step",
             _RECODED,
             loss=LossMeasure.CHANGED_KNOWN_CELLS,
             loss_words=LossWords(
@@ -164,6 +172,7 @@ class ChangeKind(StrEnum):
             ),
             read_rule=read_rounding,
             hides_cells=False,
+            techniques=("rounding", "generalization"),
         ),
     )
     CAPPED = (
@@ -179,6 +188,7 @@ class ChangeKind(StrEnum):
                 "in the capped columns",
             ),
             read_rule=_read_caps,
+            techniques=("top and bottom coding",),
         ),
     )
     GROUPED = (
@@ -194,6 +204,7 @@ class ChangeKind(StrEnum):
                 "in the grouped columns",
             ),
             read_rule=_read_groups,
+            techniques=("generalization",),
         ),
     )
     MEANS = (
@@ -207,6 +218,7 @@ class ChangeKind(StrEnum):
                 "of the spread kept",
                 "variance between groups, in the aggregated columns",
             ),
+            techniques=("microaggregation",),
         ),
     )
     NOISE = (
@@ -223,6 +235,7 @@ class ChangeKind(StrEnum):
             publishes_originals=False,
             known_to_nobody=True,
             hides_cells=False,
+            techniques=("noise addition",),
         ),
     )
     INTERVALS = (
@@ -240,6 +253,7 @@ class ChangeKind(StrEnum):
             read_rule=read_rounding,
             publishes_originals=False,
             hides_cells=False,
+            techniques=("generalization",),
         ),
     )
     SWAPPED = (
@@ -254,9 +268,13 @@ class ChangeKind(StrEnum):
                 "in the swapped columns",
             ),
             hides_cells=False,
+            techniques=("permutation",),
         ),
     )
-    DRAWN = "drawn", KindMeaning("drawn from a model", known_to_nobody=True, hides_cells=False)
+    DRAWN = (
+        "drawn",
+        KindMeaning("drawn from a model", known_to_nobody=True, hides_cells=False, techniques=("synthetic data",)),
+    )
     ANSWERED = (
         "answered",
         KindMeaning(
@@ -268,12 +286,22 @@ class ChangeKind(StrEnum):
                 "the rest are drawn at random",
             ),
             hides_cells=False,
+            techniques=("noise addition",),
         ),
     )
-    BLANKED = "blanked", KindMeaning("some cells may be blanked", _BLANKED)
+    BLANKED = (
+        "blanked",
+        KindMeaning("some cells may be blanked", _BLANKED, techniques=("masking", "local suppression")),
+    )
     CODED = (
         "coded",
-        KindMeaning("codes instead of values", publishes_originals=False, known_to_nobody=True, hides_cells=False),
+        KindMeaning(
+            "codes instead of values",
+            publishes_originals=False,
+            known_to_nobody=True,
+            hides_cells=False,
+            techniques=("pseudonymization", "cryptographic tools"),
+        ),
     )
     DROPPED = "dropped", KindMeaning("removed", publishes_originals=False, hides_cells=False)
     OTHER = "other"

@@ -83,29 +83,41 @@ def read_statement(kind: type[sf.Method], word: str) -> str:
 BOUNDS_IN_WORDS = {"at least": "at_least", "at most": "at_most"}
 
 
-def explain_guarantee(said: str, bounds: Set[str]) -> str:
-    """Which bound a guarantee promises that no claim has; empty if none. What there is "no" of is bounded otherwise."""
-    for sentence in re.split(r"(?<=\.) ", said):
+def explain_guarantee(said: str, claims: Iterable[Claim]) -> str:
+    """Which bound a guarantee promises that no claim has; empty if none. What there is "no" of is bounded otherwise.
+
+    "At most" may be claimed as a count of exactly 0 cells that have more, in a sentence that says so.
+    """
+    claims = list(claims)
+    bounds = {claim.bound for claim in claims}
+    meanings = [claim.meaning for claim in claims if claim.bound == "exactly" and claim.threshold == 0]
+    for clause in re.split(r"(?<=\.) |; |, (?=and |or |but )", said):
         for words, bound in BOUNDS_IN_WORDS.items():
-            if words in sentence and bound not in bounds and not re.search(r"\b(no|not|No)\b", sentence):
+            is_bounded = bound in bounds or any(words in meaning for meaning in meanings)
+            if words in clause and not is_bounded and not re.search(r"\b(no|not|No|neither|nor)\b", clause):
                 return (
-                    f'its guarantee says "{words}", and no example claims anything {bound}, so that nobody checks it: '
-                    "say what is claimed, or claim it"
+                    f'its guarantee says "{words}" ({clause.strip()}), and no example claims anything {bound}, nor '
+                    f'that in 0 cells it is otherwise ("{words}" in the sentence of such a claim), so that nobody '
+                    "checks it: say what is claimed, or claim it"
                 )
     return ""
 
 
 @each
 def test_a_guarantee_says_no_bound_that_is_not_claimed(kind: type[sf.Method]) -> None:
-    bounds = {claim.bound for made in make_all(kind) for claim in made.release.claims}
-    wrong = explain_guarantee(read_statement(kind, "Guarantee"), bounds)
+    claims = [claim for made in make_all(kind) for claim in made.release.claims]
+    wrong = explain_guarantee(read_statement(kind, "Guarantee"), claims)
     assert not wrong, f"{kind.__name__}: {wrong}"
 
 
 def test_a_bound_that_is_not_claimed_is_noticed() -> None:
-    assert explain_guarantee("every text has at most two letters.", {"at_most", "exactly"}) == ""
-    assert "at_least" in explain_guarantee("Every text is short. At most of all, at least two have it.", {"at_most"})
-    assert explain_guarantee("there is no rule of support at least 2.", {"exactly"}) == ""
+    most = Claim(property="a", threshold=3, bound="at_most", measure="a", meaning="It has at most 3.")
+    none = most.model_copy(update={"threshold": 0, "bound": "exactly", "meaning": "Every text has at most 2 letters."})
+    assert explain_guarantee("every text has at most two letters.", [most]) == ""
+    assert explain_guarantee("every text has at most two letters.", [none]) == ""
+    assert "at_least" in explain_guarantee("Every text is short. At most of all, at least two have it.", [most])
+    assert explain_guarantee("there is no rule of support at least 2.", [none]) == ""
+    assert "at_least" in explain_guarantee("it has no more digits than that, and at least two rows have it.", [none])
 
 
 @each
@@ -121,7 +133,7 @@ def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
 def test_a_page_names_checks_that_there_are(kind: type[sf.Method]) -> None:
     """A line that begins with the name of a claim and its threshold, as in "`untrue_cells` (0): …"."""
     page = read_page(kind)
-    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)` \((?:0|at (?:most|least) [^)]*)\)", page))
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)` \((?:0|(?:at (?:most|least)|below) [^)]*)\)", page))
     known = {claim.property for made in make_all(kind) for claim in made.release.claims} | {*find_checks()}
     assert named <= known, (
         f"the page of {kind.__name__} names {sorted(named - known)}, which is no claim: write the names of its claims"
@@ -136,23 +148,10 @@ TECHNIQUES = (
 """The names of techniques in ISO/IEC 20889."""
 
 
-KINDS_OF_TECHNIQUES = {
-    "rounding": {ChangeKind.ROUNDED},
-    "top and bottom coding": {ChangeKind.CAPPED},
-    "microaggregation": {ChangeKind.MEANS},
-    "noise addition": {ChangeKind.NOISE, ChangeKind.ANSWERED},
-    "permutation": {ChangeKind.SWAPPED},
-    "synthetic data": {ChangeKind.DRAWN},
-    "masking": {ChangeKind.BLANKED, ChangeKind.GENERALIZED},
-    "local suppression": {ChangeKind.BLANKED},
-    "pseudonymization": {ChangeKind.CODED},
-    "cryptographic tools": {ChangeKind.CODED},
-    "generalization": {
-        ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.INTERVALS, ChangeKind.ROUNDED, ChangeKind.GROUPED,
-    },
-}  # fmt: skip
-"""What a table's column is said to be after a technique. Names that are removed are no technique of the method: every
-method removes them. Masking leaves a part of a cell or nothing: a number in place of a number is not masked."""
+def list_kinds_made_by(technique: str) -> list[ChangeKind]:
+    """The kinds of change whose cells a technique makes. Names that are removed are no technique of a method: every
+    method removes them. Masking leaves a part of a cell or nothing: a number in place of a number is not masked."""
+    return [kind for kind in ChangeKind if technique in kind.meaning.techniques]
 
 
 def explain_technique(method: sf.Method, stated: Set[ChangeKind]) -> str:
@@ -160,16 +159,17 @@ def explain_technique(method: sf.Method, stated: Set[ChangeKind]) -> str:
     named = method.iso_20889
     if not named.startswith(TECHNIQUES):
         return f'iso_20889 = "{named}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
-    listed_kinds = set().union(*KINDS_OF_TECHNIQUES.values(), {ChangeKind.KEPT, ChangeKind.DROPPED, ChangeKind.OTHER})
-    for technique, changes in KINDS_OF_TECHNIQUES.items():
-        # A kind of change that a method brings along may well make cells coarser, or hide a part of them.
-        is_possible = changes & stated or (technique in ("generalization", "masking") and stated - listed_kinds)
-        if method.shape == "table" and technique in named and not is_possible:
-            names = " or ".join(sorted(change.name for change in changes))
-            return (
-                f'iso_20889 = "{named}", and no example states ChangeKind.{names}: name what it does; if a kind of '
-                "yours is done by that technique, list it in KINDS_OF_TECHNIQUES (tests/contract/test_method_pages.py)"
-            )
+    for technique in [one for one in TECHNIQUES if one in named and method.shape == "table"]:
+        if any(technique in kind.meaning.techniques for kind in stated) or not list_kinds_made_by(technique):
+            continue
+        names = sorted(kind.name for kind in stated - {ChangeKind.KEPT, ChangeKind.DROPPED})
+        fitting = " or ".join(kind.name for kind in list_kinds_made_by(technique))
+        return (
+            f'iso_20889 = "{named}", and the kinds of change that its examples state ({", ".join(names) or "none"}) '
+            f"are not made by {technique}, as {fitting} is: if the kind is wrong, state another (test_statements.py "
+            "says which is true); if the technique is, name what it does; only if a kind of yours is made by it, say "
+            f'techniques=("{technique}",) in its line in change_kinds.py'
+        )
     chance = method.by_chance or bool(stated & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
     if named.startswith(("randomization", "noise addition", "permutation")) and not chance:
         return f'iso_20889 = "{named}", and nothing of it is chance: name what it does'
@@ -213,9 +213,9 @@ def test_another_technique_is_noticed() -> None:
     short = explain_technique(Shortened(columns="age", step=5), {ChangeKind.ROUNDED})
     assert "no technique of the standard" in short
     assert "nothing of it is chance" in explain_technique(Random(columns="age", step=5), {ChangeKind.NOISE})
-    assert "states ChangeKind.ROUNDED" in explain_technique(rounded, {ChangeKind.MEANS})
+    assert "state (MEANS) are not made by" in explain_technique(rounded, {ChangeKind.MEANS})
     masked = explain_technique(masking, {ChangeKind.ROUNDED, ChangeKind.KEPT, ChangeKind.DROPPED})
-    assert "states ChangeKind.BLANKED or GENERALIZED" in masked
+    assert "(ROUNDED) are not made by masking, as GENERALIZED or BLANKED is" in masked
     assert explain_technique(masking, {ChangeKind.BLANKED}) == ""
 
 
@@ -414,7 +414,7 @@ def find_wrong_thresholds(page: str, kind: type[sf.Method], claims: Iterable[Cla
     fields = {name: [*list_numbers(field.default)] for name, field in kind.model_fields.items()}
     defaults = [number for numbers in fields.values() for number in numbers]
     for name, bound, value in re.findall(
-        r"`([a-z]+(?:_[a-z]+)*)`\s\((?:(at\sleast|at\smost|exactly)\s)?(`?\w+`?|\d+(?:\.\d+)+)[;,)]", page
+        r"`([a-z]+(?:_[a-z]+)*)`\s\((?:(at\sleast|at\smost|below|exactly)\s)?(`?\w+`?|\d+(?:\.\d+)+)[;,)]", page
     ):
         own = [claim for claim in claims if claim.property == name]
         words = re.sub(r"\s", "_", bound) or "exactly"

@@ -104,4 +104,6 @@ def test_a_made_up_value_is_noticed() -> None:
     assert explain_lost_gaps(release, table) == ""
     zeros = release.data.with_frame(release.data.frame.with_columns(pl.col("age").fill_null(0)))
     wrong = explain_lost_gaps(replace(release, data=zeros), table)
-    assert '"age" is stated as "rounded values", and 45 of 400 cells were empty and have a value' in wrong
+    assert (
+        '"age" is stated as "rounded to multiples of a step", and 45 of 400 cells were empty and have a value' in wrong
+    )

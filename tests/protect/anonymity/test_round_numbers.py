@@ -108,7 +108,7 @@ def test_a_gate_on_the_loss_and_the_columns_of_a_report(tmp_path: Path) -> None:
     shown = sf.read_release(done.out).data.frame
     assert shown["x"].to_list() == [20, 30, 40, 50] * 5
     assert shown["y"].to_list() == [10, 30, 50, 70] * 5
-    assert "rounded values" in (done.out / "release" / "report.html").read_text(encoding="utf-8")
+    assert "rounded to multiples of a step" in (done.out / "release" / "report.html").read_text(encoding="utf-8")
     assert sf.run(frame, method, roles=roles, gate={"max_loss": 0.7}, out=tmp_path / "not").refusals
 
 
