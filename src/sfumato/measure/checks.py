@@ -14,10 +14,11 @@ from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
+from polars.exceptions import ColumnNotFoundError
 
 from sfumato.arrays import Ints
 from sfumato.details import ChainDetails
-from sfumato.errors import PolicyError
+from sfumato.errors import DataError, PolicyError
 from sfumato.lazy import find_checks
 from sfumato.release import Claim, Finding, Number
 from sfumato.table import Table
@@ -177,5 +178,10 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     )
     try:
         return Finding.of(claim, check(visible_evidence, arguments))
+    except ColumnNotFoundError as error:  # its message is the name of the column
+        raise DataError(
+            f'the claim "{claim.property}" is about a column that the data lack ({str(error).splitlines()[0]}); give '
+            "the data as they were published"
+        ) from None
     except (KeyError, TypeError, ValueError):
         raise PolicyError(explain_unmeasured(claim)) from None

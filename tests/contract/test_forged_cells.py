@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""Each check by itself notices what it is there for in any cell: of other signs, infinite, words, a hair beside.
+
+That some claim of a method breaks is not enough: the claim that needs the originals would hide that the one that
+anybody can check looks away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import copysign, inf
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change_kinds import CellDifference
+from sfumato.measure import checks
+from sfumato.protect import METHODS
+from sfumato.release import Claim, Number
+from tests.contract.examples import Example, numbers
+from tests.contract.releases import Made, make_all, make_once, released
+from tests.contract.test_each_column import UNBOUND, breaks, forge_column
+from tests.contract.test_missing_cells import remove_cells
+from tests.contract.test_other_numbers import lower_numbers, make_with
+
+each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+HAIR = 1e-4
+"""As a share of a number: far more than the error of one that was computed and written, far less than any tolerance."""
+TRIED = 6
+"""In how many rows a cell is forged, one at a time."""
+
+
+def list_number_columns(made: Made) -> list[str]:
+    """Columns of numbers that the method changed by a rule that says what becomes of each number."""
+    if not made.is_table or made.example.subject.by_chance:
+        return []
+    return [
+        change.column
+        for change in made.release.changes
+        if change.kind not in UNBOUND
+        and change.kind.meaning.read_rule
+        and made.release.data.frame[change.column].dtype.is_numeric()
+        and made.originals[change.column].dtype.is_numeric()
+    ]
+
+
+def put_cell(made: Made, name: str, row: int, cell: Any) -> pl.Series:
+    """The published column with another cell in one row; a word makes it a column of text."""
+    kind = pl.String() if isinstance(cell, str) else pl.Float64()
+    cells = made.release.data.frame[name].cast(kind).to_list()
+    return pl.Series(name, [*cells[:row], cell, *cells[row + 1 :]], dtype=kind)
+
+
+def choose_rows(made: Made, name: str, sign: int = 0) -> list[int]:
+    """Some rows with a published number, of a sign if one is asked for."""
+    cells = made.release.data.frame[name].to_list()
+    rows = [row for row, cell in enumerate(cells) if cell is not None and (not sign or cell * sign > 0)]
+    return rows[:: len(rows) // TRIED + 1]
+
+
+def list_claims_of_cells(made: Made) -> Iterator[Claim]:
+    """Claims that in no cell something is otherwise."""
+    return (claim for claim in made.release.claims if claim.bound == "exactly" and claim.threshold == 0)
+
+
+def stretch(number: float) -> float:
+    """A number that nobody has, of the same sign and farther from zero."""
+    return number * 7.3 + (1.77 if number >= 0 else -1.77)
+
+
+def find_blind_sign(made: Made, claim: Claim, name: str) -> str:
+    """The sign of numbers at which a check does not look: it notices such cells of the other sign."""
+    cells = made.release.data.frame[name].cast(pl.Float64).to_list()
+    noticed = {
+        word: [breaks(made, claim, put_cell(made, name, row, stretch(cells[row]))) for row in rows]
+        for word, sign in (("negative", -1), ("positive", 1))
+        if (rows := choose_rows(made, name, sign))
+    }
+    if len(noticed) < 2 or not any(map(all, noticed.values())):
+        return ""
+    return next((word for word, seen in noticed.items() if not any(seen)), "")
+
+
+@each
+def test_each_check_looks_at_negative_numbers(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        lower = make_with(made, lower_numbers)
+        for name in list_number_columns(lower) if lower else []:
+            change = next(one for one in made.release.changes if one.column == name)
+            if lower is None or change.kind.meaning.most_new_values is not None:
+                continue  # a cap is about one side
+            for claim in list_claims_of_cells(lower):
+                blind = find_blind_sign(lower, claim, name)
+                assert not blind, (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" notices a wrong '
+                    f'number in "{name}", and no {blind} one: let it count {blind} numbers as others, even if another '
+                    "claim breaks by them"
+                )
+
+
+def list_odd_cells(number: float) -> dict[str, Any]:
+    """Words → what may stand in place of a number and is none, or none that a rule gives."""
+    return {"infinity": copysign(inf, number), "a word": "nobody's", "a label of a range": "[5, 10]"}
+
+
+def find_unseen_cell(made: Made, claim: Claim, name: str) -> str:
+    """What a check does not count, though it counts a wrong number in the same row; empty if it counts all."""
+    cells = made.release.data.frame[name].cast(pl.Float64).to_list()
+    for row in choose_rows(made, name)[:1]:
+        if breaks(made, claim, put_cell(made, name, row, stretch(cells[row]))):
+            odd_cells = list_odd_cells(cells[row])
+            return next((words for words, odd in odd_cells.items() if not breaks_at(made, claim, name, row, odd)), "")
+    return ""
+
+
+def breaks_at(made: Made, claim: Claim, name: str, row: int, cell: Any) -> bool:
+    """Whether a claim breaks by one cell."""
+    return breaks(made, claim, put_cell(made, name, row, cell))
+
+
+@each
+def test_each_public_check_counts_what_is_no_number(kind: type[sf.Method]) -> None:
+    """Else a column of words would pass as numbers for everybody who has no originals."""
+    for made in make_all(kind):
+        for name in list_number_columns(made):
+            for claim in [claim for claim in list_claims_of_cells(made) if not claim.needs_original]:
+                unseen = find_unseen_cell(made, claim, name)
+                assert not unseen, (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" counts a wrong '
+                    f'number in "{name}", and not {unseen} in the same row: count every cell that is neither empty, '
+                    "nor `*`, nor a number as claimed"
+                )
+
+
+@each
+def test_what_is_no_number_breaks_a_claim(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for name in list_number_columns(made):
+            row = choose_rows(made, name)[0]
+            for words, cell in list_odd_cells(made.release.data.frame[name][row]).items():
+                assert any(breaks_at(made, claim, name, row, cell) for claim in made.release.claims), (
+                    f'{kind.__name__}, example "{made.example.name}": {words} in one cell of "{name}", which has '
+                    "numbers, breaks no claim: let the check of a claim about each cell count it"
+                )
+
+
+def find_hairs(made: Made, claim: Claim, name: str) -> str:
+    """How far beside the right number a check notices nothing, though it notices more; empty if it notices all."""
+    cells = made.release.data.frame[name].cast(pl.Float64).to_list()
+    for row in [row for row in choose_rows(made, name) if cells[row]]:
+        for step in (-abs(cells[row]), abs(cells[row])):
+            far, near = (breaks_at(made, claim, name, row, cells[row] + share * step) for share in (0.01, HAIR))
+            if far and not near:
+                return f"{HAIR:g} of its size"
+    return ""
+
+
+@each
+def test_each_check_of_cells_has_no_more_tolerance_than_written_numbers_need(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for name in list_number_columns(made):
+            for claim in list_claims_of_cells(made):
+                missed = find_hairs(made, claim, name)
+                assert not missed, (
+                    f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" notices a number of '
+                    f'"{name}" that is far beside the right one, and not one that is {missed} beside it: allow '
+                    "no more than the error of written numbers, a few times np.spacing(np.abs(numbers))"
+                )
+
+
+@each
+def test_a_value_where_there_was_none_breaks_a_claim(kind: type[sf.Method]) -> None:
+    """The statement of changes would stop the release; who has only the claims must notice it, too."""
+    for made in make_all(kind):
+        for name in list_number_columns(made):
+            change = next(one for one in made.release.changes if one.column == name)
+            if CellDifference.FILLED in change.kind.meaning.differences:
+                continue
+            table = remove_cells(made.data, [name])
+            try:
+                holed = Made(made.example, table, released(made.example, table))
+            except sf.SfumatoError:
+                continue
+            assert not is_filled_unnoticed(holed, name), (
+                f'{kind.__name__}, example "{made.example.name}": a published value of "{name}" in a row whose '
+                "original is missing breaks no claim: let a check that compares with the originals count it"
+            )
+
+
+def is_filled_unnoticed(made: Made, name: str) -> bool:
+    """Whether a value of the release may stand where the original is missing, without breaking any claim."""
+    cells = made.release.data.frame[name].to_list()
+    gaps = [row for row, (now, was) in enumerate(zip(cells, made.originals[name], strict=True)) if now is was is None]
+    known = [cell for cell in cells if cell is not None]
+    if not gaps or not known:
+        return False
+    forged = pl.Series(
+        name, [*cells[: gaps[0]], known[0], *cells[gaps[0] + 1 :]], dtype=made.release.data.frame[name].dtype
+    )
+    return not any(breaks(made, claim, forged) for claim in made.release.claims)
+
+
+def list_named(claim: Claim) -> set[str]:
+    """All names that the arguments of a claim hold."""
+    values = [value if isinstance(value, tuple | list) else (value,) for value in claim.arguments.values()]
+    return {name for value in values for name in value if isinstance(name, str)}
+
+
+def find_absent_column(made: Made, claim: Claim) -> str:
+    """A column without which a claim that names it still holds, or whose check crashes without it."""
+    frame = made.release.data.frame
+    for name in sorted(list_named(claim) & set(frame.columns)):
+        if not any(breaks(made, claim, forged) for forged in forge_column(made, name)):
+            continue  # it is about all but this one, or about a law
+        data = replace(made.release.data, frame=frame.drop(name))
+        try:
+            if sf.check(replace(made.release, data=data, claims=(claim,)), made.data)[0].holds:
+                return name
+        except sf.SfumatoError:
+            continue
+    return ""
+
+
+@each
+def test_a_claim_about_a_column_that_is_absent_does_not_hold(kind: type[sf.Method]) -> None:
+    for made in make_all(kind):
+        for claim in [claim for claim in made.release.claims if made.is_table and not claim.needs_original]:
+            absent = find_absent_column(made, claim)
+            assert not absent, (
+                f'{kind.__name__}, example "{made.example.name}": the claim "{claim.property}" names "{absent}", and '
+                "holds of a file without that column: let the check call require_columns (measure/alignment.py)"
+            )
+
+
+ROUNDED = Example("two columns", sf.RoundNumbers(columns=("age", "weight"), step=5), numbers)
+
+
+def test_checks_that_look_away_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(ROUNDED)
+    lower = make_with(made, lower_numbers)
+    claim = made.release.claims[0]
+    assert lower is not None and claim.measure == "numbers_between_steps"
+
+    def list_faults() -> list[str]:
+        faults = [find_blind_sign(lower, lower.release.claims[0], "age"), find_unseen_cell(made, claim, "age")]
+        return [*faults, find_hairs(made, claim, "age"), find_absent_column(made, claim)]
+
+    def list_cells(seen: checks.Evidence) -> list[float]:
+        column = seen.published.frame["age"].cast(pl.Float64, strict=False).drop_nulls()
+        return column.to_list()
+
+    def count(cells: list[float], least: float) -> Number:
+        return sum(abs(cell - round(cell / 5) * 5) > least for cell in cells if abs(cell) < inf)
+
+    def skip_negative(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        return count([cell for cell in list_cells(seen) if cell > 0], 1e-9)
+
+    def skip_words(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        return count(list_cells(seen), 1e-9)
+
+    def allow_more(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        return count(list_cells(seen), 0.01)
+
+    def skip_column(seen: checks.Evidence, told: Mapping[str, Any]) -> Number:
+        return whole.measure(seen, {**told, "columns": [one for one in told["columns"] if one in seen.published.frame]})
+
+    whole = checks.CHECKS[claim.measure]
+    assert list_faults() == ["", "", "", ""]
+    for place, measure in enumerate((skip_negative, skip_words, allow_more, skip_column)):
+        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
+        assert list_faults()[place], measure.__name__
+
+
+def test_a_filled_gap_that_breaks_nothing_is_noticed() -> None:
+    made = make_once(ROUNDED)
+    table = remove_cells(made.data, ["age"])
+    holed = Made(made.example, table, released(made.example, table))
+    assert not is_filled_unnoticed(holed, "age")
+    assert is_filled_unnoticed(holed._replace(release=replace(holed.release, claims=holed.release.claims[:1])), "age")
