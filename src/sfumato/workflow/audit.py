@@ -110,12 +110,12 @@ class Audit:
             and self.riskiest.unique_share > 0
             and len(self.riskiest.columns) < len(self.quasi_identifying)
         ):
-            identify, these = (
+            verb, pronoun = (
                 ("alone identifies", "it") if len(self.riskiest.columns) == 1 else ("together identify", "these")
             )
             sentences.append(
-                f"{_join_names(self.riskiest.columns)} {identify} {spell_percent(self.riskiest.unique_share)} of the "
-                f"people: generalize {these} first."
+                f"{_join_names(self.riskiest.columns)} {verb} {spell_percent(self.riskiest.unique_share)} of the "
+                f"people: generalize {pronoun} first."
             )
         if self.k > 1:
             sentences.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")
