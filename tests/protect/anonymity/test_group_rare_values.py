@@ -127,17 +127,6 @@ def test_a_label_that_looks_like_a_number_may_be_all_that_is_left(tmp_path: Path
     assert sf.read_release(done.out).data.frame["x"].cast(pl.String).to_list() == ["0"] * 6
 
 
-def test_rows_with_missing_cells_stay_also_where_classes_would_drop_them(tmp_path: Path) -> None:
-    """Utility was measured against the originals without these rows, whose values it then did not know."""
-    cells = zip(["", *"1234567"] * 3, ["z", *"xxxyyxy"] * 3, [*"ab"] * 12, strict=True)
-    (tmp_path / "people.csv").write_text("age,zip,ill\n" + "".join(f"{','.join(row)}\n" for row in cells))
-    roles = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
-    for method in (sf.GroupRareValues(columns="ill", min_count=3), sf.TopCode(columns="age", k=3)):
-        options = {"protect": [method], "data": {"missing": "drop"}}
-        done = sf.run(tmp_path / "people.csv", options, roles=roles, out=tmp_path / method.method)
-        assert len(sf.read_release(done.out).data) == 24
-
-
 def test_the_measures_count_what_breaks_a_promise() -> None:
     before, after = table_of([*"aabbcd", None]), table_of([*"aab", "z", "z", "e", None])
     assert count_rows_of_rarest_value(before, ("x",)) == 1

@@ -166,7 +166,7 @@ def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> flo
 def select_counted_rows(original: Table, published_table: Table) -> Table:
     """The originals that count: all, unless the table declares that rows with missing cells are dropped, and some were.
 
-    Methods that judge no classes, such as caps and noise, publish every row whatever is declared.
+    A release of as many rows as there are originals left nobody out, whatever is declared.
     """
     if not len(original):
         raise DataError(f"{original.source}: the table has no rows, so no release can be compared with it; add rows")
