@@ -150,3 +150,25 @@ def test_inference_asks_all_rows_that_cover_a_person_as_well() -> None:
     for seed in (7, 8, 9, 10, 11, 12):
         trial = try_inference(np.random.default_rng(seed))
         assert trial.attack.run(trial.release, trial.truth).successes >= trial.naive
+
+
+def test_equally_near_rules_are_named_on_average() -> None:
+    """One of {a, b} and {c, d} was hidden, and they and their items all lack one basket: nobody can tell which it was.
+    Whoever draws one of the six is right as often, however the items are called."""
+    for hidden in ("ab", "cd"):
+        truth = [["a", "b"]] * 5 + [["c", "d"]] * 5 + [["x"]] * 10
+        truth[5 if hidden == "ab" else 0] = ["x"]
+        published = [list(basket) for basket in truth]
+        published[0 if hidden == "ab" else 5] = ["x"]
+        attack = sf.attack.Remining(itemsets=(tuple(hidden),), min_support=5)
+        outcome = attack.run(sf.Release(sf.Baskets.of(published), None, (), {}), sf.Baskets.of(truth))
+        assert (outcome.attempts, outcome.facts["one_basket_short"]) == (1, 6)
+        assert outcome.successes == outcome.facts["guessed"] == pytest.approx(1 / 6)
+
+
+def test_blind_guessing_is_not_rounded_to_whole_people() -> None:
+    walks = sf.Sequences.of([["a", "b", "c", f"p{row}"] for row in range(40)])
+    outcome = sf.attack.SequenceLinking(attempts=5).run(sf.Release(walks, None, (), {}), walks)
+    assert (outcome.attempts, outcome.baseline) == (5, 0.125)
+    assert describe(outcome).guessing == 0.025
+    assert "blind guessing 0.125" in repr(outcome)

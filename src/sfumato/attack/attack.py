@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import wraps
 from math import sqrt
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -46,7 +47,7 @@ class WilsonInterval(NamedTuple):
     high: float
 
 
-def wilson(successes: int, attempts: int, z: float = _Z) -> WilsonInterval:
+def wilson(successes: float, attempts: int, z: float = _Z) -> WilsonInterval:
     """Wilson's score interval of a share (Wilson 1927); (0, 1) without attempts."""
     if attempts == 0:
         return WilsonInterval(0.0, 1.0)
@@ -64,10 +65,10 @@ class Outcome:
 
     attempts: int
     """How many targets were tried."""
-    successes: int
-    """How many guesses were right."""
-    baseline: int
-    """How many guesses would have been right by blind guessing, with the same number of attempts."""
+    successes: float
+    """How many guesses were right; on average, if some were tossed."""
+    baseline: float
+    """How many guesses would have been right by blind guessing on average, with the same number of attempts."""
     control: int | None = None
     """How many guesses were made with the same confidence about people who are not in the data; of how many people, if
     not as many as were tried, is the fact `control_attempts`."""
@@ -103,15 +104,15 @@ class Outcome:
         control = "" if self.control is None else f", control {self._describe_control()}"
         span = f"{self.low:.3g} to {self.high:.3g}"
         return (
-            f"Outcome({self.successes:,} of {self.attempts:,} right, risk {self.risk:.3g} ({span}), "
-            f"blind guessing {self.baseline:,}{control})"
+            f"Outcome({_format_average(self.successes)} of {self.attempts:,} right, risk {self.risk:.3g} ({span}), "
+            f"blind guessing {_format_average(self.baseline)}{control})"
         )
 
     def _repr_html_(self) -> str:
         """The counts as a table: they tell what an attacker got right, so they stay."""
         head = ("attempts", "right", "by blind guessing", "control", "risk", "95 % interval")
         control = "–" if self.control is None else self._describe_control()
-        counts = (f"{self.attempts:,}", f"{self.successes:,}", f"{self.baseline:,}", control)
+        counts = (f"{self.attempts:,}", _format_average(self.successes), _format_average(self.baseline), control)
         grid = render_grid(head, [(*counts, f"{self.risk:.3g}", f"{self.low:.3g} to {self.high:.3g}")])
         return grid + render_sentences([STAYS])
 
@@ -127,6 +128,15 @@ class Outcome:
             "high": self.high,
             **dict(self.facts),
         }
+
+
+def round_expected(count: float | Fraction) -> float:
+    """An expected number of guesses: whole if it is, and else with as many digits as repeat everywhere."""
+    return int(count) if count == int(count) else round(float(count), 12)
+
+
+def _format_average(count: float) -> str:
+    return f"{count:,}" if count == int(count) else f"{count:,.3g}"
 
 
 def count_strangers(control: Sized | None) -> dict[str, int]:

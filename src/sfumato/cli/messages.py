@@ -226,6 +226,7 @@ _SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
 def print_attacks(attacks: Sequence[AttackResult]) -> None:
     """Print the outcome of each attack."""
     from sfumato.report.words.attack_names import name_attacks
+    from sfumato.report.words.wording import format_count
     from sfumato.workflow.attack_words import describe_attack
 
     heads = ("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", "in words")
@@ -235,7 +236,7 @@ def print_attacks(attacks: Sequence[AttackResult]) -> None:
     for name, (attack, outcome) in zip(names, attacks, strict=True):
         blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
         interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
-        counts = (f"{outcome.attempts:,}", f"{outcome.successes:,}")
+        counts = (f"{outcome.attempts:,}", format_count(outcome.successes))
         tag = attack.model_dump()["attack"]
         description = describe_attack({"attack": tag, **outcome.as_json()})
         words = "; about ".join(filter(None, (description.words, description.strangers)))

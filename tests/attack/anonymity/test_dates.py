@@ -66,7 +66,7 @@ def test_dates_are_attacked_as_their_days_are(attack: str, spelling: str) -> Non
     dated = spell(release.data.frame, SPELLINGS[spelling])
     in_time = sf.Release(dated, release.method, (), {}, details=release.details, changes=release.changes)
 
-    def count(release: sf.Release, truth: sf.Table) -> tuple[int, int]:
+    def count(release: sf.Release, truth: sf.Table) -> tuple[int, float]:
         outcome = ATTACKS[attack].run(release, truth, randomness=sf.Randomness.seeded(3))
         return outcome.attempts, outcome.successes
 

@@ -135,8 +135,8 @@ def posterior(mixed: Mixed, rule: Rule) -> list[dict[str, Fraction]] | None:
 
 @dataclass(frozen=True)
 class Counts:
-    right: int
-    blind: int
+    right: float
+    blind: float
     raised: int
 
 

@@ -101,7 +101,7 @@ def test_who_knows_fewer_large_itemsets_names_fewer_items(knowledge: str) -> Non
     data = shop()
     release = released(EncodeItems(kind="one_to_n", n=1, fake_codes=0, noise=0.0), data)
 
-    def name(share: float) -> list[int]:
+    def name(share: float) -> list[float]:
         attack = ItemFrequency(knowledge=knowledge, known_share=share)
         return [attack.run(release, data, randomness=sf.Randomness.seeded(seed)).successes for seed in range(5)]
 

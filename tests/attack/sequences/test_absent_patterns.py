@@ -51,7 +51,7 @@ def draw_walks(seed: int) -> list[list[str]]:
 @pytest.mark.parametrize("mark", ["delete", "replace"])
 @pytest.mark.parametrize("length", [2, 3])
 def test_more_is_named_than_by_a_look_at_the_commonest(mark: Literal["delete", "replace"], length: int) -> None:
-    named = naive = hidden = 0
+    named, naive, hidden = 0.0, 0, 0
     for seed in range(25):
         walks = draw_walks(seed)
         found = Counter(part for walk in walks for part in set(combinations(walk, length)))
@@ -70,13 +70,14 @@ def test_more_is_named_than_by_a_look_at_the_commonest(mark: Literal["delete", "
 def test_what_was_deleted_from_cars_is_named_and_guessed() -> None:
     pairs = Counter(part for row in CARS.to_lists() for part in set(combinations(row, 2)))
     tried = [pair for pair, _ in sorted(pairs.items(), key=lambda one: (-one[1], one[0]))[:150:15]]
-    named = naive = marks = guessed = 0
+    naive = marks = 0
+    named = guessed = 0.0
     for pair in tried:
         release = sf.HideSequences(patterns=[pair], threshold=0).protect(CARS)
         outcome, filled = (one.run(release, CARS) for one in (sf.attack.SequenceRemining(), sf.attack.MarkGuessing()))
         named, marks, guessed = named + outcome.successes, marks + filled.attempts, guessed + filled.successes
         naive += any(ranking[:1] == [pair] for ranking in list_suspects(release.data.to_lists(), 2))
-        assert outcome.baseline == 0
+        assert outcome.baseline < 0.1
     assert named >= naive and named >= 8
     assert guessed > 0.8 * marks
 

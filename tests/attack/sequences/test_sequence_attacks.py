@@ -95,7 +95,7 @@ def test_patterns_hidden_with_few_changes_are_named_again() -> None:
     outcome = SequenceRemining().run(release, cars)
     assert (outcome.attempts, outcome.facts["visible"]) == (4, 0)
     assert outcome.facts["candidates"] > 100 and outcome.facts["at_threshold"] >= 4
-    assert outcome.baseline == 0
+    assert outcome.baseline < 0.1
     visible = SequenceRemining(patterns=secrets, threshold=40).run(
         as_is(cars), cars, control=sf.Sequences.of(generate_cars(seed=1))
     )

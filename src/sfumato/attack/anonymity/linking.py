@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from sfumato.attack.anonymity.external_people import look_up_external
 from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
-from sfumato.attack.attack import Attack, Columns, Outcome, count_strangers
+from sfumato.attack.attack import Attack, Columns, Outcome, count_strangers, round_expected
 from sfumato.attack.candidates import trace_people
 from sfumato.engine.classes import count_class_sizes
 from sfumato.progress import report_progress
@@ -68,7 +68,7 @@ class Linking(Attack):
         return Outcome(
             attempts=len(targets),
             successes=round(hits),
-            baseline=round(len(targets) / len(published_table)) if len(published_table) else 0,
+            baseline=round_expected(len(targets) / len(published_table)) if len(published_table) else 0,
             control=None if control is None else int((look_up(control).counts == 1).sum()),
             facts={
                 **count_strangers(control),

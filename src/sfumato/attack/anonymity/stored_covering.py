@@ -20,7 +20,7 @@ from sfumato.attack.anonymity.links import Links
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.stored_blanks import count_fitting_classes
 from sfumato.attack.anonymity.strongest_links import choose_links
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.candidates import CandidateSets, choose_candidates
 from sfumato.change import Change, ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
@@ -153,7 +153,7 @@ def _link(covered_people: _CoveredPeople) -> Outcome:
     return Outcome(
         attempts=len(covered_people.people),
         successes=round(float(covered_people.list_chances(links).sum())),
-        baseline=round(len(covered_people.people) / len(covered_people.published_table))
+        baseline=round_expected(len(covered_people.people) / len(covered_people.published_table))
         if len(covered_people.published_table)
         else 0,
         facts={

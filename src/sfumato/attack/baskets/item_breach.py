@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.estimated_itemsets import estimate_item_supports
@@ -82,7 +82,7 @@ class ItemBreach(Attack):
         return Outcome(
             attempts=int(true.sum()),
             successes=right[best],
-            baseline=round(float(np.sum(many * true)) / max(len(truth), 1)),
+            baseline=round_expected(float(np.sum(many * true)) / max(len(truth), 1)),
             control=None if control is None else 0,
             facts={"items": len(targets), "named": int(many.sum()), "best_way": best},
         )

@@ -8,17 +8,17 @@ Oliveira and Zaïane 2002; Verykios, Elmagarmid, Bertino, Saygin, Dasseni 2004.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, groupby
 from math import ceil
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, field_validator
 
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.baskets import Baskets, Item
 from sfumato.data.items.rule_files import parse_itemset, parse_rule
 from sfumato.errors import PolicyError
@@ -49,7 +49,8 @@ class Remining(Attack):
 
     The adversary sees the published baskets and knows the thresholds, and how many rules were hidden. It mines down to
     a share of the thresholds, ranks all rules below them, by the share that they lack or by the number of baskets, and
-    names the nearest, as many as were hidden; the better ranking counts. The targets are the secret rules that held in
+    names the nearest, as many as were hidden; of several that are equally near it draws some, and is right as often as
+    on average. The best ranking counts. The targets are the secret rules that held in
     the originals; a success is one that still holds, or is among those named. The baseline names as many of the same
     rules at random. The facts state how far below them one must mine to see the hidden rules at all, whether they
     cluster below the threshold, and how few rules one more basket would show: hidden rules are likely among those.
@@ -98,22 +99,19 @@ class Remining(Attack):
         mined_rules = _mine_rules(published_baskets, thresholds.lower(self.reach), sides)
         shown_rules = {rule for rule, counts in mined_rules.items() if thresholds.shows(counts)}
         hidden_rules, unseen = targets - shown_rules, [rule for rule in mined_rules if rule not in shown_rules]
-        guessed_rules = max(
-            (hidden_rules & set(nearest) for nearest in _list_nearest(unseen, mined_rules, thresholds, hidden_rules)),
-            key=len,
-        )
+        guessed = max(_count_named(unseen, hidden_rules, rank) for rank in _list_rankings(mined_rules, thresholds))
         seen_rules = hidden_rules & set(unseen)
         draws = min(len(hidden_rules), len(unseen))
         short = count_one_basket_short(release.data, *self.choose_thresholds(release.method))
         return Outcome(
             attempts=len(targets),
-            successes=len(targets & shown_rules) + len(guessed_rules),
-            baseline=round(draws * len(seen_rules) / len(unseen)) if unseen else 0,
+            successes=round_expected(len(targets & shown_rules) + guessed),
+            baseline=round_expected(Fraction(draws * len(seen_rules), len(unseen))) if unseen else 0,
             control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
                 "visible": len(targets & shown_rules),
                 "seen_below": len(seen_rules),
-                "guessed": len(guessed_rules),
+                "guessed": round_expected(guessed),
                 "candidates": len(unseen),
                 **({} if short is None else {"one_basket_short": short}),
                 "hidden_one_basket_short": sum(thresholds.count_lacking(mined_rules[rule]) == 1 for rule in seen_rules),
@@ -251,23 +249,43 @@ def _list_proper_parts(items: Names, longest: int) -> Iterable[Names]:
         yield from map(frozenset, combinations(sorted_items, length))
 
 
-def _list_nearest(
-    unseen: Sequence[Rule], counts: Mapping[Rule, _RuleCounts], thresholds: _MiningThresholds, hidden_rules: set[Rule]
-) -> Iterator[list[Rule]]:
-    """As many rules as were hidden: those that lack the smallest share; those that lack the fewest baskets; those that
-    lack confidence alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule.
+_Rank = Callable[[Rule], tuple[Any, ...]]
+"""How near a rule is to the thresholds, the nearest first; equal where the adversary cannot tell."""
+
+
+def _list_rankings(counts: Mapping[Rule, _RuleCounts], thresholds: _MiningThresholds) -> Iterator[_Rank]:
+    """First come rules that lack the smallest share; those that lack the fewest baskets; those that lack confidence
+    alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule, or are left.
     """
 
-    def rank(rule: Rule) -> tuple[Any, ...]:
-        length = len(rule[0]) + len(rule[1])
-        return thresholds.measure_lack(counts[rule]), -counts[rule].whole, length, sorted(rule[0]), sorted(rule[1])
+    def by_share(rule: Rule) -> tuple[Any, ...]:
+        return thresholds.measure_lack(counts[rule]), -counts[rule].whole, len(rule[0]) + len(rule[1])
 
-    by_share = sorted(unseen, key=rank)
-    yield by_share[: len(hidden_rules)]
-    yield sorted(by_share, key=lambda rule: thresholds.count_lacking(counts[rule]))[: len(hidden_rules)]
-    frequent_first = sorted(by_share, key=lambda rule: counts[rule].whole < thresholds.least)
-    yield frequent_first[: len(hidden_rules)]
-    yield sorted(frequent_first, key=lambda rule: len(rule[0] | rule[1]) > 2)[: len(hidden_rules)]
+    def by_baskets(rule: Rule) -> tuple[Any, ...]:
+        return thresholds.count_lacking(counts[rule]), *by_share(rule)
+
+    def by_confidence(rule: Rule) -> tuple[Any, ...]:
+        return counts[rule].whole < thresholds.least, *by_share(rule)
+
+    def by_pairs(rule: Rule) -> tuple[Any, ...]:
+        return len(rule[0] | rule[1]) > 2, *by_confidence(rule)
+
+    yield from (by_share, by_baskets, by_confidence, by_pairs)
+    yield lambda rule: by_share(rule)[:1]
+    yield lambda rule: by_baskets(rule)[:1]
+
+
+def _count_named(unseen: Sequence[Rule], hidden_rules: set[Rule], rank: _Rank) -> Fraction:
+    """How many hidden rules are among the first, as many as were hidden, on average if equal ones are drawn."""
+    places_left, named_count = len(hidden_rules), Fraction(0)
+    for _, tied in groupby(sorted(unseen, key=rank), rank):
+        tied_rules = list(tied)
+        draws = min(places_left, len(tied_rules))
+        named_count += Fraction(draws * len(hidden_rules.intersection(tied_rules)), len(tied_rules))
+        places_left -= draws
+        if not places_left:
+            break
+    return named_count
 
 
 def _measure_threshold_distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:

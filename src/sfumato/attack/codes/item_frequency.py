@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.codes.added_baskets import weigh_true_baskets
 from sfumato.baskets import Baskets, Item
 from sfumato.mine.codes.item_columns import build_item_columns
@@ -80,7 +80,7 @@ class ItemFrequency(Attack):
         return Outcome(
             attempts=len(known_pairs.names),
             successes=max(right.values()),
-            baseline=round(len(known_pairs.names) / len(release.data.items)) if release.data.items else 0,
+            baseline=round_expected(len(known_pairs.names) / len(release.data.items)) if release.data.items else 0,
             control=None if strangers is None else min(strangers, len(known_pairs.names)),
             facts={
                 "codes": len(release.data.items),

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.attack.attack import Attack, CoveredRisk, Outcome
+from sfumato.attack.attack import Attack, CoveredRisk, Outcome, round_expected
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.attack.sequences.likely_traces import LikelyTraces
 from sfumato.progress import report_progress
@@ -110,7 +110,7 @@ class SequenceLinking(Attack):
         return Outcome(
             attempts=attempts,
             successes=max(hits, int(likely.sum())),
-            baseline=round(attempts / len(release.data)) if len(release.data) else 0,
+            baseline=round_expected(attempts / len(release.data)) if len(release.data) else 0,
             control=None if control is None else strangers_found,
             facts={"points": list(self.points), **curve},
         )

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.sequences.absent_patterns import rank_absent
 from sfumato.attack.sequences.secret_patterns import (
     MinedPatterns,
@@ -109,7 +109,7 @@ class SequenceRemining(Attack):
         return Outcome(
             attempts=len(targets),
             successes=len(shown_secrets) + len(guessed_secrets),
-            baseline=round(draws * len(seen_secrets) / len(near_patterns)) if near_patterns else 0,
+            baseline=round_expected(draws * len(seen_secrets) / len(near_patterns)) if near_patterns else 0,
             control=None
             if control is None
             else sum(
