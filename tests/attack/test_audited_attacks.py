@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -172,3 +173,42 @@ def test_blind_guessing_is_not_rounded_to_whole_people() -> None:
     assert (outcome.attempts, outcome.baseline) == (5, 0.125)
     assert describe(outcome).guessing == 0.025
     assert "blind guessing 0.125" in repr(outcome)
+
+
+BODY: dict[str, Any] = {
+    "roles": {"age": "quasi_identifying", "disease": "sensitive"},
+    "public": {},
+    "claims": [],
+    "data": {"shape": "table"},
+}
+
+
+def list_shown(attack: sf.attack.Attack, **outcome: Any) -> dict[str, Any]:
+    """An attack as a private report shows it."""
+    counts = sf.attack.Outcome(100, 22, 10).as_json()
+    record = {**attack.describe(), **counts, **outcome, "parameters": attack.describe(), "words": ""}
+    (shown,) = findings.list_attacks({**BODY, "attacks": [record]})
+    return {**shown, "facts": dict(shown["facts"])}
+
+
+def test_homogeneity_of_a_share_does_not_say_all() -> None:
+    half, all_of_them = (list_shown(sf.attack.Homogeneity(share=share)) for share in (0.5, 1.0))
+    assert "whether at least 50 % of them have the same disease" in half["story"] and " all " not in half["story"]
+    assert half["title"] == "Homogeneity: disease (share: 0.5)"
+    assert half["facts"]["Rows that must agree"] == f"50{wording.NBSP}%"
+    assert "whether they all have the same disease" in all_of_them["story"]
+    assert all_of_them["title"] == "Homogeneity: disease"
+    assert all_of_them["facts"]["Rows that must agree"] == f"100{wording.NBSP}%"
+
+
+@pytest.mark.parametrize(
+    ("attack", "label", "value"),
+    [
+        (sf.attack.BackgroundKnowledge(), "Wrong values ruled out", "1"),
+        (sf.attack.Inference(column="disease", neighbours=3), "Nearest rows asked", "3"),
+        (sf.attack.Inference(column="disease"), "Numbers right within", f"5{wording.NBSP}%"),
+        (sf.attack.Similarity(column="disease", width=0.125), "Ranges at most as wide as", f"12.5{wording.NBSP}%"),
+    ],
+)
+def test_what_makes_the_number_is_always_shown(attack: sf.attack.Attack, label: str, value: str) -> None:
+    assert list_shown(attack)["facts"][label] == value

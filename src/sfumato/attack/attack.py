@@ -193,6 +193,11 @@ class Attack(Description, ABC):
         if "run" in vars(cls) and "run" not in cls.__abstractmethods__:
             cls.run = _check_arguments(cls.run)  # type: ignore[method-assign]
 
+    @classmethod
+    def choose_story(cls, attack: Mapping[str, Any]) -> str:
+        """The story that is true of an attack, by its parameters and what is known of its outcome."""
+        return cls.story
+
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""
         return self.model_dump(mode="json", exclude=set(self.private_fields))

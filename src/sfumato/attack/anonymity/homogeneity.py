@@ -34,11 +34,21 @@ class Homogeneity(SensitiveAttack):
     story: ClassVar[str] = (
         "A neighbour looks a person up by {known}, finds several rows, and checks whether they all have the same {any}."
     )
+    story_of_share: ClassVar[str] = (
+        "A neighbour looks a person up by {{known}}, finds several rows, and checks whether at least {share:g} % of "
+        "them have the same {{any}}."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
 
     attack: Literal["homogeneity"] = "homogeneity"
     share: float = Field(default=1.0, gt=0.0, le=1.0)
     """The share of the rows found that must agree before the adversary believes them."""
+
+    @classmethod
+    def choose_story(cls, attack: Mapping[str, Any]) -> str:
+        """With a share below 1, not all rows must agree."""
+        share = attack.get("share", 1.0)
+        return cls.story if share == 1 else cls.story_of_share.format(share=round(100 * share, 10))
 
     def flag_learnt(self, tally: ValueTally) -> Flags:
         """Whose value is disclosed, and rightly."""

@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import join_names
+from sfumato.lazy import find_tagged_class
 from sfumato.report.words import wording
+
+TELLING_PARAMETERS = {
+    "share": "Rows that must agree",
+    "excluded": "Wrong values ruled out",
+    "neighbours": "Nearest rows asked",
+    "within": "Rows believed within a distance of",
+    "tolerance": "Numbers right within",
+    "width": "Ranges at most as wide as",
+}
+"""Parameters that make the number of an attack, in words: a report shows them always, a name if they are unusual."""
 
 
 def name_attacks(attacks: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
@@ -29,9 +40,22 @@ def _add_parameters(name: str, attack: Mapping[str, Any], attacks: Sequence[tupl
     """A name with the parameters in which attacks of this name differ."""
     alike = [other.get("parameters", {}) for other_name, other in attacks if other_name == name]
     parameters = attack.get("parameters", {})
-    differing = [field for field in parameters if any(other.get(field) != parameters[field] for other in alike)]
+    differing = [
+        field
+        for field in parameters
+        if any(other.get(field) != parameters[field] for other in alike) or _is_unusual(field, attack)
+    ]
     texts = [f"{wording.spell_name(field)}: {_format_parameter(parameters[field])}" for field in differing]
     return f"{name} ({'; '.join(texts)})" if texts else name
+
+
+def _is_unusual(field: str, attack: Mapping[str, Any]) -> bool:
+    """Whether a parameter makes the number, and is not what it is by default."""
+    parameters = attack["parameters"]
+    kind: Any = find_tagged_class("attack", str(attack.get("attack") or parameters.get("attack")))
+    if field not in TELLING_PARAMETERS or kind is None or field not in kind.model_fields:
+        return False
+    return bool(parameters[field] != kind.model_fields[field].default)
 
 
 def _format_parameter(value: Any) -> str:

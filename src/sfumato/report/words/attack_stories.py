@@ -53,7 +53,7 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> AttackSto
     )
     if plain_names and not names["target"]:
         return AttackStory(title, plain_story)
-    story = _find_story(tag)
+    story = _find_story(attack)
     if not story or not all(names[part] for _, part, _, _ in Formatter().parse(story) if part):
         return AttackStory(title, _find_docstring_story(tag))
     return AttackStory(title, f"{story.format(**names)} {plain_story}".rstrip())
@@ -128,9 +128,10 @@ def _list_columns(body: Mapping[str, Any], role: str) -> list[str]:
     return [name for name, column_role in body.get("roles", {}).items() if column_role == role]
 
 
-def _find_story(tag: str) -> str:
-    """The story that the attack tells with columns (`Attack.story`)."""
-    return str(getattr(find_tagged_class("attack", tag), "story", ""))
+def _find_story(attack: Mapping[str, Any]) -> str:
+    """The story that the attack tells with columns (`Attack.choose_story`)."""
+    kind: Any = find_tagged_class("attack", str(attack["attack"]))
+    return "" if kind is None else str(kind.choose_story(attack))
 
 
 def _find_docstring_story(tag: str) -> str:

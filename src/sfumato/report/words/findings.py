@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sfumato.lazy import find_tagged_class
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
-from sfumato.report.words.attack_names import name_attacks
+from sfumato.report.words.attack_names import TELLING_PARAMETERS, name_attacks
 
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -98,10 +98,27 @@ def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         title, story = attack_stories.tell_attack(attack_facts, body)
         knows = _describe_knowledge(attack_facts, body)
         facts = [("Knows", knows)] if knows else []
+        facts += _list_telling_parameters(attack_facts)
         facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, body)
         attack_rows.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
     titles = name_attacks([(row["title"], attack) for row, attack in zip(attack_rows, body["attacks"], strict=True)])
     return [{**row, "title": title} for row, title in zip(attack_rows, titles, strict=True)]
+
+
+def _list_telling_parameters(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The parameters that make the number of an attack."""
+    kind: Any = find_tagged_class("attack", str(attack["attack"]))
+    fields = [] if kind is None else [field for field in TELLING_PARAMETERS if field in kind.model_fields]
+    return [
+        (TELLING_PARAMETERS[field], _format_telling_parameter(attack[field]))
+        for field in fields
+        if isinstance(attack.get(field), int | float)
+    ]
+
+
+def _format_telling_parameter(value: float) -> str:
+    """A count as it is, a share as a percentage with all its digits."""
+    return wording.format_count(value) if isinstance(value, int) else f"{round(100 * value, 10):g}{wording.NBSP}%"
 
 
 def _name_tries(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
