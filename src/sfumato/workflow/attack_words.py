@@ -69,10 +69,10 @@ def _count_right_strangers(attack: Mapping[str, Any]) -> str:
 
 def _measure_gain(attack: Mapping[str, Any]) -> Fraction:
     """The gain over guessing, exactly: 21 of 100 exceed 1 of 100 by a fifth, 0.21 exceeds 0.01 by less."""
-    successes, guessed = (
+    successes, baseline = (
         Fraction(count).limit_denominator(10**6) for count in (attack["successes"], attack["baseline"])
     )
-    return (successes - guessed) / (attack["attempts"] or 1)
+    return (successes - baseline) / (attack["attempts"] or 1)
 
 
 def _count_points(gain: Fraction) -> str:

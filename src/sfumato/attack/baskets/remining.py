@@ -99,19 +99,19 @@ class Remining(Attack):
         mined_rules = _mine_rules(published_baskets, thresholds.lower(self.reach), sides)
         shown_rules = {rule for rule, counts in mined_rules.items() if thresholds.shows(counts)}
         hidden_rules, unseen = targets - shown_rules, [rule for rule in mined_rules if rule not in shown_rules]
-        guessed = max(_count_named(unseen, hidden_rules, rank) for rank in _list_rankings(mined_rules, thresholds))
+        named_count = max(_count_named(unseen, hidden_rules, rank) for rank in _list_rankings(mined_rules, thresholds))
         seen_rules = hidden_rules & set(unseen)
         draws = min(len(hidden_rules), len(unseen))
         short = count_one_basket_short(release.data, *self.choose_thresholds(release.method))
         return Outcome(
             attempts=len(targets),
-            successes=round_expected(len(targets & shown_rules) + guessed),
+            successes=round_expected(len(targets & shown_rules) + named_count),
             baseline=round_expected(Fraction(draws * len(seen_rules), len(unseen))) if unseen else 0,
             control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
                 "visible": len(targets & shown_rules),
                 "seen_below": len(seen_rules),
-                "guessed": round_expected(guessed),
+                "guessed": round_expected(named_count),
                 "candidates": len(unseen),
                 **({} if short is None else {"one_basket_short": short}),
                 "hidden_one_basket_short": sum(thresholds.count_lacking(mined_rules[rule]) == 1 for rule in seen_rules),
