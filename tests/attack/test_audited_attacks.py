@@ -212,3 +212,35 @@ def test_homogeneity_of_a_share_does_not_say_all() -> None:
 )
 def test_what_makes_the_number_is_always_shown(attack: sf.attack.Attack, label: str, value: str) -> None:
     assert list_shown(attack)["facts"][label] == value
+
+
+def test_linking_of_a_list_says_so(tmp_path: Path) -> None:
+    pl.DataFrame({"age": [31, 32, 33, 34], "disease": ["flu", "cold"] * 2}).write_csv(tmp_path / "people.csv")
+    pl.DataFrame({"age": [31, 32, 77, 78]}).write_csv(tmp_path / "list.csv")
+    policy = tmp_path / "policy.toml"
+    policy.write_text(LISTED, encoding="utf-8")
+    run = sf.run(policy, tmp_path / "out", randomness=sf.Randomness.seeded(1))
+    plain, listed = run.record["attacks"]
+    assert "people" not in plain["parameters"] and listed["parameters"]["people"] == "of a list"
+    for folder in ("private", "release"):
+        page = (tmp_path / "out" / folder / "report.html").read_text(encoding="utf-8")
+        assert "Linking (people: of a list)" in page and "2 of 2" not in page
+        assert "Everybody on the list who fits is assumed to be in the data: the risk is an upper bound." in page
+        assert "A neighbour knows that a person is in the table" in page
+        assert "list.csv" not in page or folder == "private"
+
+
+LISTED = """
+[data]
+path = "people.csv"
+[roles]
+quasi_identifying = ["age"]
+sensitive = ["disease"]
+[[protect]]
+method = "round_numbers"
+columns = ["age"]
+step = 10
+[[attack]]
+attack = "linking"
+external = "list.csv"
+"""

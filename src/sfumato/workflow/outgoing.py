@@ -20,6 +20,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.arrays import Ints
+from sfumato.attack.anonymity.linking import LIST_OF_PEOPLE
 from sfumato.change import ChangeKind
 from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.cells.published_words import keep_published_words
@@ -312,6 +313,7 @@ def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAt
     parameters |= {
         name: attack[name] for name in _KNOWN if name in parameters and attack.get(name)
     }  # the columns that "all" means
+    parameters |= {name: attack[name] for name in (LIST_OF_PEOPLE,) if name in attack["parameters"]}
     tries = int(attack["attempts"])
     risk = round_up_to_step(float(attack["high"]), min(people, tries))
     guessing = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))

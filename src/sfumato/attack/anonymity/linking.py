@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from sfumato.attack.anonymity.external_people import look_up_external
 from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
@@ -15,6 +15,9 @@ from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
+
+LIST_OF_PEOPLE = "people"
+"""Where a description says that people of a list are looked up."""
 
 
 class Linking(Attack):
@@ -31,6 +34,11 @@ class Linking(Attack):
         "A neighbour knows that a person is in the table, and knows the person's {known}. The neighbour "
         "finds the published rows that match, and guesses one of them."
     )
+    story_of_list: ClassVar[str] = (
+        "Somebody has a list of people with their {known}, finds the published rows that match each of them, and "
+        "guesses one of these rows. Everybody on the list who fits is assumed to be in the data: the risk is an "
+        "upper bound."
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("knowledge",)
     private_fields: ClassVar[tuple[str, ...]] = ("external",)
     gates: ClassVar[tuple[str, ...]] = ("max_linking_risk", "max_record_risk")
@@ -40,6 +48,15 @@ class Linking(Attack):
     """The columns that the adversary knows; all quasi-identifying ones if not given."""
     external: str | None = None
     """A file of people to look up, with the known columns; everybody in the release if not given."""
+
+    @classmethod
+    def choose_story(cls, attack: Mapping[str, Any]) -> str:
+        """People of a list need not be in the table."""
+        return cls.story_of_list if attack.get(LIST_OF_PEOPLE) else cls.story
+
+    def describe(self) -> dict[str, Any]:
+        """The file stays private; that people are looked up who may not be in the data does not."""
+        return {**super().describe(), **({} if self.external is None else {LIST_OF_PEOPLE: "of a list"})}
 
     def looks_up_everybody(self, quasi_identifying: Sequence[str]) -> bool:
         """Whether it is the plain attack: on everybody in the release, by all quasi-identifying columns."""
