@@ -67,8 +67,8 @@ class Minimality(Attack):
     """
 
     story: ClassVar[str] = (
-        "An insider knows everybody's {known}, asks why they are not published in more detail, and concludes "
-        "what {target} more detail would have shown."
+        "An insider knows everybody's {known}, asks why no more detail is published, and concludes what {target} more "
+        "detail would have shown."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
     private_fields: ClassVar[tuple[str, ...]] = ("values",)

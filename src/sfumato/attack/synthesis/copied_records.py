@@ -39,7 +39,7 @@ _ROUNDING = 1e-9
 
 
 class CopiedRecords(Attack):
-    """Someone finds a synthetic row with a neighbour's age, town and job, and believes that it is the neighbour's.
+    """Someone finds a published row with a neighbour's age, town and job, and believes that it is the neighbour's.
 
     The adversary looks up the row nearest to what is known about a person. If it is near enough, the adversary believes
     it to be a copy of the person's record and reads the rest. It is a success if every secret read is right: the
@@ -49,7 +49,7 @@ class CopiedRecords(Attack):
     """
 
     story: ClassVar[str] = (
-        "Someone finds a synthetic row with a neighbour's {known}, and believes that it is the neighbour's."
+        "Someone finds a published row with a neighbour's {known}, and believes that it is the neighbour's."
     )
     needs_equal_sides: ClassVar[bool] = False  # a copy of anybody is one
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
