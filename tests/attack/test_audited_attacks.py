@@ -13,6 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.row_distance import compare_with_control
 from sfumato.report.words import findings, wording
+from sfumato.report.words.attack_stories import tell_attack
 from sfumato.workflow import attack_words
 from tests.contract.naive_attackers import try_inference
 
@@ -244,3 +245,37 @@ step = 10
 attack = "linking"
 external = "list.csv"
 """
+
+
+@pytest.mark.parametrize("tag", ["rule_inference", "learned_inference"])
+def test_entries_that_are_published_are_read_and_not_inferred(tag: str) -> None:
+    def tell(visible: int, cells: int) -> str:
+        return tell_attack({"attack": tag, "columns": {"disease": {"cells": cells, "visible": visible}}}, BODY).story
+
+    assert tell(60, 60) == (
+        "No entry of disease that is looked for is blank: a stranger reads them off the table, and infers nothing."
+    )
+    assert "blank entries of disease" in tell(0, 60) and "read, not" not in tell(0, 60)
+    assert tell(40, 60).endswith("Of the 60 entries, 40 are not blank: these are read, not inferred.")
+    public = tell_attack({"attack": tag}, BODY).story  # the columns do not leave
+    assert public.endswith("Entries that are not blank are read, not inferred.")
+
+
+def test_a_release_that_blanks_nothing_states_what_is_visible() -> None:
+    table = sf.Table.of(
+        pl.DataFrame({"age": [1, 2, 3] * 8, "disease": ["flu", "cold"] * 12}),
+        {"age": "quasi_identifying", "disease": "sensitive"},
+    )
+    for attack in (
+        sf.attack.RuleInference(columns=("disease",)),
+        sf.attack.LearnedInference(columns=("disease",), learners=("bayes",)),
+    ):
+        facts = attack.run(sf.Release(table, None, (), {}), table).as_json()
+        assert "infers nothing" in tell_attack({"attack": attack.attack, **facts}, BODY).story
+
+
+def test_stories_say_nothing_that_a_release_need_not_have() -> None:
+    copied = tell_attack({"attack": "copied_records", "columns": ["disease"]}, BODY).story
+    assert copied.startswith("Somebody finds a published row with a neighbour's age")
+    reason = tell_attack({"attack": "minimality", "column": "disease"}, BODY).story
+    assert reason.startswith("An insider knows everybody's age, asks why no more detail is published")

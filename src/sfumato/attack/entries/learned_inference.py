@@ -9,7 +9,7 @@ any breach. The learners are in `mine.entries.learner`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
 from sfumato.attack.attack import Attack, Outcome, wilson
-from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
+from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.mine.entries.learner import (
     INTERVALS,
@@ -73,6 +73,11 @@ class LearnedInference(Attack):
         if not names or len(set(names)) < len(names):
             raise ValueError("name at least one learner, each once")
         return names
+
+    @classmethod
+    def choose_story(cls, attack: Mapping[str, Any]) -> str:
+        """Entries that are not blank are read."""
+        return choose_entry_story(attack, cls.story)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

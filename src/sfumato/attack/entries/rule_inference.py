@@ -9,7 +9,7 @@ value, with the confidence of the rule. Aggarwal, Pei, Zhang, *On privacy preser
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -21,7 +21,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints, Places
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
+from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
@@ -72,6 +72,11 @@ class RuleInference(Attack):
         except PolicyError as error:
             raise ValueError(str(error)) from None
         return raw_support
+
+    @classmethod
+    def choose_story(cls, attack: Mapping[str, Any]) -> str:
+        """Entries that are not blank are read."""
+        return choose_entry_story(attack, cls.story)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

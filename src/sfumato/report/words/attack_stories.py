@@ -21,6 +21,8 @@ from sfumato.report.words import wording
 
 _SWAPS = "uniques_off_share"
 _MOST_NAMES = 8
+_ON_ENTRIES = ("rule_inference", "learned_inference")
+"""Attacks that may be aimed at columns of which nothing is blank; which ones does not leave."""
 _ENDLESS = ("gaussian", "correlated")
 """Noise without bounds, whose columns an attack by bounds leaves out."""
 
@@ -138,4 +140,5 @@ def _find_docstring_story(tag: str) -> str:
     """The first paragraph of the attack's docstring, which is about other data."""
     kind = find_tagged_class("attack", tag)
     story = " ".join((kind.__doc__ or "").split("\n\n")[0].replace("`", "").split()) if kind is not None else ""
-    return f"For example, {story[0].lower()}{story[1:]}" if story else ""
+    read = " Entries that are not blank are read, not inferred." if tag in _ON_ENTRIES else ""
+    return f"For example, {story[0].lower()}{story[1:]}{read}" if story else ""
