@@ -88,7 +88,9 @@ def _list_given(node: ast.AST, owner: str, body: list[ast.stmt]) -> Iterator[Giv
     """The names that a module, class or function gives itself, then those of the classes and functions inside."""
     own = [(line, name) for part in (node, *body) for line, name in _list_own(part, part is node)]
     neighbours = frozenset(name.strip("_") for _, name in own)
-    written = WRITTEN.get(owner, set())
+    bases = [ast.unparse(base).split(".")[-1] for base in node.bases] if isinstance(node, ast.ClassDef) else []
+    # What a class of this package must be called so, is called so in a class made of it.
+    written = set().union(*(WRITTEN.get(name, set()) for name in (owner, *bases)))
     for line, name in own:
         if name.strip("_") not in written:
             yield GivenName(line, name, owner, neighbours)

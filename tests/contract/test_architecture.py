@@ -73,6 +73,7 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
         check_kinds_of_arrays(tree)
     if path.is_relative_to(SOURCE / "protect"):
         check_doors(tree)
+        check_chance(tree)
 
 
 MOST_MODULES = 30
@@ -115,11 +116,11 @@ def check_arguments(tree: ast.Module) -> None:
 
 def check_names(tree: ast.Module) -> None:
     """Stop at a name that is a participle, a preposition or a pronoun: it does not say what the thing is."""
-    for given in list_avoided(tree):
-        raise AssertionError(
-            f'line {given.line}: "{given.name}" does not say what it is: name it by a noun, such as claims, row_index '
-            "or kept_rows; what must be called so because users or files do, is listed in tests/contract/plain_names.py"
-        )
+    names = [f'"{given.name}" (line {given.line})' for given in list_avoided(tree)]
+    assert not names, (
+        f"{', '.join(names)} does not say what it is: name each by a noun, such as claims, row_index or kept_rows; "
+        "what must be called so because users or files do, is listed in tests/contract/plain_names.py"
+    )
 
 
 UNNAMED = {
@@ -198,6 +199,31 @@ def check_doors(tree: ast.Module) -> None:
             )
 
 
+CHANCE = {"random", "secrets", "uuid"}
+"""Modules that draw from elsewhere than the randomness that a method is given."""
+
+
+def check_chance(tree: ast.Module) -> None:
+    """Stop if a method draws from anything but its randomness: nobody could make the release again.
+
+    A search may shuffle by a seed of its own: default_rng(7) gives everybody the same.
+    """
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    seeded = [call.func for call in calls if ast.unparse(call.func) == "np.random.default_rng"]
+    for node in [node for node in ast.walk(tree) if node not in seeded]:
+        names = [alias.name.split(".")[0] for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [(node.module or "").split(".")[0]] if isinstance(node, ast.ImportFrom) else []
+        drawn = [name for name in names if name in CHANCE]
+        if isinstance(node, ast.Attribute):
+            path = ast.unparse(node)
+            is_numpy = re.fullmatch(r"(np|numpy)\.random\.\w+", path) is not None and node.attr != "Generator"
+            drawn += [path] if is_numpy or node.attr in ("default_rng", "urandom") else []
+        assert not drawn, (
+            f"line {getattr(node, 'lineno', 0)}: a method draws from {drawn[0]}: draw from (randomness or "
+            "Randomness.secure()).generator() alone, so that the same seed gives the same release"
+        )
+
+
 @pytest.mark.parametrize(
     ("path", "code"),
     [
@@ -230,6 +256,7 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "class Moments:\n    before: int\n    after: int",
         "def f(left, right): return left",
         "class A:\n    def of(cls): pass",
+        "class A(Method):\n    alone = True",
         "seed = speed = kept_rows = 1",
     ):
         check_names(ast.parse(code))
@@ -249,6 +276,11 @@ def test_what_is_against_the_rules_is_noticed() -> None:
     for code in ("print(data)", "frame.write_csv('x.csv')", "frame.lazy().sink_csv('x')", "log.warning(cell)"):
         with pytest.raises(AssertionError, match="prints, logs and writes nothing"):
             check_doors(ast.parse(code))
+    for code in ("import secrets", "from random import random", "x = np.random.default_rng()", "np.random.seed(3)"):
+        with pytest.raises(AssertionError, match="so that the same seed"):
+            check_chance(ast.parse(code))
+    check_chance(ast.parse("def draw(chance: np.random.Generator) -> float: return chance.random()"))
+    check_chance(ast.parse("shuffled_rows = np.random.default_rng(7).permutation(9)"))
     with pytest.raises(AssertionError, match=r"sfumato\.kernels\.compiler"):
         check_compiler(ast.parse("from numba.extending import intrinsic"))
 

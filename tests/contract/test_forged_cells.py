@@ -249,8 +249,7 @@ def test_checks_that_look_away_are_noticed(monkeypatch: pytest.MonkeyPatch) -> N
         return [*faults, find_hairs(made, claim, "age"), find_absent_column(made, claim)]
 
     def list_cells(seen: checks.Evidence) -> list[float]:
-        column = seen.published.frame["age"].cast(pl.Float64, strict=False).drop_nulls()
-        return column.to_list()
+        return list(seen.published.frame["age"].cast(pl.Float64, strict=False).drop_nulls())
 
     def count(cells: list[float], least: float) -> Number:
         return sum(abs(cell - round(cell / 5) * 5) > least for cell in cells if abs(cell) < inf)

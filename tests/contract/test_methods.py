@@ -25,9 +25,13 @@ from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
 from sfumato.workflow.shapes.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
-from tests.contract.releases import make_once, released
+from tests.contract.releases import make_all, make_once, released
 from tests.contract.test_attacks import noise
 
+ROWS_CURE = (
+    "details has no `rows`, or not as many as are published: say in details=…Details(rows=…) which original row, "
+    "counted from 0, each published row is; np.arange(len(data)) if all stay"
+)
 each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
 
 
@@ -119,6 +123,41 @@ def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
         )
 
 
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_a_check_takes_no_bound_that_nobody_claims(kind: type[sf.Method]) -> None:
+    """A certificate with another bound would be valid, and say nothing."""
+    claimed = list_claimed_bounds([kind])
+    suspects = {name for name, bounds in claimed.items() if CHECKS[name].bounds - bounds}
+    everywhere = list_claimed_bounds(METHODS) if suspects else {}
+    for name in sorted(suspects):
+        idle = sorted(CHECKS[name].bounds - everywhere[name])
+        assert not idle, (
+            f'{kind.__name__}: the check "{name}" may be claimed {", ".join(idle)} as well, which no example claims: '
+            f'leave {idle} out of @checks_claim("{name}", …), or add an example that claims it'
+        )
+
+
+def list_claimed_bounds(methods: Iterable[type[sf.Method]]) -> dict[str, set[str]]:
+    """Check → the bounds with which examples of some methods claim it."""
+    bounds: dict[str, set[str]] = {}
+    for made in [made for method in methods for made in make_all(method)]:
+        for claim in made.release.claims:
+            bounds.setdefault(claim.measure, set()).add(claim.bound)
+    return bounds
+
+
+@each
+def test_no_claim_publishes_a_private_field(example: Example) -> None:
+    """The arguments of a claim that anyone can check are in the certificate."""
+    subject = example.subject
+    for claim in [claim for claim in make_once(example).release.claims if not claim.needs_original]:
+        told = sorted(set(claim.arguments) & set(subject.private_fields))
+        assert not told, (
+            f'{type(subject).__name__}: its claim "{claim.property}" shows {told}, which private_fields hides: name it '
+            "in public_fields, or let a check that needs no such argument, or needs_original, judge the claim"
+        )
+
+
 @tables(METHOD_EXAMPLES)
 def test_it_claims_that_nobody_is_named(example: Example) -> None:
     claimed = {claim.measure for claim in make_once(example).release.claims}
@@ -167,8 +206,9 @@ def test_every_check_can_fail(kind: type[sf.Method]) -> None:
     for one in (*own, *others):  # a check of several methods may be broken by the forgery of another
         left -= broken_by(one, forgeries_of(one), left) if left else set()
     assert left == set(), (
-        f"no forged release breaks {left}: let `forged` of an example (tests/contract/examples.py) give data that "
-        "does, or repair the check if it cannot fail"
+        f"no forged release breaks {left}, not even the originals themselves: repair the check, if it counts none of "
+        "what is wrong there; only if the originals keep the claim, let `forged` of an example "
+        "(tests/contract/examples.py) give data that does not"
     )
 
 
@@ -198,6 +238,7 @@ def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]], tried
 @tables(tuple(e for e in METHOD_EXAMPLES if not e.subject.by_chance and not isinstance(e.subject, KeyedMethod)))
 def test_it_is_truthful_if_it_says_so(example: Example) -> None:
     _, data, release = make_once(example)
+    assert release.details.rows is not None, ROWS_CURE
     names, rows = list(data.quasi_identifying), release.details["rows"]
     originals, shown = data.frame.select(names), release.data.frame.select(names)
     blanks = [pl.coalesce(shown[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
@@ -226,9 +267,7 @@ def test_losses_and_details_are_named(example: Example) -> None:
         )
     if example.subject.gives == example.subject.shape:
         rows = release.details.get("rows")
-        assert rows is not None and len(rows) == len(release.data), (
-            "say in details=…Details(rows=…) which original row each published row is; np.arange(len(data)) if all stay"
-        )
+        assert rows is not None and len(rows) == len(release.data), ROWS_CURE
 
 
 @tables(METHOD_EXAMPLES)
@@ -288,12 +327,20 @@ def test_its_footprint_is_true(example: Example) -> None:
     frame = release.data.frame
     cure = "say so in its `footprint` (`trace_columns` and others in protect/footprint.py)"
     own = [name for name in frame.columns if name not in footprint.changes]
-    assert footprint.changes <= footprint.needs, f"what it changes it needs as in the originals: {cure}"
+    assert footprint.changes <= footprint.needs, (
+        f"it says that it changes {sorted(footprint.changes - footprint.needs)}, and needs it not: if it does not "
+        f"change it, leave it out of `changes`; what it changes it needs as in the originals: {cure}"
+    )
     assert footprint.changes <= footprint.reads, f"the cells that it changes decide what it publishes, reads: {cure}"
     assert len(frame) == len(data) or footprint.drops_rows or not own, f"it leaves rows out, drops_rows=True: {cure}"
     for name in set(data.frame.columns) - footprint.reads - footprint.needs:
         turned = data.with_frame(data.frame.with_columns(data.frame[name].gather([*range(1, len(data)), 0])))
         other = released(example, turned).data.frame.drop(name, strict=False)
+        if not other.equals(frame.drop(name, strict=False)):
+            assert released(example, data).data.frame.equals(frame), (
+                "two releases of the same data by the same seed differ: draw from (randomness or "
+                "Randomness.secure()).generator() alone"
+            )
         assert other.equals(frame.drop(name, strict=False)), f'what it publishes depends on "{name}": {cure}'
 
 

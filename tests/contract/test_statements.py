@@ -48,6 +48,14 @@ def is_drawn(made: Made) -> bool:
     return any(change.kind is ChangeKind.DRAWN for change in made.release.changes)
 
 
+MEANT = {
+    ChangeKind.ROUNDED: "all cells are multiples of one step, and less than a step from their originals",
+    ChangeKind.CAPPED: "all cells between the smallest and the largest published one are as they were",
+    ChangeKind.INTERVALS: "cells that are equal stand for an interval of originals, in their order",
+}
+"""What is tested of a kind (`exact_kinds.py`)."""
+
+
 @each
 def test_the_kind_of_change_is_true_and_no_other_tells_more(kind: type[sf.Method]) -> None:
     stated: dict[ChangeKind, list[Pair]] = {}
@@ -59,7 +67,8 @@ def test_the_kind_of_change_is_true_and_no_other_tells_more(kind: type[sf.Method
             false = [name for name, column in columns.items() if is_false(change, column)]
             assert not false, (
                 f'{kind.__name__}, example "{made.example.name}": it states ChangeKind.{change.name} of {false}, '
-                f'"{change.meaning.words}", which is not true of every cell: state the kind whose words in '
+                f'"{change.meaning.words}", which is not true of every cell: '
+                f"{MEANT.get(change, 'look at `shows` of its example')}; state the kind whose words in "
                 "change_kinds.py are, else ChangeKind.OTHER"
             )
     for change, pairs in stated.items():
@@ -93,6 +102,35 @@ def explain_new_types(made: Made) -> str:
                     f"was {was}: cast it to the type of its column, so that readers and checks find what they expect"
                 )
     return ""
+
+
+def find_needless_floats(releases: Iterable[Made]) -> list[str]:
+    """Columns of integers that are published as floats though all of their cells are whole, in every example."""
+    whole: dict[str, bool] = {}
+    for made in [made for made in releases if made.is_table]:
+        for change in [change for change in made.release.changes if change.kind not in UNTOUCHED]:
+            was, now = made.originals[change.column], made.release.data.frame[change.column]
+            if was.dtype.is_integer() and now.dtype.is_float():
+                is_whole = all(cell is None or float(cell).is_integer() for cell in now)
+                whole[change.column] = whole.get(change.column, True) and is_whole
+    return sorted(name for name, is_whole in whole.items() if is_whole)
+
+
+@each
+def test_whole_numbers_stay_integers(kind: type[sf.Method]) -> None:
+    names = find_needless_floats(make_all(kind))
+    assert not names, (
+        f"{kind.__name__}: {names} had integers, and are published as floats though every cell is whole (37.0): cast "
+        "them to pl.Int64, by what the fields say, never by what the cells are"
+    )
+
+
+def test_needless_floats_are_noticed() -> None:
+    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    assert find_needless_floats([made]) == []
+    floats = made.release.data.frame.with_columns(pl.col("age").cast(pl.Float64))
+    forged = made._replace(release=replace(made.release, data=made.release.data.with_frame(floats)))
+    assert find_needless_floats([forged]) == ["age"]
 
 
 @each
@@ -144,13 +182,34 @@ def explain_wrong_loss(made: Made) -> str:
         return ""
     if abs(stated - counted) <= (BY_LAW if LossMeasure.NOISE_SHARE in measures else 1e-9):
         return ""
-    named = ", ".join(f"LossMeasure.{one.name}" for one in sorted(measures - {None}, key=str) if one)
-    named = named or (
-        "the detail that labels leave open" if measures else "and state the kind: it says that all is kept"
-    )
-    return (
+    return explain_wrong_statement(made) or (
         f'its loss is {stated:.6g}, and a plain count gives {counted:.6g}: compute losses["loss"] by the measure of '
-        f"its kind of change (change_kinds.py), {named}"
+        f"its kind of change (change_kinds.py), {name_loss_measures(made)}"
+    )
+
+
+def explain_wrong_statement(made: Made) -> str:
+    """Whether a loss is wrong because something else is stated falsely, with the cure."""
+    subject = made.example.subject
+    if subject.utility == "blanks" and ChangeKind.BLANKED not in group_columns(made):
+        return 'it says utility = "blanks", and states no ChangeKind.BLANKED: leave `utility` out'
+    idle = sorted(
+        name
+        for columns in group_columns(made).values()
+        for name, pair in columns.items()
+        if list(pair.before) == list(pair.after) and name not in subject.footprint(made.data).changes
+    )
+    if idle:
+        return f"it states a change of {idle}, in which no cell differs: let state_changes name only changed columns"
+    return ""
+
+
+def name_loss_measures(made: Made) -> str:
+    """The measures of a loss by the kinds of change that are stated."""
+    measures = {change.meaning.loss for change in group_columns(made)}
+    named = ", ".join(f"LossMeasure.{one.name}" for one in sorted(measures - {None}, key=str) if one)
+    return named or (
+        "the detail that labels leave open" if measures else "and state the kind: it says that all is kept"
     )
 
 
@@ -267,9 +326,15 @@ def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], law
             "out of its line in change_kinds.py"
         )
     if method.by_chance and method.truthful:
-        return "it says by_chance and truthful, and what is drawn by chance is not the truth: say truthful = False"
+        return (
+            "it says by_chance and truthful, and what is drawn by chance is not the truth: say truthful = False, or "
+            "leave by_chance out if a rule makes the cells"
+        )
     if method.by_chance and method.utility == "classes":
-        return 'it says by_chance, and classes of what chance drew hide nobody: say utility = "chance"'
+        return (
+            "it says by_chance: if two draws give the same cells, a rule makes them, so leave by_chance out; if chance "
+            'does, classes of what it drew hide nobody: say utility = "chance"'
+        )
     if method.utility == "chance" and not method.by_chance:
         return 'it says utility = "chance", and nothing that it does is: leave utility at "classes", or say by_chance'
     without = [change for change in drawn if change.column not in laws]
@@ -297,6 +362,19 @@ def test_a_section_of_noise_has_noise_to_draw(kind: type[sf.Method]) -> None:
     assert kind.section != "noise" or drawn, (
         f'{kind.__name__} says section = "noise", and states no change by chance that the section could draw: leave it '
         "out"
+    )
+
+
+@each
+def test_a_section_has_the_details_that_it_draws(kind: type[sf.Method]) -> None:
+    if kind.section in ("", "noise"):
+        return
+    own = {type(made.release.details) for made in make_all(kind)}
+    others = [other for other in METHODS if other.section == kind.section and other is not kind]
+    drawn = {type(make_all(other)[0].release.details) for other in others}
+    assert not drawn or own & drawn, (
+        f'{kind.__name__} says section = "{kind.section}", which draws {sorted(one.__name__ for one in drawn)}, and '
+        f"its release has {sorted(one.__name__ for one in own)}: leave `section` out"
     )
 
 
