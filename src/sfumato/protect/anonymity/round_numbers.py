@@ -128,10 +128,10 @@ def round_column(column: pl.Series, step: float) -> pl.Series:
     """The nearest multiple of the step to each number, of two the larger; a missing cell stays missing.
 
     A multiple of 0.1 is a whole number divided by 10, so that 0.3 is spelled as such; polars would multiply by a tenth.
-    Whether cells are whole is told by the type of the column and the step alone.
+    Whether cells are whole follows from the step alone: one person's decimal must not make a column decimal.
     """
     exact = Fraction(repr(step))
     numerator, denominator = float(exact.numerator), float(exact.denominator)
     multiples = np.floor(column.cast(pl.Float64).to_numpy() * denominator / numerator + 0.5)
     rounded_numbers = pl.Series(column.name, multiples * numerator / denominator, nan_to_null=True)
-    return rounded_numbers.cast(pl.Int64 if column.dtype.is_integer() and denominator == 1 else pl.Float64)
+    return rounded_numbers.cast(pl.Int64 if exact.denominator == 1 else pl.Float64)
