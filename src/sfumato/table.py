@@ -68,6 +68,8 @@ class Table:
     """The index of the pandas frame that it was made of, unless rows were only numbered; never written or pickled."""
     labels: Mapping[str, ColumnLabels] = field(default_factory=lambda: MappingProxyType({}))
     """What an SPSS, Stata or SAS file says about its columns; only labels of published cells are ever written."""
+    spelled_dates: Mapping[str, pl.Series] = field(default_factory=lambda: MappingProxyType({}))
+    """The text of columns that became dates because only one form fits them; never written or pickled."""
 
     @classmethod
     def read(
@@ -128,6 +130,7 @@ class Table:
         frame = simplify_frame(build_table_frame(data, source), source)
         date_formats = dates or {}
         forms = find_date_forms(frame, (*date_formats, *(hierarchies or {})))
+        spelled_dates = MappingProxyType({name: frame[name] for name in forms})
         frame = read_dates(read_dates(frame, date_formats, source), forms, source)
         column_roles = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         column_hierarchies = {
@@ -140,6 +143,7 @@ class Table:
             Missing.parse(missing),
             source,
             row_labels=get_row_labels(data),
+            spelled_dates=spelled_dates,
         )
 
     @classmethod
@@ -204,6 +208,7 @@ class Table:
                 {name: hierarchy for name, hierarchy in self.hierarchies.items() if name in column_names}
             ),
             labels=MappingProxyType({name: labels for name, labels in self.labels.items() if name in column_names}),
+            spelled_dates=MappingProxyType({}),
         )
 
     @property
@@ -227,7 +232,7 @@ class Table:
 
     def to_release(self) -> Table:
         """The same table with memory of its own that holds its cells and nothing else (see `rebuild_frame`)."""
-        return replace(self, frame=rebuild_frame(self.frame), released=True)
+        return replace(self, frame=rebuild_frame(self.frame), released=True, spelled_dates=MappingProxyType({}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the table; a released one without hierarchies, labels and source.

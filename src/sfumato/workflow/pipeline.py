@@ -11,15 +11,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import Any, NamedTuple
 
 from sfumato.attack import Attack
 from sfumato.attack.attack import AttackResult
-from sfumato.data.cells.cell_types import retype_columns
 from sfumato.data.reading.arrow_memory import return_free_memory
-from sfumato.data.reading.table_reader import has_stored_text, has_stored_types
 from sfumato.data.roles.role import Role
 from sfumato.data.writing.format_limits import refuse_unwritable
 from sfumato.details import SynthesisDetails
@@ -54,8 +50,9 @@ from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
+from sfumato.workflow.published_spelling import spell_release
 from sfumato.workflow.second_process.side_work import ask_early, begin_side_work, prepare_side_work
-from sfumato.workflow.shapes.file_shapes import find_shape, type_item_names
+from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.shapes.read_back import read_back
 from sfumato.workflow.signing.commitment import Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
@@ -110,7 +107,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     chance = randomness or Randomness.secure()
     methods = policy.methods()
     with ask_early(methods) as question:
-        release, keys = _protect(policy, original, chance, is_read=given_data is None)
+        release, original, keys = _protect(policy, original, chance, is_read=given_data is None)
     clock.record_step("protect")
     with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
         published_data = _write_and_read_back(release, policy, staging)
@@ -159,11 +156,23 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     return Run(target.path, release, *parts)
 
 
-def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> tuple[Release, Mapping[str, Key]]:
-    """The release as it is written, and the keys that stay."""
+class _ComparableRelease(NamedTuple):
+    """The release as it is written, the originals that it is compared with, and the keys that stay."""
+
+    release: Release
+    original: Any
+    keys: Mapping[str, Key]
+
+
+def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> _ComparableRelease:
+    """Apply the methods; what is published is spelled by its own cells, and the originals are spelled alike."""
     protected_data = apply_methods(policy, original, chance)
-    release = _type_published_cells(protected_data.release, original, policy) if is_read else protected_data.release
-    return _order_rows_by_policy(release, policy, chance), protected_data.keys
+    spelled_release = spell_release(protected_data.release, original, policy, is_read=is_read)
+    if spelled_release.original is not original:
+        _remember_columns(spelled_release.original)
+    return _ComparableRelease(
+        _order_rows_by_policy(spelled_release.release, policy, chance), spelled_release.original, protected_data.keys
+    )
 
 
 def _refuse_format(policy: Policy, original: Any) -> None:
@@ -171,30 +180,6 @@ def _refuse_format(policy: Policy, original: Any) -> None:
     if isinstance(original, Table) and policy.gives == "table":
         sure = tuple(name for name, role in original.roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE))
         refuse_unwritable(original.frame.drop(original.identifying), policy.output.format, sure=sure)
-
-
-def _type_published_cells(release: Release, original: Any, policy: Policy) -> Release:
-    """Type columns that were read from text by the cells that are left: one hidden cell may have decided their type."""
-    data = release.data
-    if not isinstance(data, Table):
-        return _type_published_items(release)
-    if policy.data.path == DEMO or has_stored_types(policy.data.path):
-        return release
-    if len(data) == len(original) and not any(
-        change.starred or change.kind.meaning.hides_cells for change in release.changes
-    ):
-        return release
-    has_declared_text = has_stored_text(policy.data.path)
-    texts = {name for name, kind in original.frame.schema.items() if has_declared_text and kind == pl.String}
-    by_content = [name for name in data.frame.columns if name not in release.public and name not in texts]
-    return replace(release, data=data.with_frame(retype_columns(data.frame, by_content)))
-
-
-def _type_published_items(release: Release) -> Release:
-    """Items that are all whole numbers as numbers; codes as they are."""
-    items = release.data.items
-    typed_items = items if isinstance(release.method, KeyedMethod) else type_item_names(items)
-    return release if typed_items is items else replace(release, data=replace(release.data, items=typed_items))
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:

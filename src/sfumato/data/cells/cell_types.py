@@ -15,6 +15,7 @@ _ANY_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 _MOST_DIGITS = 15  # a float keeps this many
 _COMMA = r"^-?(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)(?:,[0-9]+)$|^-?[0-9]+$"
 _WORD = "word"
+_LARGEST_WHOLE = 10**18
 
 
 def spell_points(cells: pl.DataFrame, decimal: str) -> pl.DataFrame:
@@ -93,22 +94,42 @@ class TypesOfCells:
         )
 
 
+def respell_numbers(cells: pl.Series, decimal: str = ".") -> pl.Series:
+    """Texts of numbers as a table spells numbers: 1.50 as 1.5, and -0 as 0; null for what is no number."""
+    points = spell_points(cells.to_frame(), decimal).to_series()
+    fits_whole, fits_decimal = points.to_frame().select(_fits_whole().alias("whole"), _fits_decimal().alias("decimal"))
+    numbers = points.set(~fits_decimal, None).cast(pl.Float64, strict=False)
+    return points.zip_with(fits_whole, spell_cells(numbers.set(numbers == 0.0, 0.0))).alias(cells.name)
+
+
 def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
     """Type columns with missing cells by the remaining cells: a type must not disclose a hidden cell."""
     return retype_columns(frame, [column.name for column in frame.get_columns() if column.null_count()])
 
 
 def retype_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
-    """Type text and numbers of some columns by their cells, as a reader of the written file would."""
+    """Type text and numbers of some columns by their cells, as a reader would; no cell is respelled."""
     kinds = frame.schema  # built anew each time it is asked for
-    columns = [frame[name] for name in names if _can_retype(kinds[name])]
-    typed_columns = (
-        type_cells(pl.DataFrame([spell_cells(column) for column in columns])).get_columns() if columns else []
-    )
-    changed_columns = [column for column in typed_columns if column.dtype != kinds[column.name]]
+    columns = [_retype_column(frame[name]) for name in names if _can_retype(kinds[name])]
+    changed_columns = [column for column in columns if column.dtype != kinds[column.name]]
     return (
         frame.with_columns(changed_columns) if changed_columns else frame
     )  # the same frame need not be copied for a release
+
+
+def _retype_column(column: pl.Series) -> pl.Series:
+    """A column of text as numbers, and whole numbers as integers; a column without cells is text."""
+    if not column.count():
+        return column.cast(pl.String)
+    if column.dtype == pl.String:
+        typed_column = type_cells(column.to_frame()).to_series()
+        is_kept = typed_column.dtype.is_numeric() and spell_cells(typed_column).equals(column, check_names=False)
+        return typed_column if is_kept else column
+    if not column.dtype.is_float():
+        return column
+    whole = column.cast(pl.Int64, strict=False)
+    is_whole = whole.null_count() == column.null_count() and bool((whole.abs() < _LARGEST_WHOLE).all())
+    return whole if is_whole and bool((whole.cast(pl.Float64) == column).all()) else column
 
 
 def _can_retype(kind: pl.DataType) -> bool:

@@ -132,28 +132,46 @@ def _read_header(book: Any, sheet: str, request: Request) -> tuple[list[str], in
 
 
 def _load_columns(book: Any, sheet: str, first: int, names: list[str]) -> dict[str, Any]:
+    """The columns; cells whose types do not mix are text, so that truth values among numbers do not become 1 and 0."""
     import fastexcel
 
-    options = {
-        "header_row": None,
-        "skip_rows": first,
-        "column_names": names,
-        "schema_sample_rows": None,
-        "skip_whitespace_tail_rows": True,
-    }
+    def load(positions: list[int], **kinds: Any) -> Any:
+        return book.load_sheet(
+            sheet,
+            header_row=None,
+            skip_rows=first,
+            column_names=[names[position] for position in positions],
+            use_columns=positions,
+            schema_sample_rows=None,
+            skip_whitespace_tail_rows=True,
+            **kinds,
+        ).to_arrow()
+
+    positions = list(range(len(names)))
     try:
-        sheet_table = book.load_sheet(sheet, **options).to_arrow()
-        return {name: sheet_table.column(name) for name in names}
+        table = load(positions, dtype_coercion="strict")
+        return {name: table.column(name) for name in names}
     except fastexcel.UnsupportedColumnTypeCombinationError:
-        pass
-    columns = {}
-    for position, name in enumerate(names):  # the types of one column do not mix: it alone is read as text
-        try:
-            sheet_table = book.load_sheet(sheet, use_columns=[position], **options).to_arrow()
-        except fastexcel.UnsupportedColumnTypeCombinationError:
-            sheet_table = book.load_sheet(sheet, use_columns=[position], dtypes="string", **options).to_arrow()
-        columns[name] = sheet_table.column(name)
-    return columns
+        texts = load(positions, dtypes="string")
+    try:
+        table = load(positions)
+        columns = {name: table.column(name) for name in names}
+    except fastexcel.UnsupportedColumnTypeCombinationError:
+        columns = {}
+        for position, name in enumerate(names):
+            try:
+                columns[name] = load([position]).column(name)
+            except fastexcel.UnsupportedColumnTypeCombinationError:
+                columns[name] = texts.column(name)
+    return {
+        name: texts.column(name) if _has_truth(column, texts.column(name)) else column
+        for name, column in columns.items()
+    }
+
+
+def _has_truth(column: Any, texts: Any) -> bool:
+    """Whether truth values became numbers."""
+    return str(column.type) in ("double", "int64") and bool({"true", "false"} & set(texts.unique().to_pylist()))
 
 
 def _describe(columns: Mapping[str, Any], positions: list[str], names: list[str]) -> Any:

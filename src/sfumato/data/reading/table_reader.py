@@ -38,6 +38,7 @@ __all__ = [
     "MISSING_MARKS",
     "TextFormat",
     "TextOptions",
+    "find_source_kind",
     "has_stored_text",
     "has_stored_types",
     "list_input_files",
@@ -92,19 +93,20 @@ def list_input_files(path: str | Path) -> list[Path]:
     return paths
 
 
+def find_source_kind(path: str | Path) -> str | None:
+    """The kind of a file or database; None for a table of text cells."""
+    source = parse_source(path)
+    return source.kind if source.kind != "file" else detect_file_kind(read_first_bytes(list_input_files(path)[0], HEAD))
+
+
 def has_stored_types(path: str | Path) -> bool:
     """Whether columns have a declared type. Text does not, and neither do formats that type each cell by itself."""
-    source = parse_source(path)
-    if source.kind in ("postgresql", "duckdb", "spark"):
-        return True
-    return detect_file_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in ARROW_KINDS
+    return find_source_kind(path) in ("postgresql", "duckdb", "spark", *ARROW_KINDS)
 
 
 def has_stored_text(path: str | Path) -> bool:
     """Whether a file declares which columns are text, as SPSS, Stata and SAS do: a column of digits stays text."""
-    if parse_source(path).kind != "file":
-        return False
-    return detect_file_kind(read_first_bytes(list_input_files(path)[0], HEAD)) in STATISTICS
+    return find_source_kind(path) in STATISTICS
 
 
 def explain_changed_type(file: Path, columns: Sequence[str], first: Path) -> DataError:
