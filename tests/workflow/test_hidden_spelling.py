@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.errors import DataError
 from sfumato.workflow.policy import Policy
 
 PEOPLE = 60
@@ -248,6 +249,22 @@ def test_a_step_alone_tells_whether_rounded_numbers_are_whole(tmp_path: Path, fo
     first, second = released(tmp_path, write_csv, Case(("23", "38"), "42", other), method=method, form=form)
     assert first == second
     assert first[1]["data"]["integers"] == ["v"]
+
+
+@pytest.mark.parametrize("hiding", ["drop", "entries"])
+@pytest.mark.parametrize("name", ["word among 1.50", "word among 1.0", "word with decimal commas"])
+def test_numbers_that_stay_in_files(tmp_path: Path, name: str, hiding: str) -> None:
+    how = {"method": HIDING[hiding], "form": "parquet", "data": {"engine": "duckdb"}}
+    first, second = released(tmp_path, write_csv, TEXTS[name], **how)
+    assert first == second
+
+
+@pytest.mark.parametrize("cell", ["3/14/1970", "unknown"])
+def test_dates_that_stay_in_files_have_to_be_declared(tmp_path: Path, cell: str) -> None:
+    write_csv(people(("3/14/1970", "5/26/1971"), cell), tmp_path / "people")
+    with pytest.raises(DataError, match=r'dates = \{ "v" = "%m/%d/%Y" \}') as refused:
+        run(tmp_path / "people", DROP, "parquet", engine="duckdb")
+    assert "1970" not in str(refused.value)
 
 
 def test_private_entries_are_looked_for_in_the_published_spelling(tmp_path: Path) -> None:

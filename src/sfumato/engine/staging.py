@@ -92,10 +92,12 @@ def open_stored_rows(
             f"{source_name}: the engine {engine} reads Parquet and text files, all of one kind, and tables of DuckDB, "
             f"SQLite and PostgreSQL; this is {names}. Use --engine memory, or convert it"
         )
-    staged_files = _stage_dates(staged_files, dates, scratch, source_name)
+    forms = _find_forms(staged_files, dates)
+    staged_files = _stage_dates(staged_files, {**forms, **dates.forms}, scratch, source_name)
     rows = open_parquet(staged_files, scratch, source_name, engine) if staged_files else None
     if rows is None or not rows.height:
         raise DataError(f"{source_name}: the file has a header and no rows")
+    rows.date_forms = forms
     return rows
 
 
@@ -119,15 +121,19 @@ def _stage_parquet(files: Sequence[Path], scratch: Path) -> list[Path]:
     ]
 
 
-def _stage_dates(files: Sequence[Path], dates: DateReading, scratch: Path, source_name: str) -> list[Path]:
-    """The same files, or copies in which text has become dates, as if the table had been read at once."""
+def _find_forms(files: Sequence[Path], dates: DateReading) -> dict[str, str]:
+    """The columns of text that only one form reads as dates, as if the table had been read at once."""
     if not files:
-        return []
+        return {}
     schema = build_frame(check_schemas(files).empty_table(), files[0]).schema
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in (*dates.keep, *dates.forms)]
     head = next(_iterate_columns(files, texts), pl.DataFrame())
     date_columns = [name for name in head.columns if may_need_form(head[name])]
-    forms = {**find_stored_forms(_iterate_columns(files, date_columns)), **dates.forms}
+    return find_stored_forms(_iterate_columns(files, date_columns))
+
+
+def _stage_dates(files: Sequence[Path], forms: Mapping[str, str], scratch: Path, source_name: str) -> list[Path]:
+    """The same files, or copies in which text has become dates."""
     if not forms:
         return list(files)
     return [

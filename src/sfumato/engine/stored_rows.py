@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -86,6 +87,8 @@ class StoredRows(ABC):
     """The columns and their types."""
     height: int
     """The number of rows."""
+    date_forms: Mapping[str, str] = MappingProxyType({})
+    """Columns of text that became dates because only one form fits them, and the form."""
 
     @abstractmethod
     def count_rows(self, columns: Sequence[str]) -> RowCounts:

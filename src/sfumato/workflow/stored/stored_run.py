@@ -22,10 +22,8 @@ from sfumato.attack.anonymity.stored_covering import attack_covering_classes, ha
 from sfumato.attack.attack import AttackResult
 from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
 from sfumato.change_kinds import CellDifference
-from sfumato.data.cells.cell_types import TypesOfCells
-from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import return_free_memory
-from sfumato.data.reading.table_reader import TextFormat, has_stored_types
+from sfumato.data.reading.table_reader import TextFormat
 from sfumato.engine.aligned_batches import ROW
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine
@@ -60,6 +58,7 @@ from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
 from sfumato.workflow.signing.commitment import commit_to_stored_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_shape import has_few_values
+from sfumato.workflow.stored.stored_spelling import decide_stored_spelling
 from sfumato.workflow.stored.stored_utility import measure_stored_utility
 from sfumato.workflow.summary.next_steps import list_advice
 from sfumato.workflow.summary.report_account import hides_in_crowds
@@ -134,9 +133,9 @@ def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb"
 def _write_and_compare(policy: Policy, plan: StoredPlan, staging: StagingFolder, scratch: Path) -> StoredComparison:
     """Write the data, open the file, and compare it with the originals: from here on only the file counts."""
     path, numbers = staging.release / DATA, staging.private / "rows.parquet"
-    types = _decide_types(policy, plan)
+    spelling = decide_stored_spelling(policy, plan, _publish(plan))
     total = plan.table.rows.height
-    write_batches(read_ahead(_cast(batch, types) for batch in _publish(plan)), path, total)
+    write_batches(read_ahead(spelling.apply(batch) for batch in _publish(plan)), path, total)
     taken_rows = None
     if plan.leaves_rows_out:
         write_batches(_number_rows(plan), numbers, total, "noting which rows were published")
@@ -161,23 +160,6 @@ def _number_rows(plan: StoredPlan) -> Iterator[pl.DataFrame]:
         return (plan.publish_numbered(batch, first).row_numbers + first).cast(pl.Int64).alias(ROW).to_frame()
 
     yield from plan.table.rows.map_batches(number_batch)
-
-
-def _decide_types(policy: Policy, plan: StoredPlan) -> dict[str, pl.DataType]:
-    """Types by the cells that are left, for columns read from text: one hidden cell may have decided their type."""
-    hides = any(change.starred or change.kind.meaning.hides_cells for change in plan.changes)
-    if has_stored_types(policy.data.path) or not (hides or plan.leaves_rows_out):
-        return {}
-    schema = plan.outline.frame.schema
-    names = [name for name, kind in schema.items() if kind.is_numeric() or kind == pl.String]
-    types = TypesOfCells()
-    for batch in _publish(plan):
-        types.observe(pl.DataFrame([spell_cells(batch[name]) for name in names]))
-    return {name: kind for name, kind in types.decide().items() if kind != schema[name]}
-
-
-def _cast(batch: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    return batch.with_columns(spell_cells(batch[name]).cast(kind) for name, kind in types.items())
 
 
 def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding, ...]:
