@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -134,7 +135,8 @@ this open (`measure/changes.py`)."""
 
 def is_false(stated: ChangeKind, column: Pair) -> bool:
     """Whether a statement is not true, about numbers or dates or of a kind that an example shows; words are none."""
-    return stated in _TRUE and not _TRUE[stated](column)
+    says_steps = re.search(r"\bmultiples?\b|\bsteps?\b", stated.meaning.words) is not None
+    return (stated in _TRUE and not _TRUE[stated](column)) or (says_steps and not _is_rounded(column, farthest=1.0))
 
 
 def list_tested_kinds() -> set[ChangeKind]:

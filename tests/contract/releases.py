@@ -40,6 +40,10 @@ class Made(NamedTuple):
         """Of a table, the original row of each published row."""
         frame: pl.DataFrame = self.data.frame
         rows = self.release.details.rows
+        assert rows is None or all(0 <= row < len(frame) for row in rows), (
+            f"{type(self.example.subject).__name__}: details.rows names rows that the originals do not have: let it be "
+            "the original row of each published row, counted from 0"
+        )
         return frame if rows is None else frame[rows.tolist()]
 
 

@@ -89,6 +89,9 @@ def describe(release: sf.Release) -> list[tuple[str, float]]:
 def explain_unread(made: Made, other: sf.Release, field: str) -> str:
     """Whether another value of a field left the release as it was, or broke its claims, with the cure."""
     broken = [finding.title() for finding in sf.check(other, made.data) if not finding.holds]
+    always = [finding.title() for finding in sf.check(made.release, made.data) if not finding.holds] if broken else []
+    if always:
+        return f"{'; '.join(always)} does not hold with the fields of its example either: repair that first"
     if broken:
         return f"with another `{field}`, {'; '.join(broken)} does not hold: let `protect` and the claim read the field"
     if other.data == made.release.data and describe(other) == describe(made.release):
@@ -111,6 +114,56 @@ def test_another_value_of_a_field_is_another_release(other: OtherField) -> None:
         return
     wrong = explain_unread(made, release, other.field)
     assert not wrong, f"{type(other.subject).__name__}: {wrong}"
+
+
+def list_outside_values(information: Any, value: Any) -> list[Any]:
+    """Values that a number in a field should not have, or that are at the end of what it may have."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return []
+    limits = [
+        getattr(part, name) for part in information.metadata for name in ("ge", "gt", "le", "lt") if hasattr(part, name)
+    ]
+    return [*dict.fromkeys([-1, 0, *(type(value)(limit + step) for limit in limits for step in (-1, 0, 1))])]
+
+
+def explain_outside_value(example: Example, field: str, value: Any) -> str:
+    """How a method ends that has a value just outside in one of its fields, with the cure; empty if it refuses it."""
+    kind = type(example.subject)
+    try:
+        subject = kind.model_validate({**example.subject.model_dump(mode="json"), field: value})
+        released(replace(example, subject=subject), make_once(example).data)
+    except (ValidationError, sf.SfumatoError):
+        return ""
+    except Exception as crash:
+        return (
+            f"`{field}` = {value} is accepted, and `protect` crashes ({crash!r}): limit the field, as in `{field}: "
+            "int = Field(ge=1)`, or refuse it with a PolicyError that says which values are possible"
+        )
+    return ""
+
+
+FIRST_EXAMPLES = {type(example.subject): example for example in reversed(METHOD_EXAMPLES)}
+
+
+@pytest.mark.parametrize("kind", FIRST_EXAMPLES, ids=lambda kind: kind.__name__)
+def test_a_number_just_outside_is_refused(kind: type[sf.Method]) -> None:
+    example = FIRST_EXAMPLES[kind]
+    for field, information in kind.model_fields.items():
+        if field not in SEARCHES:
+            for value in list_outside_values(information, getattr(example.subject, field)):
+                wrong = explain_outside_value(example, field, value)
+                assert not wrong, f"{kind.__name__}: {wrong}"
+
+
+def test_a_number_outside_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = next(example for example in METHOD_EXAMPLES if example.name == "group rare values")
+    assert explain_outside_value(example, "min_count", 0) == ""
+
+    def divide(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(sf.GroupRareValues, "protect", divide)
+    assert "is accepted, and `protect` crashes" in explain_outside_value(example, "min_count", 30)
 
 
 def test_a_field_that_is_not_read_is_noticed() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import ChangeKind
+from sfumato.change_kinds import CellDifference, LossMeasure
 from sfumato.lazy import find_checks
 from sfumato.protect import METHODS
 from sfumato.release import Claim
@@ -406,6 +407,79 @@ def test_another_paper_is_noticed() -> None:
     )
     assert find_unlisted_papers(page, "Sun, Yu 2005") == []
     assert find_unlisted_papers(page, "Sun, Yu 2006") == ["Sun 2006"]
+
+
+COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4}
+
+
+def find_wrong_checkers(page: str, claims: Iterable[Claim]) -> list[str]:
+    """What a page says of who can check a claim that is not so, as "The last two need the originals" after claims."""
+    secret: dict[str, bool] = {}
+    for claim in claims:
+        secret[claim.property] = secret.get(claim.property, True) and claim.needs_original
+    wrong = []
+    for paragraph in page.split("\n\n"):
+        text = " ".join(paragraph.split())
+        for match in re.finditer(r"\b(Only )?[Tt]he last (?:(one|two|three|four) )?needs? the originals", text):
+            named = [
+                name for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`(?= \(|:)", text[: match.start()]) if name in secret
+            ]
+            count = COUNTS[match[2] or "one"]
+            said = {name: place >= len(named) - count for place, name in enumerate(named)}
+            wrong += [f'"{match[0]}", and `{name}`' for name in named if said[name] != secret[name]]
+    return wrong
+
+
+@each
+def test_a_page_says_who_can_check_a_claim(kind: type[sf.Method]) -> None:
+    claims = [claim for made in make_all(kind) for claim in made.release.claims]
+    wrong = find_wrong_checkers(read_page(kind), claims)
+    assert not wrong, (
+        f"the page of {kind.__name__} says {'; '.join(wrong)} is otherwise: say of the claims with needs_original, "
+        "and of no others, that they need the originals"
+    )
+
+
+FILLS = re.compile(
+    r"\b(?:missing|empty) cells? (?:become|are (?:filled|replaced)|turn into|count as)\b[^.;]*", re.IGNORECASE
+)
+OF_ALL_CELLS = re.compile(r"`loss`[^.;`]*\b(?:all (?:the )?cells|cells of the table|all (?:the )?rows)\b")
+
+
+def explain_untrue_page(page: str, kinds: Set[ChangeKind]) -> str:
+    """What a page says of missing cells or of the loss that the kinds of change do not, with the cure."""
+    text = " ".join(page.split())
+    fills = FILLS.search(text)
+    changing = [kind for kind in kinds if kind not in (ChangeKind.KEPT, ChangeKind.DROPPED)]
+    if fills and not any(CellDifference.FILLED in kind.meaning.differences for kind in changing):
+        return f'says "{fills[0]}", and no kind of change that it states allows it: say that they stay missing'
+    measures = {kind.meaning.loss for kind in changing}
+    share = OF_ALL_CELLS.search(text)
+    if share and measures <= {LossMeasure.CHANGED_CELLS, LossMeasure.CHANGED_KNOWN_CELLS}:
+        words = [kind.meaning.loss_words.meaning for kind in changing if kind.meaning.loss_words]
+        return f'says "{share[0]}", and its kind of change "{" ".join(words)}": say the same'
+    return ""
+
+
+@each
+def test_a_page_says_what_becomes_of_missing_cells_and_what_is_lost(kind: type[sf.Method]) -> None:
+    kinds = {change.kind for made in make_all(kind) for change in made.release.changes}
+    wrong = explain_untrue_page(read_page(kind), kinds) if kinds else ""
+    assert not wrong, f"the page of {kind.__name__} {wrong}"
+
+
+def test_an_untrue_page_is_noticed() -> None:
+    rounded = {ChangeKind.KEPT, ChangeKind.ROUNDED}
+    assert explain_untrue_page("Missing cells stay missing. `loss`, the share of the known numbers.", rounded) == ""
+    assert "stay missing" in explain_untrue_page("Whole numbers stay whole, and missing cells become\nzero.", rounded)
+    assert "say the same" in explain_untrue_page("Losses: `loss`, the share of all cells of the table.", rounded)
+    claims = [claim for made in make_all(sf.RoundNumbers) for claim in made.release.claims]
+    page = (
+        "`numbers_between_steps` (0): x. `largest_rounding`: y. `kept_cells_changed` (0): z. The last {} the originals."
+    )
+    assert find_wrong_checkers(page.format("two need"), claims) == []
+    assert len(find_wrong_checkers(page.format("one needs"), claims)) == 1
+    assert len(find_wrong_checkers(page.format("three need"), claims)) == 1
 
 
 def find_wrong_thresholds(page: str, kind: type[sf.Method], claims: Iterable[Claim]) -> list[str]:

@@ -134,6 +134,78 @@ def test_a_crash_on_an_empty_column_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     assert "were empty and have a value" in explain_empty_column(example, "age")
 
 
+# Columns that a policy names and that cannot be protected
+
+
+def list_field_columns(made: Made) -> list[str]:
+    """Columns that the method's own fields name, each by a name or in a list of names, and that it changes."""
+    values = [getattr(made.example.subject, field) for field in type(made.example.subject).model_fields]
+    names = {
+        name for value in values for name in (value if isinstance(value, tuple) else (value,)) if isinstance(name, str)
+    }
+    return [name for name in list_changed(made) if name in names]
+
+
+def explain_skipped_words(example: Example, name: str) -> str:
+    """Whether a column that a field names is published as it is if it holds words, with the cure; empty if not."""
+    made = make_once(example)
+    words = pl.Series(name, [f"word {row * 7 % 90}" for row in range(len(made.data))])
+    table = put_column(made.data, words)
+    trial = try_release(example, table)
+    if (
+        trial.release is None
+        or trial.release.data.frame[name].to_list() != Made(example, table, trial.release).originals[name].to_list()
+    ):
+        return ""
+    return (
+        f'if "{name}", which its fields name, holds words, all of them are published as they are: refuse such a column '
+        "with a DataError (`explain_no_numbers` of protect/named_columns.py), since the policy wants it protected"
+    )
+
+
+@each
+def test_a_column_that_a_field_names_is_changed_or_refused(example: Example) -> None:
+    for name in list_field_columns(make_once(example))[:1]:
+        wrong = explain_skipped_words(example, name)
+        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def explain_infinite_cell(example: Example, name: str) -> str:
+    """What is wrong if one cell of a column is infinite, with the cure; empty if nothing is."""
+    made = make_once(example)
+    column = made.data.frame[name].cast(pl.Float64)
+    for odd in (float("inf"), float("-inf")):
+        table = put_column(made.data, pl.concat([column.head(-1), pl.Series(name, [odd])]))
+        trial = try_release(example, table)
+        fault = f"it crashes ({trial.crash})" if trial.crash else ""
+        fault = find_fault(trial.release, table) if trial.release else fault
+        if fault:
+            return f'if one number of "{name}" is {odd}, {fault}: refuse it with a DataError that says how many are'
+    return ""
+
+
+@each
+def test_an_infinite_number_is_protected_or_refused(example: Example) -> None:
+    made = make_once(example)
+    for name in [name for name in list_changed(made) if made.data.frame[name].dtype.is_numeric()][:1]:
+        wrong = explain_infinite_cell(example, name)
+        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def test_a_column_that_is_skipped_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example, protect = take_example("round numbers"), sf.RoundNumbers.protect
+    assert explain_skipped_words(example, "age") == explain_infinite_cell(example, "age") == ""
+
+    def skip(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        zeros = data.with_frame(data.frame.with_columns(pl.lit(0).alias("age")))
+        release = protect(self, zeros, randomness=randomness)
+        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(data.frame["age"])))
+
+    monkeypatch.setattr(sf.RoundNumbers, "protect", skip)
+    assert "published as they are" in explain_skipped_words(example, "age")
+    assert "does not hold" in explain_infinite_cell(example, "age")
+
+
 # Names of columns
 
 ODD_NAME = "Größe, ß"
@@ -245,8 +317,13 @@ def test_a_refusal_names_the_column_and_the_cure(example: Example) -> None:
 
 @pytest.mark.parametrize("wrong_field", WRONG, ids=str)
 def test_a_refusal_of_a_column_that_is_not_there_says_the_cure(wrong_field: WrongField) -> None:
-    refusal = try_release(wrong_field.example, load(wrong_field.example.data)).refusal
-    wrong = explain_refusal(refusal, wrong_field.column)
+    trial = try_release(wrong_field.example, load(wrong_field.example.data))
+    assert trial.refusal, (
+        f'{type(wrong_field.example.subject).__name__}.{wrong_field.field}: a column "{wrong_field.column}" that is '
+        f"not there is not refused ({trial.crash or 'it makes a release'}): call refuse_unpublished(data, names) of "
+        "protect/named_columns.py first"
+    )
+    wrong = explain_refusal(trial.refusal, wrong_field.column)
     assert not wrong, f"{type(wrong_field.example.subject).__name__}.{wrong_field.field}: {wrong}"
 
 
@@ -350,7 +427,10 @@ def explain_kept_rows(releases: list[Made]) -> str:
 
     Of a table that says so, every method may leave out rows with missing cells; others do so in some example.
     """
-    cure = "leave `drops_rows` out of its `footprint`, or let an example leave rows out; methods fit together by it"
+    cure = (
+        "leave `drops_rows` out of its `footprint`, or let an example leave rows out; methods fit together by it "
+        "(`trace_classes`, which says it, is for methods that make classes; `trace_columns` names single columns)"
+    )
     saying = [made for made in releases if made.example.subject.footprint(made.data).drops_rows]
     own = [made for made in saying if made.data.missing is not Missing.DROP]
     if own and all(len(made.release.data) == len(made.data) for made in own):
@@ -397,8 +477,6 @@ def test_a_footprint_that_promises_too_much_is_noticed(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(sf.RoundNumbers, "footprint", promise)
     assert "no example leaves a row out" in explain_kept_rows([made])
-    dropping = made._replace(data=replace(made.data, missing=Missing.DROP))
-    assert 'missing="drop"' in explain_kept_rows([dropping])
     assert find_shown_secret(made) == "disease"
 
 
