@@ -67,6 +67,9 @@ def list_texts(column: pl.Series) -> list[str | None]:
 
 def pair_column(made: Made, name: str) -> Pair:
     """A column of an example, row by row; numbers that were published as text are compared as text."""
+    assert name in made.originals.columns, (
+        f'{type(made.example.subject).__name__} publishes a column "{name}" that the originals do not have: add none'
+    )
     before, after = made.originals[name], made.release.data.frame[name]
     hierarchy = made.data.hierarchies.get(name)
     tree = () if hierarchy is None else hierarchy.rows

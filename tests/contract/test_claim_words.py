@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar, Literal, get_args, get_origin
 
@@ -31,6 +32,27 @@ COUNTS = ("noise_dependence",)
 """Claims whose sentences count the comparisons, which follow from the columns."""
 
 
+def find_reversed_argument(made: Made, claim: Claim) -> str:
+    """Words such as "at least 2" about an argument of which the check takes any larger number; empty if there are none.
+
+    A check that nothing has fewer than two breaks if the argument is ten times as large.
+    """
+    if claim.bound != "exactly" or claim.threshold or not made.is_table:
+        return ""
+    for name, value in claim.arguments.items():
+        words = re.search(rf"\bat least {re.escape(str(value))}(?![\w.])", claim.meaning)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1 or words is None:
+            continue
+        held = []
+        for larger in (value + 1, value + 2, 2 * value + 1, 10 * value):
+            with suppress(sf.SfumatoError):
+                other = claim.model_copy(update={"arguments": {**claim.arguments, name: larger}})
+                held.append(sf.check(replace(made.release, claims=(other,)), made.data)[0].holds)
+        if held and all(held):
+            return words[0]
+    return ""
+
+
 def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
     """What the sentence of a claim says otherwise than the claim, with the cure."""
     names = made.data.frame.columns if isinstance(made.data, sf.Table) else [str(item) for item in made.data.items]
@@ -47,6 +69,12 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
         yield (
             f'says "{side}", and what is checked is {claim.bound.replace("_", " ")} {claim.threshold:g}: write that, '
             "or check what it says"
+        )
+    reversed_words = find_reversed_argument(made, claim)
+    if reversed_words:
+        yield (
+            f'says "{reversed_words}", and its check finds nothing wrong with a larger number, either, so that '
+            'it checks "at most": write that, or check what it says'
         )
     rounded = find_rounded_promise(claim, names)
     if rounded:

@@ -29,6 +29,9 @@ UNBOUND = (ChangeKind.DRAWN, ChangeKind.CODED, ChangeKind.DROPPED, ChangeKind.KE
 
 def forge_column(made: Made, name: str) -> Iterator[pl.Series]:
     """The column as it was, its cells in other rows, one cell that nobody has, and such cells only."""
+    assert name in made.originals.columns, (
+        f'{type(made.example.subject).__name__} publishes a column "{name}" that the originals do not have: add none'
+    )
     shown, size = made.release.data.frame[name], len(made.release.data)
     if size == len(made.originals):
         yield made.originals[name]

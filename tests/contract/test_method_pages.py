@@ -54,6 +54,32 @@ def test_a_page_says_what_is_for_study(kind: type[sf.Method]) -> None:
     assert not wrong, f"{kind.__name__}: {wrong}"
 
 
+def gives_reason(docstring: str, page: str) -> bool:
+    """Whether a docstring or a page says what is broken or left, outside the row Maturity, which only names it."""
+    text = docstring + re.sub(r"^\| Maturity \|.*$", "", page, flags=re.MULTILINE)
+    return re.search(r"\b(breaks?|broken|broke|for study)\b", text + read_reason(page)) is not None
+
+
+def read_reason(page: str) -> str:
+    """What the row Maturity says after "for study:"."""
+    return "".join(re.findall(r"^\| Maturity \|.*for study: (.*)\|$", page, re.MULTILINE))
+
+
+@each
+def test_what_is_for_study_says_why(kind: type[sf.Method]) -> None:
+    examples = [one.subject for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(one.subject) is kind]
+    if all(method.maturity == "for study" for method in examples):  # of a mode, the page says it beside its name
+        assert gives_reason(kind.__doc__ or "", read_page(kind)), (
+            f'{kind.__name__} is "for study", and neither its docstring nor its page says what breaks it: name the '
+            'attack or the paper after "Limits:" and on the page, or say stable'
+        )
+
+
+def test_no_reason_is_noticed() -> None:
+    assert gives_reason("Limits: known supports break it.", "| Maturity | for study |\n")
+    assert not gives_reason("Limits: this is not k-anonymity.", "| Maturity | for study |\n")
+
+
 @each
 def test_a_page_names_the_technique_of_the_standard(kind: type[sf.Method]) -> None:
     row = read_row(kind, "ISO/IEC 20889")

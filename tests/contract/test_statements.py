@@ -67,7 +67,7 @@ def test_the_kind_of_change_is_true_and_no_other_tells_more(kind: type[sf.Method
             false = [name for name, column in columns.items() if is_false(change, column)]
             assert not false, (
                 f'{kind.__name__}, example "{made.example.name}": it states ChangeKind.{change.name} of {false}, '
-                f'"{change.meaning.words}", which is not true of every cell: '
+                f'"{change.meaning.words}", which is not true of every cell. It means: '
                 f"{MEANT.get(change, 'look at `shows` of its example')}; state the kind whose words in "
                 "change_kinds.py are, else ChangeKind.OTHER"
             )
