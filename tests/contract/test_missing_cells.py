@@ -26,6 +26,10 @@ UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
 
 def list_changed(made: Made) -> list[str]:
     """The columns that the method says it changed."""
+    added = set(made.release.data.frame.columns) - set(made.data.frame.columns) if made.is_table else set()
+    assert not added, (
+        f"{type(made.example.subject).__name__} publishes {added}, which the originals do not have: add none"
+    )
     return [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
 
 
