@@ -207,7 +207,7 @@ def test_claims_not_measured_in_time_are_not_called_broken(
     assert "not as certified" not in late.said and "✗" not in late.said
     checked = json.loads(invoke("verify", out, "--seconds", "0", "--json").out)
     assert (checked["holds"], checked["outcome"], checked["claims"]) == (False, "not verified in time", [])
-    assert checked["unmeasured"] > 0 and len(checked["problems"]) == 1
+    assert checked["unmeasured_claims"] > 0 and len(checked["problems"]) == 1
     with (out / "release/data.csv").open("a") as file:
         file.write("\n")
     changed = invoke("verify", out, "--seconds", "0")

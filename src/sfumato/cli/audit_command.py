@@ -126,9 +126,9 @@ def _describe_audit(file: AuditedFile) -> Situation:
         return add_table_form(Situation("the file is read as a table", frozenset({TABLES})), file.path)
     if file.shape == "points":
         situation = Situation("the file holds points", frozenset({OWNED_ROWS, TIMED_ROWS}))
-        return add_table_form(situation, file.path)._replace(met=situation.met | {SEPARATED_CELLS})
+        return add_table_form(situation, file.path)._replace(met_needs=situation.met_needs | {SEPARATED_CELLS})
     situation = add_sequence_form(Situation("the file holds sequences"), file.path)
-    if LONG_FORM not in situation.met:
+    if LONG_FORM not in situation.met_needs:
         return situation._replace(words=situation.form)
     return situation.add(OWNED_ROWS, ITEM_ROWS, TIMED_ROWS)
 

@@ -158,8 +158,8 @@ def verify_command(
     from sfumato.workflow.signing.signature import read_signer
     from sfumato.workflow.verification import show_input, verify
 
-    met = {*([INPUT_FILE] if given is not None else []), *([OPENED_INPUT] if opening is not None else [])}
-    refuse_idle_options(context, Situation("--input and --opening go together", frozenset(met)))
+    met_needs = {*([INPUT_FILE] if given is not None else []), *([OPENED_INPUT] if opening is not None else [])}
+    refuse_idle_options(context, Situation("--input and --opening go together", frozenset(met_needs)))
     with show_progress(as_json):
         trusted_signer = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:

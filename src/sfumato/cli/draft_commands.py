@@ -171,10 +171,10 @@ def _describe_draft_source(source: DraftSource, purpose: str) -> Situation:
         return situation.add(OWNED_ROWS, TIMED_ROWS, SEPARATED_CELLS)
     if source.shape == "sequences":
         situation = add_sequence_form(situation, source.path)
-        return situation.add(OWNED_ROWS, ITEM_ROWS, TIMED_ROWS) if LONG_FORM in situation.met else situation
+        return situation.add(OWNED_ROWS, ITEM_ROWS, TIMED_ROWS) if LONG_FORM in situation.met_needs else situation
     names = (source.columns.owner, source.columns.item_column)
     situation = add_item_form(situation, source.path, None, names, source.separator)
-    return situation.add(OWNED_ROWS, ITEM_ROWS) if LONG_FORM in situation.met else situation
+    return situation.add(OWNED_ROWS, ITEM_ROWS) if LONG_FORM in situation.met_needs else situation
 
 
 def parse_shape(word: str | None, shapes: tuple[DataShape, ...] = SHAPES) -> DataShape | None:

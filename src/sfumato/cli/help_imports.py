@@ -19,14 +19,14 @@ def import_help_styles() -> None:
     """Import typer's styles, which print help, without the parts of rich that help does not need."""
     if "typer.rich_utils" in sys.modules:
         return
-    unloaded = [name for name in _UNUSED if name not in sys.modules]
-    sys.modules.update({name: _stand_in(name, _UNUSED[name]) for name in unloaded})
+    absent_modules = [name for name in _UNUSED if name not in sys.modules]
+    sys.modules.update({name: _stand_in(name, _UNUSED[name]) for name in absent_modules})
     try:
         import_module("typer.rich_utils")
     except ImportError:
         return  # help is then printed without styles, as typer decides
     finally:
-        for name in unloaded:
+        for name in absent_modules:
             del sys.modules[name]
 
 

@@ -99,11 +99,11 @@ def _describe_measures(question: MeasureQuestion) -> Situation:
     from sfumato.cli.file_forms import add_table_form
 
     words = "there is no original" if question.original is None else "there is no class column"
-    met = {
+    met_needs = {
         *([COMPARISON] if question.original is not None else []),
         *([CLASS_COLUMN] if question.target is not None else []),
     }
-    situation = add_table_form(Situation(words, frozenset(met)), question.path)
+    situation = add_table_form(Situation(words, frozenset(met_needs)), question.path)
     return situation if question.original is None else add_table_form(situation, question.original)
 
 

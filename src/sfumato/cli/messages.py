@@ -315,7 +315,7 @@ def print_comparison(comparison: Comparison) -> None:
         if verification.for_publication is False:
             _print_things(f"! {name}: {NOT_FOR_PUBLICATION}")
         for problem in verification.problems:
-            _print_things(f"{'?' if verification.unmeasured else '✗'} {name}: {problem}")
+            _print_things(f"{'?' if verification.unmeasured_claims else '✗'} {name}: {problem}")
 
 
 NOT_FOR_PUBLICATION = (
@@ -330,7 +330,7 @@ def print_verification(verification: Verification) -> None:
     if verification.engine != "memory":
         _print_things(f"Engine: {verification.engine}; the rows were counted in their file.")
     for problem in verification.problems:
-        _print_things(f"{'?' if verification.unmeasured else '✗'} {problem}")
+        _print_things(f"{'?' if verification.unmeasured_claims else '✗'} {problem}")
     for finding in verification.findings:
         if finding.measured is None:
             _print_things(f"? {finding.title()}: only someone with the originals can check this")
@@ -348,7 +348,7 @@ def print_verification(verification: Verification) -> None:
             else f"{verification.signer} (pass --signer KEY to check who signed it)"
         )
         _print_things(f"The release is as certified, signed by {signer_text}.")
-    elif verification.unmeasured:
+    elif verification.unmeasured_claims:
         _print_things("The release was not verified in time; nothing that was checked contradicts the certificate.")
     else:
         _print_things("The release is not as certified.")

@@ -21,12 +21,12 @@ def describe_mining(job: MiningJob, *, looks_into_file: bool) -> Situation:
     if job.estimates_columns:
         return _describe_estimate(job)
     if holds_randomized_baskets(job.path):
-        met = {needs.PATTERNS, needs.BASKET_RULES, needs.PATTERN_KINDS}  # a kind is refused for a better reason
-        met |= {needs.RULES} if job.patterns.rules else set()
-        return Situation("a release folder of randomized baskets has no use for {options}", frozenset(met))
+        met_needs = {needs.PATTERNS, needs.BASKET_RULES, needs.PATTERN_KINDS}  # a kind is refused for a better reason
+        met_needs |= {needs.RULES} if job.patterns.rules else set()
+        return Situation("a release folder of randomized baskets has no use for {options}", frozenset(met_needs))
     if job.private is not None:
-        met = {needs.PATTERNS, needs.PRIVATE_TABLES, needs.RULES}
-        return add_table_form(Situation("--private finds rules in a table", frozenset(met)), job.file.path)
+        met_needs = {needs.PATTERNS, needs.PRIVATE_TABLES, needs.RULES}
+        return add_table_form(Situation("--private finds rules in a table", frozenset(met_needs)), job.file.path)
     return _describe_patterns(job, looks_into_file=looks_into_file)
 
 
@@ -59,17 +59,17 @@ def _describe_patterns(job: MiningJob, *, looks_into_file: bool) -> Situation:
     from sfumato.data.items.sequence_files import is_sequence_file
 
     is_sequences = job.patterns.sequences or is_sequence_file(job.path)
-    met = {needs.PATTERNS, needs.PATTERN_FILES}
+    met_needs = {needs.PATTERNS, needs.PATTERN_FILES}
     if is_sequences:
-        situation = Situation("the file holds sequences", frozenset(met | {needs.SEQUENCES, needs.PATTERN_KINDS}))
+        situation = Situation("the file holds sequences", frozenset(met_needs | {needs.SEQUENCES, needs.PATTERN_KINDS}))
         return add_sequence_form(situation, job.file.path) if looks_into_file else situation
-    met |= {needs.BASKET_FILES}
+    met_needs |= {needs.BASKET_FILES}
     if job.requests is not None:
-        situation = Situation("--requests finds all itemsets in filters", frozenset(met | {needs.FILTERS}))
+        situation = Situation("--requests finds all itemsets in filters", frozenset(met_needs | {needs.FILTERS}))
     else:
-        met |= {needs.BASKET_RULES, needs.RULES if job.patterns.rules else needs.PATTERN_KINDS}
+        met_needs |= {needs.BASKET_RULES, needs.RULES if job.patterns.rules else needs.PATTERN_KINDS}
         words = "--rules finds rules" if job.patterns.rules else "the file is read as baskets"
-        situation = Situation(words, frozenset(met))
+        situation = Situation(words, frozenset(met_needs))
     return add_basket_file(situation, job.file) if looks_into_file else situation
 
 
@@ -80,15 +80,15 @@ def add_basket_file(situation: Situation, file: MinedFile) -> Situation:
 
 def describe_decoding(method: str, is_itemsets: bool, originals: MinedFile | None) -> Situation:
     """What is decoded: itemsets, or a tree."""
-    met = {needs.ORIGINALS} if originals is not None else set()
+    met_needs = {needs.ORIGINALS} if originals is not None else set()
     if not is_itemsets:
-        situation = Situation("the key decodes a tree", frozenset(met))
+        situation = Situation("the key decodes a tree", frozenset(met_needs))
         return situation if originals is None else add_table_form(situation, originals.path)
-    met |= {needs.ITEMSETS, needs.BASKET_FILES}
+    met_needs |= {needs.ITEMSETS, needs.BASKET_FILES}
     if originals is not None or method == "encode_items":
-        met |= {needs.DECODED_RULES}
+        met_needs |= {needs.DECODED_RULES}
     words = "no rules follow from filters alone" if originals is None and method != "encode_items" else ""
-    situation = Situation(words or "the key decodes itemsets", frozenset(met))
+    situation = Situation(words or "the key decodes itemsets", frozenset(met_needs))
     if originals is None:
         return situation._replace(words=words or "no originals are given")
     return add_basket_file(situation, originals)

@@ -31,13 +31,13 @@ class Situation(NamedTuple):
 
     words: str
     """As in "the file is read as baskets"; `{options}` stands for the options that are refused."""
-    met: frozenset[Need] = frozenset()
+    met_needs: frozenset[Need] = frozenset()
     form: str = ""
     """How the file is written, as in "the file is in long form", for options that depend on it."""
 
     def add(self, *needs: Need) -> Situation:
         """The same with further needs met."""
-        return self._replace(met=self.met | {*needs})
+        return self._replace(met_needs=self.met_needs | {*needs})
 
 
 ALWAYS = Need("everything")
@@ -93,7 +93,8 @@ def refuse_idle_options(context: typer.Context, situation: Situation) -> None:
     from sfumato.errors import PolicyError
 
     unmet = {
-        option: [need for need in needs if need not in situation.met] for option, needs in list_given(context).items()
+        option: [need for need in needs if need not in situation.met_needs]
+        for option, needs in list_given(context).items()
     }
     first = next((needs[0] for needs in unmet.values() if needs), None)
     if first is None:

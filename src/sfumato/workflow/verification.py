@@ -99,7 +99,7 @@ class Verification:
     """Whether an opening proved that the release was made from a given input; None if none was given."""
     engine: ChosenEngine = "memory"
     """Where the rows of the release were counted."""
-    unmeasured: int = 0
+    unmeasured_claims: int = 0
     """Claims that were not measured in time, if nothing contradicts the certificate."""
 
     @property
@@ -112,7 +112,7 @@ class Verification:
         """Whether the release is as certified; claims that were not measured in time are no contradiction."""
         if self.holds:
             return "as certified"
-        return "not verified in time" if self.unmeasured else "not as certified"
+        return "not verified in time" if self.unmeasured_claims else "not as certified"
 
     def as_json(self) -> dict[str, Any]:
         """The verification as JSON."""
@@ -123,7 +123,7 @@ class Verification:
             "problems": list(self.problems),
             "claims": [asdict(finding) for finding in self.findings],
             "unchecked": [finding.property for finding in self.findings if finding.measured is None],
-            "unmeasured": self.unmeasured,
+            "unmeasured_claims": self.unmeasured_claims,
             "signer": self.signer,
             "signer_known": self.signer_known,
             "input_shown": self.input_shown,
@@ -177,7 +177,7 @@ def verify(
     except (SfumatoError, OSError) as error:
         reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
         problems = [reason]
-    unmeasured = 0 if problems else check.unmeasured
+    unmeasured_claims = 0 if problems else check.unmeasured_claims
     shown_problems = (
         *_count_rest(problems),
         *_describe_delay(check, seconds),
@@ -185,7 +185,13 @@ def verify(
     )
     public = certificate.body["for_publication"]
     return Verification(
-        shown_problems, check.findings, key, signer is not None, public, engine=choice.name, unmeasured=unmeasured
+        shown_problems,
+        check.findings,
+        key,
+        signer is not None,
+        public,
+        engine=choice.name,
+        unmeasured_claims=unmeasured_claims,
     )
 
 
@@ -195,7 +201,7 @@ class _ClaimCheck(NamedTuple):
     problems: list[str]
     findings: tuple[Finding, ...]
     """The claims that were measured in time."""
-    unmeasured: int
+    unmeasured_claims: int
     """How many were not."""
 
 
@@ -203,17 +209,17 @@ def _check_claims(root: Path, certificate: Certificate, choice: EngineChoice, se
     """Measure the claims on the data file; if time runs out, only those that were measured are compared."""
     with _open_published(root, certificate, choice) as published_data:
         findings = _measure_claims(certificate, published_data, seconds)
-        unmeasured = len(certificate.body["claims"]) - len(findings)
+        unmeasured_claims = len(certificate.body["claims"]) - len(findings)
         with refuse_hostile("the certificate cannot be compared with the data file"):
-            problems = [] if unmeasured else _list_content_problems(certificate, published_data)
+            problems = [] if unmeasured_claims else _list_content_problems(certificate, published_data)
             problems += _list_finding_problems(certificate, findings)
-    return _ClaimCheck(problems, findings, unmeasured)
+    return _ClaimCheck(problems, findings, unmeasured_claims)
 
 
 def _describe_delay(check: _ClaimCheck, seconds: float) -> tuple[str, ...]:
-    if not check.unmeasured:
+    if not check.unmeasured_claims:
         return ()
-    counts = f"{len(check.findings)} of {len(check.findings) + check.unmeasured} were measured"
+    counts = f"{len(check.findings)} of {len(check.findings) + check.unmeasured_claims} were measured"
     return (f"measuring the claims takes longer than {seconds:g} seconds: {counts}; allow more with --seconds",)
 
 

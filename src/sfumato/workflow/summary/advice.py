@@ -71,9 +71,9 @@ def note_nothing_hidden(release: Release) -> tuple[str, ...]:
     if visible_count:
         rules = "a rule about hidden items still shows" if visible_count == 1 else f"{visible_count:,} rules still show"
         return (f"Nothing was changed, and {rules}: the search found no change that hides more. Choose another one.",)
-    where = "threshold, and at limits on gaps and windows" if isinstance(release.data, Sequences) else "thresholds"
+    limits = "threshold, and at limits on gaps and windows" if isinstance(release.data, Sequences) else "thresholds"
     why = "Nothing was changed: no secret exceeds its threshold in the originals."
-    return (f"{why} If you expected one to, look at the {where}.",)
+    return (f"{why} If you expected one to, look at the {limits}.",)
 
 
 def is_advice_due(methods: tuple[Method, ...], original: Any, published_data: Any, loss: float | None) -> bool:
