@@ -165,4 +165,4 @@ def test_who_is_in_no_leaf_is_not_said_to_be_in_one() -> None:
     release = grow(make_table([("p", "r", 1, "u")] * 9 + [("q", "r", 1, "v")] * 9 + [("q", "r", 1, None)] * 9))
     assert release.data.baskets == 18
     said = next(claim.meaning for claim in release.claims if claim.property == "overlapping_rules")
-    assert "everybody whose class is known" in said
+    assert "Every person with a known class is in exactly one leaf" in said
