@@ -96,6 +96,9 @@ class KindMeaning(NamedTuple):
     """Whether a cell is of chance or a code, so that being unique by it singles nobody out."""
     hides_cells: bool = True
     """Whether some originals can no longer be seen, so that the column's type must not tell of them."""
+    is_original_or_label: bool = False
+    """Whether each cell of a column without hierarchy is its original, empty, or a label that tells no spelling. Then the
+    published cells decide how the originals among them are spelled."""
     techniques: tuple[str, ...] = ()
     """The techniques of ISO/IEC 20889 that make such cells; `iso_20889` of a method that states the kind names one."""
 
@@ -144,7 +147,7 @@ class ChangeKind(StrEnum):
         kind.meaning = meaning
         return kind
 
-    KEPT = "kept", KindMeaning("unchanged", _NONE, hides_cells=False)
+    KEPT = "kept", KindMeaning("unchanged", _NONE, hides_cells=False, is_original_or_label=True)
     GENERALIZED = (
         "generalized",
         KindMeaning(
@@ -152,6 +155,7 @@ class ChangeKind(StrEnum):
             _LABELS,
             publishes_originals=False,
             hides_cells=False,
+            is_original_or_label=True,
             techniques=("generalization", "masking"),
         ),
     )
@@ -204,6 +208,7 @@ class ChangeKind(StrEnum):
                 "in the grouped columns",
             ),
             read_rule=_read_groups,
+            is_original_or_label=True,
             techniques=("generalization",),
         ),
     )
@@ -291,7 +296,12 @@ class ChangeKind(StrEnum):
     )
     BLANKED = (
         "blanked",
-        KindMeaning("some cells may be blanked", _BLANKED, techniques=("masking", "local suppression")),
+        KindMeaning(
+            "some cells may be blanked",
+            _BLANKED,
+            is_original_or_label=True,
+            techniques=("masking", "local suppression"),
+        ),
     )
     CODED = (
         "coded",

@@ -26,9 +26,6 @@ from sfumato.table import Table
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.shapes.file_shapes import type_item_names
 
-_OF_ORIGINALS = frozenset({ChangeKind.KEPT, ChangeKind.GENERALIZED, ChangeKind.GROUPED, ChangeKind.BLANKED})
-"""Each cell of such a column, unless it has a hierarchy, is its original, empty, or a label that tells no spelling."""
-
 
 class SpelledRelease(NamedTuple):
     """A release, and the originals as its cells are spelled."""
@@ -56,7 +53,7 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     columns = {
         name: _spell_column(name, release, original, replace(forms, numbers=False) if name in declared_texts else forms)
         for name in free_names
-        if kinds[name] <= _OF_ORIGINALS and name not in original.hierarchies
+        if all(kind.meaning.is_original_or_label for kind in kinds[name]) and name not in original.hierarchies
     }
     frame = data.frame.with_columns(column.published_cells for column in columns.values())
     if forms.numbers:
