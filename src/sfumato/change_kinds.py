@@ -97,8 +97,8 @@ class KindMeaning(NamedTuple):
     hides_cells: bool = True
     """Whether some originals can no longer be seen, so that the column's type must not tell of them."""
     is_original_or_label: bool = False
-    """Whether each cell of a column without hierarchy is its original, empty, or a label that tells no spelling. Then the
-    published cells decide how the originals among them are spelled."""
+    """Whether each cell of a column without hierarchy is its original, empty, or a label that tells no spelling. Then
+    the published cells decide how the originals among them are spelled."""
     techniques: tuple[str, ...] = ()
     """The techniques of ISO/IEC 20889 that make such cells; `iso_20889` of a method that states the kind names one."""
 
