@@ -19,7 +19,6 @@ import typer
 
 from sfumato.cli.audit_command import EngineOption, audit_command, print_choice
 from sfumato.cli.draft_commands import hierarchy_command, init_command
-from sfumato.cli.help_imports import import_help_styles
 from sfumato.cli.measure_command import measure_command
 from sfumato.cli.messages import (
     print_audit,
@@ -222,8 +221,6 @@ def run_commands() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly, as other tools do, when the reader closes the pipe
-    if len(sys.argv) < 2 or {"-h", "--help"} & {*sys.argv[1:]}:
-        import_help_styles()
     stop = StopSignals()
     stop.install()
     try:
