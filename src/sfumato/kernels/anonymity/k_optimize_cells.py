@@ -73,6 +73,8 @@ class CutScratch(NamedTuple):
     """Label counts of a class, of the left and of the right of a cut."""
 
 
+PEOPLE, BOUND = range(2)
+"""What a histogram has of each value: the people who have it, and the sum of their bounds."""
 COST, LEAST, GOOD, SMALL = range(4)
 WEIGHT, ROW, KEY, SLOT = range(4)
 
@@ -241,18 +243,18 @@ def _collect_values(table, work, rows, begin, end, column):  # type: ignore[no-u
     for position in range(begin, end):
         row = rows[position]
         value = offset + codes[row, column]
-        if hist[0, value] == 0:
+        if hist[PEOPLE, value] == 0:
             present[count] = value
             count += 1
             low, high = min(low, value), max(high, value)
-        hist[0, value] += weight[row]
-        hist[1, value] += bound[row]
+        hist[PEOPLE, value] += weight[row]
+        hist[BOUND, value] += bound[row]
         if labels > 1:
             hist_label[value * labels + label[row]] += weight[row]
     if high - low < 16 * count:
         count = np.int64(0)
         for value in range(low, high + 1):
-            if hist[0, value]:
+            if hist[PEOPLE, value]:
                 present[count] = value
                 count += 1
     else:
@@ -267,8 +269,8 @@ def _clear_value_counts(table, work, count):  # type: ignore[no-untyped-def]
     hist, hist_label, present = work.counts, work.label_counts, work.present
     for number in range(count):
         value = present[number]
-        hist[0, value] = 0
-        hist[1, value] = 0
+        hist[PEOPLE, value] = 0
+        hist[BOUND, value] = 0
         for label in range(labels):
             hist_label[value * labels + label] = 0
 
@@ -296,8 +298,8 @@ def _weigh_column_cuts(table, work, count, size, cells):  # type: ignore[no-unty
     left, left_cells = np.int64(0), np.int64(0)
     for number in range(count - 1):
         value = present[number]
-        left += hist[0, value]
-        left_cells += hist[1, value]
+        left += hist[PEOPLE, value]
+        left_cells += hist[BOUND, value]
         right = size - left
         if labels > 1:
             _move_labels(work, value, labels)

@@ -12,6 +12,9 @@ import numpy as np
 from sfumato.kernels.anonymity.lattice_choice import LatticeLoops
 from sfumato.kernels.compilation import compile_cached
 
+FIRST_PAIR, FIRST_CLASS = range(2)
+"""Where the pairs and the classes of a block begin."""
+
 
 @compile_cached("void(int64[::1], int32[::1], int64[::1])")
 def add_to_keys(keys, codes, lookup):  # type: ignore[no-untyped-def]
@@ -89,10 +92,10 @@ def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values
     """
     pairs = np.int64(0)
     for block in range(blocks.shape[1] - 1):
-        first = blocks[1, block]
-        for pair in range(blocks[0, block], blocks[0, block + 1]):
+        first = blocks[FIRST_CLASS, block]
+        for pair in range(blocks[FIRST_PAIR, block], blocks[FIRST_PAIR, block + 1]):
             dense[(of_row[rows[pair]] - first) * width + codes[pair]] += counts[pair]
-        for number in range(first, blocks[1, block + 1]):
+        for number in range(first, blocks[FIRST_CLASS, block + 1]):
             starts_out[number] = pairs
             for value in range(width):
                 cell = (number - first) * width + value

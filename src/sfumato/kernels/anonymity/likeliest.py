@@ -13,6 +13,12 @@ from sfumato.kernels.compilation import compile_cached, record
 _TIE = 1e-9
 
 
+SCALE, WALL, ONE_MISSING, BOTH_MISSING = range(4)
+"""What the law of a column says."""
+BEGIN, WIDTH = range(2)
+"""Where the table of a column begins, and how many labels it has."""
+
+
 @record
 class NumberCosts(NamedTuple):
     """Columns whose cost grows with the gap between a known number and a published one, or a published range."""
@@ -44,11 +50,11 @@ def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
     """The cost of one known number against one published cell; it never falls as the gap grows."""
     known_number, low = numbers.theirs[person, column], numbers.low[row, column]
     if np.isnan(known_number) or np.isnan(low):
-        return numbers.laws[column, 3 if np.isnan(known_number) and np.isnan(low) else 2]
+        return numbers.laws[column, BOTH_MISSING if np.isnan(known_number) and np.isnan(low) else ONE_MISSING]
     gap = max(low - known_number, known_number - numbers.high[row, column])
     if gap <= 0.0:
         return 0.0
-    scale, wall = numbers.laws[column, 0], numbers.laws[column, 1]
+    scale, wall = numbers.laws[column, SCALE], numbers.laws[column, WALL]
     if scale == 0.0:
         return wall
     ratio = gap / scale
@@ -67,7 +73,7 @@ def price_row(numbers, labels, person, row, most):  # type: ignore[no-untyped-de
         if cost > most:
             return cost
     for column in range(labels.theirs.shape[1]):
-        begin, width = labels.layout[column, 0], labels.layout[column, 1]
+        begin, width = labels.layout[column, BEGIN], labels.layout[column, WIDTH]
         cost += labels.costs[begin + labels.theirs[person, column] * width + labels.ours[row, column]]
         if cost > most:
             return cost

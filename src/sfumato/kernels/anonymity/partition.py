@@ -32,6 +32,10 @@ class PartColumns(NamedTuple):
     label_losses: Ints
 
 
+LOWEST, HIGHEST = range(2)
+"""The ends of the places that a part has in a column."""
+
+
 @record
 class CutRoom(NamedTuple):
     """Room to look for a cut: the histogram is all 0 between two looks."""
@@ -110,14 +114,14 @@ def _count_cells(cells, weights, begin, end, offsets, histogram, ends):  # type:
     """Count the places of all columns of a part in one pass, and find the lowest and the highest of each."""
     people = np.int64(0)
     for column in range(offsets.shape[0]):
-        ends[column, 0] = ends[column, 1] = cells[begin, column]
+        ends[column, LOWEST] = ends[column, HIGHEST] = cells[begin, column]
     for row in range(begin, end):
         people += weights[row]
         for column in range(offsets.shape[0]):
             value = np.int64(cells[row, column])
             histogram[offsets[column] + value] += weights[row]
-            ends[column, 0] = min(ends[column, 0], value)
-            ends[column, 1] = max(ends[column, 1], value)
+            ends[column, LOWEST] = min(ends[column, LOWEST], value)
+            ends[column, HIGHEST] = max(ends[column, HIGHEST], value)
     return people
 
 
@@ -125,8 +129,8 @@ def _count_cells(cells, weights, begin, end, offsets, histogram, ends):  # type:
 def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, values, counts):  # type: ignore[no-untyped-def]
     """The distinct places of a part in a column, in order, with their counts; the histogram is cleared."""
     distinct_count = np.int64(0)
-    if ends[1] - ends[0] <= 4 * (end - begin) + 64:
-        for value in range(ends[0], ends[1] + 1):
+    if ends[HIGHEST] - ends[LOWEST] <= 4 * (end - begin) + 64:
+        for value in range(ends[LOWEST], ends[HIGHEST] + 1):
             count = histogram[offset + value]
             if count:
                 values[distinct_count], counts[distinct_count] = value, count
@@ -358,11 +362,11 @@ def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-unty
     place_count = np.int64(0)
     for group in range(groups):
         begin, end = starts[group], starts[group + 1]
-        ends[0] = ends[1] = cells[begin, column]
+        ends[LOWEST] = ends[HIGHEST] = cells[begin, column]
         for row in range(begin, end):
             value = np.int64(cells[row, column])
             histogram[value] += 1
-            ends[0], ends[1] = min(ends[0], value), max(ends[1], value)
+            ends[LOWEST], ends[HIGHEST] = min(ends[LOWEST], value), max(ends[HIGHEST], value)
         distinct_count = _list_distinct_places(cells, begin, end, column, 0, ends, histogram, values, counts)
         flat[place_count : place_count + distinct_count] = values[:distinct_count]
         place_count += distinct_count

@@ -15,6 +15,8 @@ import numpy as np
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.kernels.compilation import compile_cached, record
 
+RULE_SET, RULE_LEFT, RULE_RIGHT = range(3)
+"""Which itemsets a rule consists of: all of it, its left side, its right side."""
 DONE, FULL, PAUSED, LACKING = range(4)
 SET, STOP, DEPTH, FILLED, WORK_LEFT, FIELDS = range(6)
 
@@ -101,7 +103,11 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
             if supports[number] < needed_supports[left_set]:
                 continue
             rule_index = state[FILLED]
-            rules[rule_index, 0], rules[rule_index, 1], rules[rule_index, 2] = number, left_set, right_set
+            rules[rule_index, RULE_SET], rules[rule_index, RULE_LEFT], rules[rule_index, RULE_RIGHT] = (
+                number,
+                left_set,
+                right_set,
+            )
             state[FILLED] = rule_index + 1
             if depth < longest and depth + 1 < size:
                 right_keys[depth] = right

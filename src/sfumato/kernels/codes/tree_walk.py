@@ -13,6 +13,8 @@ from typing import NamedTuple
 from sfumato.arrays import Bytes, IntGrid, Ints, SingleGrid
 from sfumato.kernels.compilation import compile_cached, record
 
+LARGEST_BELOW, SMALLEST_ABOVE = range(2)
+"""The values on both sides of a test."""
 LEFT, RIGHT, FEATURE, MISSING_LEFT, FALLING = range(5)
 """What the columns of `nodes` hold."""
 
@@ -51,9 +53,9 @@ def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_t
             value = true[row, nodes[node, FEATURE]]
             go_left = code <= threshold[node]
             if go_left != (nodes[node, FALLING] == 1):
-                sides[node, 0] = max(sides[node, 0], value)
-            elif value < sides[node, 1]:
-                sides[node, 1] = value
+                sides[node, LARGEST_BELOW] = max(sides[node, LARGEST_BELOW], value)
+            elif value < sides[node, SMALLEST_ABOVE]:
+                sides[node, SMALLEST_ABOVE] = value
             node = nodes[node, LEFT] if go_left else nodes[node, RIGHT]
         count[node] += 1
         tally[node, classes[row]] += weights[index]

@@ -20,6 +20,9 @@ from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
 
+ROW_BITS, TOUCHED_BITS, HIDDEN_BITS = range(3)
+"""Where the bits of a value begin: of its rows, of touched ones, and of rows that hide it."""
+
 
 @compile_cached("int64(int64)")
 def count_words(rows):  # type: ignore[no-untyped-def]
@@ -71,32 +74,32 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     touched_words = count_words(frame[END] - frame[TOUCHED])
     begin = free
     for k in range(1, many + 1):
-        places[k, 0], places[k, 1] = free, free + words
+        places[k, ROW_BITS], places[k, TOUCHED_BITS] = free, free + words
         free += words + touched_words
-    places[many + 1, 0] = free
+    places[many + 1, ROW_BITS] = free
     free += words if target else 0
     bits[begin:free] = np.uint64(0)
     slot[2 * items] = many + 1 if target else 0
-    _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0, bits, 0)
-    _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 0, bits, hiding)
+    _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, ROW_BITS, bits, 0)
+    _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, ROW_BITS, bits, hiding)
     slot[2 * items] = 0
-    _set_rows(entries.earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 1, bits, 0)
+    _set_rows(entries.earlier, rows, frame[TOUCHED], frame[END], column, slot, places, TOUCHED_BITS, bits, 0)
     if not target:
         return free
     hidden_begin = free
     free += hiding
-    empty = places[many + 1, 0]
+    empty = places[many + 1, ROW_BITS]
     if count_common_rows(bits, empty, empty, words) == 0:
         empty = -1
     for k in range(1, many + 1):
-        places[k, 2] = -1
+        places[k, HIDDEN_BITS] = -1
         if alive[items + names[k]]:
             pair = pairs[frame[PAIR_END]]
             frame[PAIR_END] += 1
-            places[k, 2] = free
+            places[k, HIDDEN_BITS] = free
             pair[PAIR_COLUMN], pair[PAIR_ITEM] = column, names[k]
             pair[COLUMN_HIDDEN], pair[COLUMN_EMPTY] = hidden_begin, empty
-            pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, 0], free
+            pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, ROW_BITS], free
             free += hiding
     bits[hidden_begin:free] = np.uint64(0)
     for position in range(frame[SHOWING] - frame[HIDING]):
@@ -105,8 +108,8 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
             bit = np.uint64(1) << np.uint64(position & 63)
             bits[hidden_begin + (position >> 6)] |= bit
             k = slot[code - items]
-            if k and places[k, 2] >= 0:
-                bits[places[k, 2] + (position >> 6)] |= bit
+            if k and places[k, HIDDEN_BITS] >= 0:
+                bits[places[k, HIDDEN_BITS] + (position >> 6)] |= bit
     return free
 
 
@@ -145,13 +148,16 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
         free = _make_pairs(entries, stacks, room, frame, column, target, many, free)
         first = frame[STEP_TOP]
         for k in range(1, shown_count + 1):
-            is_frequent = count_common_rows(bits, places[k, 0], places[k, 0], hiding + showing) >= settings.least
+            is_frequent = (
+                count_common_rows(bits, places[k, ROW_BITS], places[k, ROW_BITS], hiding + showing) >= settings.least
+            )
             if is_frequent and (
-                settings.tracking == 0 or do_rows_meet(bits, places[k, 1], places[k, 1], touched_words)
+                settings.tracking == 0
+                or do_rows_meet(bits, places[k, TOUCHED_BITS], places[k, TOUCHED_BITS], touched_words)
             ):
                 step = steps[frame[STEP_TOP]]
                 step[STEP_ITEM], step[STEP_COLUMN] = names[k], column
-                step[STEP_SET], step[STEP_REACHED] = places[k, 0], places[k, 1]
+                step[STEP_SET], step[STEP_REACHED] = places[k, ROW_BITS], places[k, TOUCHED_BITS]
                 frame[STEP_TOP] += 1
         steps[first : frame[STEP_TOP], STEP_NEXT] = frame[STEP_TOP]
         for k in range(1, many + 1):

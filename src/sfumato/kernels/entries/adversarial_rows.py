@@ -12,6 +12,13 @@ from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
     TOUCHED,
 )  # fmt: skip
 
+RULE_ANTECEDENT, RULE_TARGET, RULE_PUBLIC, RULE_PUBLIC_FITS, RULE_HIDDEN, RULE_HIDDEN_FITS = range(6)
+"""The fields of a rule."""
+SHOWN, HIDDEN = range(2)
+"""How many rows show a value, and how many hide it."""
+HIDING_RUN, SHOWING_RUN, TOUCHED_RUN = range(3)
+"""The three runs of a frame's rows."""
+
 
 @compile_cached("void(int64[::1], RuleSettings, int32[:,::1], int64, int64, int64, int64, int64)")
 def write_rule(state, settings, rules, target, public, fits, hidden_count, secretly):  # type: ignore[no-untyped-def]
@@ -19,12 +26,12 @@ def write_rule(state, settings, rules, target, public, fits, hidden_count, secre
     numerator, denominator = settings.numerator, settings.denominator
     if fits * denominator >= numerator * public and secretly * denominator >= numerator * hidden_count:
         rule_offset = state[RULES]
-        rules[rule_offset, 0] = state[ANTECEDENTS]
-        rules[rule_offset, 1] = target
-        rules[rule_offset, 2] = public
-        rules[rule_offset, 3] = fits
-        rules[rule_offset, 4] = hidden_count
-        rules[rule_offset, 5] = secretly
+        rules[rule_offset, RULE_ANTECEDENT] = state[ANTECEDENTS]
+        rules[rule_offset, RULE_TARGET] = target
+        rules[rule_offset, RULE_PUBLIC] = public
+        rules[rule_offset, RULE_PUBLIC_FITS] = fits
+        rules[rule_offset, RULE_HIDDEN] = hidden_count
+        rules[rule_offset, RULE_HIDDEN_FITS] = secretly
         state[RULES] += 1
 
 
@@ -45,21 +52,21 @@ def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally): 
                 k = np.int32(value_count)
                 slot[code] = k
                 names[k] = code
-                tally[k, 0] = 0
-                tally[k, 1] = 0
-            tally[k, 1] += 1
+                tally[k, SHOWN] = 0
+                tally[k, HIDDEN] = 0
+            tally[k, HIDDEN] += 1
             secret += 1
     if value_count == 0:
         return 0
     slot[2 * items] = value_count + 1
-    tally[value_count + 1, 0] = 0
+    tally[value_count + 1, SHOWN] = 0
     for position in range(frame[HIDING], frame[TOUCHED]):
-        tally[slot[cell[rows[position], column]], 0] += 1
+        tally[slot[cell[rows[position], column]], SHOWN] += 1
     for k in range(1, value_count + 1):
         slot[names[k]] = 0
     slot[2 * items] = 0
-    tally[0, 0] = tally[value_count + 1, 0]
-    tally[0, 1] = secret
+    tally[0, SHOWN] = tally[value_count + 1, SHOWN]
+    tally[0, HIDDEN] = secret
     return value_count
 
 
@@ -77,17 +84,19 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
         if column == frame[COLUMN]:
             continue
         value_count = _count_hidden_values(cell, rows, frame, settings.values, column, slot, names, tally)
-        hidden_count = tally[0, 1]
-        public = frame[COUNT] - hidden_count - tally[0, 0]
+        hidden_count = tally[0, HIDDEN]
+        public = frame[COUNT] - hidden_count - tally[0, SHOWN]
         if value_count == 0 or public < settings.least:
             continue
         lives = False
         for k in range(1, value_count + 1):
-            if tally[k, 0] >= settings.fitting:
+            if tally[k, SHOWN] >= settings.fitting:
                 lives = True
                 alive[settings.values + names[k]] = 1
                 if depth or settings.prior:
-                    write_rule(state, settings, rules, names[k], public, tally[k, 0], hidden_count, tally[k, 1])
+                    write_rule(
+                        state, settings, rules, names[k], public, tally[k, SHOWN], hidden_count, tally[k, HIDDEN]
+                    )
         if lives:
             targets[depth, living] = column
             living += 1
@@ -157,16 +166,16 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
     column = frame[COLUMN]
     places[: many + 1] = 0
     for position in range(frame[HIDING], frame[SHOWING]):
-        places[slot[cell[rows[position], column]], 0] += 1
+        places[slot[cell[rows[position], column]], HIDING_RUN] += 1
     for position in range(frame[SHOWING], frame[TOUCHED]):
-        places[slot[cell[rows[position], column]], 1] += 1
+        places[slot[cell[rows[position], column]], SHOWING_RUN] += 1
     for position in range(frame[TOUCHED], frame[END]):
-        places[slot[earlier[rows[position], column]], 2] += 1
+        places[slot[earlier[rows[position], column]], TOUCHED_RUN] += 1
     last = frame[CHILD]
     free = frame[TOP]
     for k in range(1, many + 1):
-        count = places[k, 0] + places[k, 1]
-        if count < settings.least or (settings.tracking == 1 and places[k, 2] == 0):
+        count = places[k, HIDING_RUN] + places[k, SHOWING_RUN]
+        if count < settings.least or (settings.tracking == 1 and places[k, TOUCHED_RUN] == 0):
             slot[names[k]] = 0
             continue
         children[last, ITEM] = names[k]
@@ -179,9 +188,9 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
         children[last, END] = free
         last += 1
     if last > frame[CHILD]:
-        _deal_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0)
-        _deal_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 1)
-        _deal_rows(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 2)
+        _deal_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, HIDING_RUN)
+        _deal_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, SHOWING_RUN)
+        _deal_rows(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, TOUCHED_RUN)
     for k in range(1, many + 1):
         slot[names[k]] = 0
     frame[FREE] = free

@@ -21,6 +21,8 @@ INVALIDATED, MARGINALIZED, EXAMPLE = 0, 1, 2
 PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
 """A rule's record: |pub|, pub with y, |hid|, hid with y; its index among the open rules (−1 if not open);
 the predicted item and its column; its antecedent. Stored together, because they are read together."""
+ALL_ROWS, HIDING_ROWS = range(2)
+"""How many rows a beginning appears in, and how many of them hide something."""
 X_COLUMNS, ALL_COLUMNS, FIRST, LAST = range(4)
 """An antecedent's record: marks of the columns of X, and of X and all it predicts; its rules are FIRST up to LAST."""
 ONE = 1 << 40
@@ -309,19 +311,19 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
             item = items[first + depth]
             column = columns[item]
             row_count, hiding = np.int64(0), np.int64(0)
-            for index in range(sizes[depth, 0]):
+            for index in range(sizes[depth, ALL_ROWS]):
                 row = stack[depth, index]
                 if seen_codes[column, row] == item:
                     stack[depth + 1, row_count] = row
                     row_count += 1
-                    hiding += index < sizes[depth, 1]
+                    hiding += index < sizes[depth, HIDING_ROWS]
             depth += 1
-            sizes[depth, 0], sizes[depth, 1] = row_count, hiding
-        many = sizes[length, 0]
+            sizes[depth, ALL_ROWS], sizes[depth, HIDING_ROWS] = row_count, hiding
+        many = sizes[length, ALL_ROWS]
         if used + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
             return ListedAppearances(antecedent, used)  # type: ignore[arg-type]
         rows[used : used + many] = stack[length, :many]
-        offsets[antecedent, 0], offsets[antecedent, 1] = many, sizes[length, 1]
+        offsets[antecedent, ALL_ROWS], offsets[antecedent, HIDING_ROWS] = many, sizes[length, HIDING_ROWS]
         used += many
     return ListedAppearances(end, used)  # type: ignore[arg-type]

@@ -24,6 +24,8 @@ from sfumato.kernels.entries.grades import (  # isort: skip
     mark_hidden_columns, contains_column, judge_rule, is_veiled, count_closed_rules,
 )  # fmt: skip
 
+PUBLIC_SHARE, HIDDEN_SHARE = range(2)
+"""The shares of a rule that are in the weights."""
 BLOCK = 256
 TAKEN = 1 << 62
 
@@ -133,12 +135,20 @@ def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: igno
             and count_needed_rows(rules, rule, PUB, limits) > how.reach * count_needed_rows(rules, rule, HID, limits)
         ):
             public = np.int64(0)
-        old = shares[rule, 0]
+        old = shares[rule, PUBLIC_SHARE]
         if how.slack and old and abs(public - old) * how.slack < old:
             public = old
-    if public != shares[rule, 0] or hidden_share != shares[rule, 1]:
-        _spread_rule_weight(ledger, books, weights, rule, public - shares[rule, 0], hidden_share - shares[rule, 1], how)
-        shares[rule, 0], shares[rule, 1] = public, hidden_share
+    if public != shares[rule, PUBLIC_SHARE] or hidden_share != shares[rule, HIDDEN_SHARE]:
+        _spread_rule_weight(
+            ledger,
+            books,
+            weights,
+            rule,
+            public - shares[rule, PUBLIC_SHARE],
+            hidden_share - shares[rule, HIDDEN_SHARE],
+            how,
+        )
+        shares[rule, PUBLIC_SHARE], shares[rule, HIDDEN_SHARE] = public, hidden_share
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
