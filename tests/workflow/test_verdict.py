@@ -167,7 +167,7 @@ def test_a_certificate_with_other_unique_rows_is_not_as_certified(
 ) -> None:
     release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]})
     monkeypatch.setattr(
-        "sfumato.workflow.verification.find_unique",
+        "sfumato.workflow.certificate_problems.find_unique",
         lambda table, columns: find_unique_rows(table.frame.head(10), columns),
     )
     assert any("unique rows" in problem for problem in sf.verify(tmp_path / "out").problems)
