@@ -409,15 +409,3 @@ def test_the_private_folder_is_not_a_release(tmp_path: Path, invoke: Invoke) -> 
     (tmp_path / "private").mkdir()
     (tmp_path / "release" / "certificate.json").write_text("{}")
     assert "beside this folder" in " ".join(invoke("verify", tmp_path / "private").said.split())
-
-
-def test_help_does_not_import_what_it_does_not_show() -> None:
-    code = (
-        "import sys; sys.argv = ['sfumato', '--help']\nfrom sfumato.cli.commands import run_commands\n"
-        "try: run_commands()\nexcept SystemExit: pass\n"
-        "print([name for name in ('rich.markdown', 'markdown_it', 'rich.traceback') if name in sys.modules])\n"
-        "from typer.rich_utils import Markdown\nprint(type(Markdown('*a*')).__module__)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines()[-2:] == ["[]", "rich.markdown"]
-    assert "╭─ Commands" in ran.stdout
