@@ -51,12 +51,12 @@ def test_strangers_who_are_guessed_as_well_silence_no_alarm() -> None:
     assert words.alarming
     assert words.words == "alarming: 39 percentage points above guessing"
     assert words.guessing == 0.48
-    assert words.strangers == "strangers (80 %)"
+    assert words.strangers == "80 % of strangers"
     assert attack_words.compare_with_strangers(count_strangers(87, 48, 80).as_json()) == (
-        "not clearly more often right than about strangers (80 %)"
+        "not clearly above the 80 % of strangers guessed right"
     )
     assert attack_words.compare_with_guessing(words).endswith(
-        "is right for 87 % of those it tried; guessing is right for 48 %, the same guesses about strangers (80 %)."
+        "guessing is right for 48 %; the same guesses are right for 80 % of strangers."
     )
 
 
@@ -72,7 +72,7 @@ def test_the_attack_that_gains_most_does_so_over_blind_guessing() -> None:
 def test_learners_are_not_compared_with_strangers_whom_they_never_saw() -> None:
     outcome = count_strangers(60, 30, 40)
     told = {"attack": "learned_inference", **outcome.as_json(), "control_group": "visible entries held out"}
-    assert attack_words.describe_attack(told).strangers == "visible entries held out (40 %)"
+    assert attack_words.describe_attack(told).strangers == "40 % of visible entries held out"
 
 
 def test_reports_compare_repeated_people_with_blind_guessing(tmp_path: Path) -> None:
@@ -85,10 +85,10 @@ def test_reports_compare_repeated_people_with_blind_guessing(tmp_path: Path) -> 
     inference = next(attack for attack in run.record["attacks"] if attack["attack"] == "inference")
     assert inference["control"] == inference["control_attempts"] == inference["successes"]
     assert inference["words"].startswith("alarming: 9")
-    assert inference["against_strangers"] == "not clearly more often right than about strangers (100 %)"
+    assert inference["against_strangers"] == "not clearly above the 100 % of strangers guessed right"
     assert any("inference is right for 100 %" in alarm for alarm in run.verdict.alarms)
     page = (tmp_path / "out" / "private" / "report.html").read_text(encoding="utf-8")
-    assert "not clearly more often right than about strangers (100 %)" in page
+    assert "not clearly above the 100 % of strangers guessed right" in page
 
 
 REPEATED = """

@@ -239,7 +239,7 @@ def print_attacks(attacks: Sequence[AttackResult]) -> None:
         counts = (f"{outcome.attempts:,}", format_count(outcome.successes))
         tag = attack.model_dump()["attack"]
         description = describe_attack({"attack": tag, **outcome.as_json()})
-        words = "; the same guesses about ".join(filter(None, (description.words, description.strangers)))
+        words = "; right for ".join(filter(None, (description.words, description.strangers)))
         grid.add_row(_escape_cell(name), *counts, f"{outcome.risk:.4f}", interval, blind, words)
     _print_things(grid)
 

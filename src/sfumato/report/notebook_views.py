@@ -47,7 +47,7 @@ def render_run(run: Run) -> str:
                 name,
                 format_percent(outcome.risk),
                 span,
-                "; the same guesses about ".join(filter(None, (description.words, description.strangers))),
+                "; right for ".join(filter(None, (description.words, description.strangers))),
             )
         )
     losses = [(spell_name(name), format_few_digits(value)) for name, value in run.record["utility"].items()]

@@ -28,7 +28,7 @@ class AttackInWords:
     words: str
     alarming: bool
     strangers: str
-    """How often the same guesses are right about people who are not in the data: "strangers (80 %)"; empty if that was
+    """How often the same guesses are right about people who are not in the data: "80 % of strangers"; empty if that was
     not counted."""
 
 
@@ -56,7 +56,7 @@ def compare_with_strangers(attack: Mapping[str, Any]) -> str:
     if not strangers:
         return ""
     clearly = "" if attack["risk_over_control_interval"][0] > 0 else "not clearly "
-    return f"{clearly}more often right than about {strangers}"
+    return f"{clearly}above the {strangers} guessed right"
 
 
 def _count_right_strangers(attack: Mapping[str, Any]) -> str:
@@ -64,7 +64,7 @@ def _count_right_strangers(attack: Mapping[str, Any]) -> str:
     if "risk_over_control" not in attack or not attack["control_attempts"]:
         return ""
     group = attack.get("control_group", "strangers")
-    return f"{group} ({spell_percent(attack['control'] / attack['control_attempts'])})"
+    return f"{spell_percent(attack['control'] / attack['control_attempts'])} of {group}"
 
 
 def _measure_gain(attack: Mapping[str, Any]) -> Fraction:
@@ -104,5 +104,5 @@ def compare_with_guessing(strongest: AttackInWords) -> str:
         return f"{sentence}; guessing is right for {guessing}. These are too few attempts to tell from chance."
     if strongest.words == _NO_BETTER:
         return f"{sentence}, which is no better than guessing ({guessing})."
-    strangers = f", the same guesses about {strongest.strangers}" if strongest.strangers else ""
+    strangers = f"; the same guesses are right for {strongest.strangers}" if strongest.strangers else ""
     return f"{sentence}; guessing is right for {guessing}{strangers}."

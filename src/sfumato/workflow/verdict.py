@@ -262,7 +262,7 @@ def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
     names = name_attacks([(attack["attack"].replace("_", " "), attack) for attack in record["attacks"]])
     return tuple(
         f"The attack {name} is right for {spell_percent(words.risk)}, guessing for {spell_percent(words.guessing)}"
-        f"{f', the same guesses about {words.strangers}' if words.strangers else ''}."
+        f"{f'; the same guesses are right for {words.strangers}' if words.strangers else ''}."
         for name, words in zip(names, descriptions, strict=True)
         if words.alarming
     )
