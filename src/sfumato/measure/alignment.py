@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, quote_names
 from sfumato.release import Number
 from sfumato.table import Table
@@ -49,6 +50,19 @@ def require_columns(frame: pl.DataFrame, names: Sequence[str], source: str) -> N
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise DataError(f"{source}: there is no column {quote_names(absent)}")
+
+
+def count_changes_elsewhere(original: Table, published_table: Table, columns: Sequence[str], rows: Rows) -> int:
+    """How many cells differ from their originals outside some columns; a column that names nobody must be published."""
+    original_frame = align_originals(original, published_table, rows)
+    require_columns(original_frame, (*published_table.frame.columns, *columns), original.source)
+    expected_names = [name for name in original_frame.columns if name not in original.identifying]
+    require_columns(published_table.frame, (*expected_names, *columns), published_table.source)
+    return sum(
+        int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
+        for name in published_table.frame.columns
+        if name not in columns
+    )
 
 
 def make_comparison_check(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:

@@ -182,7 +182,8 @@ def test_whole_intervals(width: int) -> None:
 
 
 def test_changes_beside_noise() -> None:
-    before = table(x=[1, 2, None], y=["a", "b", None], who=["p", "q", "r"])
+    people = table(x=[1, 2, None], y=["a", "b", None], who=["p", "q", "r"])
+    before = sf.Table.of(people.frame, {"x": "sensitive", "y": "quasi_identifying", "who": "identifying"})
     after = table(x=[5, None, None], y=["a", "c", None])
     assert count_cells_changed_besides_noise(before, after, ("x",)) == 2
     assert count_cells_changed_besides_noise(before, table(x=[5, 3, None], y=["a", "b", None]), ("x",)) == 0

@@ -19,7 +19,13 @@ import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.alignment import (
+    Rows,
+    align_originals,
+    count_changes_elsewhere,
+    make_comparison_check,
+    require_columns,
+)
 from sfumato.measure.binomial_tails import find_least_tail
 from sfumato.measure.checks import checks_claim
 from sfumato.progress import report_progress
@@ -117,16 +123,13 @@ def count_cells_changed_besides_answers(
     original: Table, published_table: Table, columns: Sequence[str], missing: str = "keep", rows: Rows = None
 ) -> int:
     """How many other cells were changed, and how many answers became missing or known."""
+    others_changed = count_changes_elsewhere(original, published_table, columns, rows)
+    if missing != "keep":
+        return others_changed
     original_frame = align_originals(original, published_table, rows)
-    require_columns(original_frame, published_table.frame.columns, original.source)
-    require_columns(published_table.frame, columns, published_table.source)
-    count = 0
-    for name in published_table.frame.columns:
-        if name not in columns:
-            count += int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
-        elif missing == "keep":
-            count += int((published_table.frame[name].is_null() != original_frame[name].is_null()).sum())
-    return count
+    return others_changed + sum(
+        int((published_table.frame[name].is_null() != original_frame[name].is_null()).sum()) for name in columns
+    )
 
 
 checks_claim("answer_epsilon", "at_most", properties=("epsilon", "epsilon_in_all"), arguments=("kind", "p", "q"))(

@@ -15,9 +15,13 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
-from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.alignment import (
+    Rows,
+    align_originals,
+    count_changes_elsewhere,
+    make_comparison_check,
+)
 from sfumato.measure.checks import checks_claim
 from sfumato.measure.noise.stated_law import StatedLaw, find_narrowest, judge_differences
 from sfumato.table import Table
@@ -256,13 +260,8 @@ def count_cells_changed_besides_noise(
     original: Table, published_table: Table, columns: Sequence[str], rows: Rows = None
 ) -> int:
     """How many cells of other columns were changed, and how many of the noisy ones became missing or known."""
+    others_changed = count_changes_elsewhere(original, published_table, columns, rows)
     original_frame = align_originals(original, published_table, rows)
-    require_columns(original_frame, (*published_table.frame.columns, *columns), original.source)
-    other_names = [name for name in published_table.frame.columns if name not in columns]
-    others_changed = sum(
-        int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
-        for name in other_names
-    )
     return others_changed + sum(
         int((_get_number_cells(published_table.frame, name).is_null() != original_frame[name].is_null()).sum())
         for name in columns

@@ -15,7 +15,14 @@ import polars as pl
 
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
-from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns, select_originals
+from sfumato.measure.alignment import (
+    Rows,
+    align_originals,
+    count_changes_elsewhere,
+    make_comparison_check,
+    require_columns,
+    select_originals,
+)
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
@@ -121,13 +128,8 @@ def count_cells_changed_elsewhere(
 
     `confidential` lists columns that are also swapped, and judged separately. A missing cell must stay missing.
     """
+    count = count_changes_elsewhere(original, published_table, (column, *confidential), rows)
     original_frame = align_originals(original, published_table, rows)
-    other_names = [name for name in published_table.frame.columns if name not in (column, *confidential)]
-    require_columns(original_frame, other_names, original.source)
-    count = sum(
-        int(spell_cells(published_table.frame[name]).ne_missing(spell_cells(original_frame[name])).sum())
-        for name in other_names
-    )
     is_identifiable = identifiable_records(original, column, pattern, rows)["status"].is_not_null()
     lost_mask = spell_cells(published_table.frame[column]).is_null() & original_frame[column].is_not_null()
     return count + int(
