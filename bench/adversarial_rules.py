@@ -26,7 +26,7 @@ from sfumato.randomness import Randomness
 SEED = 1
 
 
-def hidden(table: sf.Table, share: float) -> TableCells:
+def hide_entries(table: sf.Table, share: float) -> TableCells:
     """The table with a share of its entries private, drawn at random."""
     chance = Randomness.seeded(SEED).generator()
     return TableCells.of(table, build_private_mask([PrivateEntries(share=share)], table.frame, chance))
@@ -34,28 +34,28 @@ def hidden(table: sf.Table, share: float) -> TableCells:
 
 def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
     """The number of rules, by recursion over boolean masks: the naive way."""
-    shown = np.where(cells.states == PUBLIC, cells.codes, NOTHING)
+    public_codes = np.where(cells.states == PUBLIC, cells.codes, NOTHING)
     secret = np.where(cells.states == PRIVATE, cells.codes, NOTHING)
-    width = shown.shape[1]
+    width = public_codes.shape[1]
 
-    def below(rows: np.ndarray, first: int, used: tuple[int, ...]) -> int:
+    def count_rules(rows: np.ndarray, first: int, used: tuple[int, ...]) -> int:
         if len(rows) < least or (secret[rows] == NOTHING).all():
             return 0
         count = 0
         for column in set(range(width)) - set(used) if used else ():
-            public, private = (part[rows, column] for part in (shown, secret))
+            public, private = (part[rows, column] for part in (public_codes, secret))
             public, private = public[public != NOTHING], private[private != NOTHING]
             if len(public) >= least and len(private):
                 for item in np.unique(private):
                     fits = (public == item).sum() >= confidence * len(public)
                     count += fits and (private == item).sum() >= confidence * len(private)
         for column in range(first, width):
-            for item in np.unique(shown[rows, column]):
+            for item in np.unique(public_codes[rows, column]):
                 if item != NOTHING:
-                    count += below(rows[shown[rows, column] == item], column + 1, (*used, column))
+                    count += count_rules(rows[public_codes[rows, column] == item], column + 1, (*used, column))
         return count
 
-    return below(np.arange(len(shown)), 0, ())
+    return count_rules(np.arange(len(public_codes)), 0, ())
 
 
 def main() -> None:
@@ -67,24 +67,24 @@ def main() -> None:
 
 def _settings() -> None:
     table = sf.Table.of(zipf_table(seed=SEED))
-    cells = hidden(table, 0.01)
+    cells = hide_entries(table, 0.01)
     mask = cells.states == PRIVATE
     rows = []
     for confidence, least, paper in (("4/5", 10, "61,964 sensitive"), ("3/5", 5, ""), ("4/5", 1, "")):
         share = Fraction(confidence)
-        found = find_adversarial_rules(cells, cells.states, share, least)
+        mined_rules = find_adversarial_rules(cells, cells.states, share, least)
         seconds = [
             best_of(5, lambda: find_adversarial_rules(cells, cells.states, share, least)),  # noqa: B023
             best_of(3, lambda: find_adversarial_rules(cells, cells.states, share, least, with_rows=True)),  # noqa: B023
             best_of(3, lambda: adversarial_rules(table, mask, share, least)),  # noqa: B023
         ]
-        told = [f"{one:.3f} s" for one in seconds]
+        seconds_texts = [f"{duration:.3f} s" for duration in seconds]
         rows.append(
             (
                 f"δ {float(share)}, γ {least}",
-                f"{len(found):,}",
-                f"{count_sensitive_entries(cells, found):,}",
-                *told,
+                f"{len(mined_rules):,}",
+                f"{count_sensitive_entries(cells, mined_rules):,}",
+                *seconds_texts,
                 paper,
             )
         )
@@ -95,7 +95,7 @@ def _settings() -> None:
 def _naive() -> None:
     rows = []
     for size in (500, 2_000):
-        cells = hidden(sf.Table.of(zipf_table(size, seed=SEED)), 0.01)
+        cells = hide_entries(sf.Table.of(zipf_table(size, seed=SEED)), 0.01)
         share, least = Fraction(4, 5), 5
         begin = time.perf_counter()
         count = plain_numpy(cells, share, least)
@@ -112,13 +112,13 @@ def _adult() -> None:
         print("adversarial rules on Adult: no real data (set SFUMATO_DATA), skipped")
         return
     table = adult(folder)
-    cells = hidden(table, 30_000 / (table.frame.height * table.frame.width))
+    cells = hide_entries(table, 30_000 / (table.frame.height * table.frame.width))
     rows = []
     for support in (0.02, 0.005, 0.001):
         least = compute_least_count(support, len(table))
-        found = find_adversarial_rules(cells, cells.states, Fraction(4, 5), least)
+        mined_rules = find_adversarial_rules(cells, cells.states, Fraction(4, 5), least)
         seconds = best_of(3, lambda: find_adversarial_rules(cells, cells.states, Fraction(4, 5), least))  # noqa: B023
-        rows.append((f"{support:.1%}", f"{len(found):,}", f"{seconds:.3f} s"))
+        rows.append((f"{support:.1%}", f"{len(mined_rules):,}", f"{seconds:.3f} s"))
     show(f"Adult, {len(table):,} × {table.frame.width}, 30,000 private, δ 0.8", ("γ", "rules", "mining"), rows)
 
 
@@ -126,19 +126,19 @@ def _growth() -> None:
     rows = []
     for size in (10_000, 40_000, 160_000, 1_000_000):
         table = sf.Table.of(zipf_table(size, seed=SEED))
-        cells = hidden(table, 0.01)
-        told = []
+        cells = hide_entries(table, 0.01)
+        cells_texts = []
         for confidence in (Fraction(4, 5), Fraction(3, 5)):
             least = compute_least_count(0.0005, size)
             begin = time.perf_counter()
-            found = find_adversarial_rules(cells, cells.states, confidence, least)
-            told += [f"{len(found):,}", f"{time.perf_counter() - begin:.2f} s"]
+            mined_rules = find_adversarial_rules(cells, cells.states, confidence, least)
+            cells_texts += [f"{len(mined_rules):,}", f"{time.perf_counter() - begin:.2f} s"]
         mask = cells.states == PRIVATE
         begin = time.perf_counter()
         adversarial_rules(table, mask, Fraction(4, 5), 0.0005)
         whole = time.perf_counter() - begin
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append((f"{size:,}", *told, f"{whole:.2f} s", f"{peak:.0f} MB"))
+        rows.append((f"{size:,}", *cells_texts, f"{whole:.2f} s", f"{peak:.0f} MB"))
     head = ("rows", "rules δ .8", "mining δ .8", "rules δ .6", "mining δ .6", "table to objects δ .8", "peak memory")
     show("Growth, Zipf 2.0 × 10, γ 0.05 %, 1 % private", head, rows)
 

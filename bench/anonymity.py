@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sfumato as sf
-from bench.generalize import EIGHT, grown
+from bench.generalize import EIGHT, grow_table
 from bench.timing import best_of, shared_data, show
 from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.closeness import t_equal
@@ -54,8 +54,8 @@ def pycanon(path: Path) -> dict[str, tuple[float, float]] | None:
     """pycanon's values and seconds; None where it is not installed."""
     python = os.environ.get("PYCANON_PYTHON", sys.executable)
     words = [python, "-W", "ignore", "-c", _PYCANON, str(path), SENSITIVE, *EIGHT]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+    process = subprocess.run(words, capture_output=True, text=True, check=False)
+    return json.loads(process.stdout) if process.returncode == 0 else None
 
 
 def main() -> None:
@@ -80,11 +80,11 @@ def _beside_pycanon(folder: Path, table: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
     for name, work in ours.items():
         rows.append(_row(name, float(work()), best_of(5, work), theirs[name] if theirs else None))
-    together = best_of(5, lambda: [work() for work in ours.values()])
-    everything = best_of(5, lambda: anonymity(table))
+    calls_seconds = best_of(5, lambda: [work() for work in ours.values()])
+    anonymity_seconds = best_of(5, lambda: anonymity(table))
     total = (0.0, sum(seconds for _, seconds in theirs.values())) if theirs else None
-    rows.append(_row("k, l and t, one call each", None, together, total))
-    rows.append(_row("anonymity(): all 12 models in one call, beside their three", None, everything, total))
+    rows.append(_row("k, l and t, one call each", None, calls_seconds, total))
+    rows.append(_row("anonymity(): all 12 models in one call, beside their three", None, anonymity_seconds, total))
     head = ("what", "ours", "pycanon's", "time", "pycanon's time", "pycanon ÷ ours")
     show(f"Achieved values, ARX's Adult ({len(table):,} rows, 8 columns, {SENSITIVE} sensitive)", head, rows)
 
@@ -100,7 +100,7 @@ def _row(name: str, value: float | None, seconds: float, theirs: tuple[float, fl
 def _growth(base: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
     for times in (1, 4, 16):
-        table = base if times == 1 else grown(base, times)
+        table = base if times == 1 else grow_table(base, times)
         seconds = best_of(3, lambda table=table: anonymity(table))  # type: ignore[misc]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rows.append((f"{len(table):,}", f"{times}×", f"{seconds * 1000:.0f} ms", f"{peak:.0f} MB"))

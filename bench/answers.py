@@ -44,26 +44,28 @@ def people(rows: int, categories: int, seed: int = 1) -> sf.Table:
 
 
 def _side_by_side(rows: int = 1_000_000, sample: int = 100_000) -> None:
-    shown = []
+    table_rows = []
     for kind, categories, epsilon in (("warner", 2, 0.847), ("k_ary", 16, 2.0), ("unary", 64, 1.0)):
         table = people(rows, max(categories, 3))
         column = "yes" if categories == 2 else "kind"
         method = RandomizeResponse(column=column, epsilon=epsilon, kind=kind)
         release = method.protect(table, Randomness.seeded(1))
-        asked = best_of(2, partial(method.protect, table, Randomness.seeded(1)))
-        told = best_of(2, partial(estimate_proportions, release, column))
+        protect_seconds = best_of(2, partial(method.protect, table, Randomness.seeded(1)))
+        estimate_seconds = best_of(2, partial(estimate_proportions, release, column))
         values = table.frame[column].cast(pl.Int64).to_numpy()
-        loop = _timed(partial(_by_loop, values[:sample].tolist(), categories, epsilon, kind)) * rows / sample
+        loop = _time_work(partial(_by_loop, values[:sample].tolist(), categories, epsilon, kind)) * rows / sample
         peer = _peer(values, categories, epsilon, kind)
         errors = estimate_proportions(release, column)["variance"].max()
-        shown.append(
+        table_rows.append(
             (
                 kind,
                 categories,
-                f"{asked:.2f} s",
-                f"{told:.2f} s",
-                f"{loop:.1f} s ({loop / (asked + told):.1f}×)",
-                "not installed" if peer is None else f"{peer:.1f} s ({peer / (asked + told):.1f}×)",
+                f"{protect_seconds:.2f} s",
+                f"{estimate_seconds:.2f} s",
+                f"{loop:.1f} s ({loop / (protect_seconds + estimate_seconds):.1f}×)",
+                "not installed"
+                if peer is None
+                else f"{peer:.1f} s ({peer / (protect_seconds + estimate_seconds):.1f}×)",
                 f"{float(errors) ** 0.5:.5f}",  # type: ignore[arg-type]
             )
         )
@@ -76,12 +78,12 @@ def _side_by_side(rows: int = 1_000_000, sample: int = 100_000) -> None:
         "multi-freq-ldpy, both",
         "standard error",
     )
-    show(f"{rows:,} answers (the loop is timed on {sample:,} and scaled)", head, shown)
+    show(f"{rows:,} answers (the loop is timed on {sample:,} and scaled)", head, table_rows)
 
 
 def _by_loop(values: list[int], categories: int, epsilon: float, kind: str) -> list[float]:
     """One answer after the other, and the raw estimate, in plain Python."""
-    channel = design_channel(kind, [str(at) for at in range(categories)], None, epsilon)  # type: ignore[arg-type]
+    channel = design_channel(kind, [str(category) for category in range(categories)], None, epsilon)  # type: ignore[arg-type]
     counts = [0] * categories
     for value in values:
         if channel.one_answer:
@@ -91,8 +93,8 @@ def _by_loop(values: list[int], categories: int, epsilon: float, kind: str) -> l
                 other = random.randrange(categories - 1)
                 counts[other + (other >= value)] += 1
         else:
-            for at in range(categories):
-                counts[at] += random.random() < (channel.p if at == value else channel.q)
+            for category in range(categories):
+                counts[category] += random.random() < (channel.p if category == value else channel.q)
     return [(count / len(values) - channel.q) / (channel.p - channel.q) for count in counts]
 
 
@@ -105,26 +107,26 @@ def _peer(values: Any, categories: int, epsilon: float, kind: str, sample: int =
         return None
 
     def work() -> object:
-        some = values[:sample]
+        sample_values = values[:sample]
         if kind == "unary":
             return bits.UE_Aggregator_MI(
-                [bits.UE_Client(one, categories, epsilon, True) for one in some], epsilon, True
+                [bits.UE_Client(value, categories, epsilon, True) for value in sample_values], epsilon, True
             )
-        said = [direct.GRR_Client(one, categories, epsilon) for one in some]
-        return direct.GRR_Aggregator_MI(said, categories, epsilon)
+        answers = [direct.GRR_Client(value, categories, epsilon) for value in sample_values]
+        return direct.GRR_Aggregator_MI(answers, categories, epsilon)
 
     work()
-    return _timed(work) * len(values) / sample
+    return _time_work(work) * len(values) / sample
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _time_work(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
 
 
 def _growth() -> None:
-    shown = []
+    table_rows = []
     for rows in (62_500, 250_000, 1_000_000):
         table = people(rows, 60)
         times = []
@@ -143,10 +145,10 @@ def _growth() -> None:
                 middle = time.perf_counter()
                 estimate_proportions(release, name)
                 times.append(f"{middle - begin:.2f} + {time.perf_counter() - middle:.2f} s")
-            both = RandomizeResponse(column=("yes", "kind"), epsilon=2.0, kind="k_ary").protect(table)
-            times.append(f"{_timed(partial(estimate_joint, both, ('yes', 'kind'))):.2f} s")
+            joint_release = RandomizeResponse(column=("yes", "kind"), epsilon=2.0, kind="k_ary").protect(table)
+            times.append(f"{_time_work(partial(estimate_joint, joint_release, ('yes', 'kind'))):.2f} s")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        shown.append((f"{rows:,}", *times, f"{peak:.0f} MB"))
+        table_rows.append((f"{rows:,}", *times, f"{peak:.0f} MB"))
     head = (
         "rows",
         "two answers",
@@ -156,7 +158,7 @@ def _growth() -> None:
         "joint 2 × 60",
         "peak memory of the process",
     )
-    show("Growth: protect() + estimate", head, shown)
+    show("Growth: protect() + estimate", head, table_rows)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@ NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "ho
 
 def cpu_seconds(work: Callable[[], Any], repeats: int) -> float:
     """The least CPU time of several runs: others may use the machine."""
-    taken = []
+    durations = []
     for _ in range(repeats):
         begin = time.process_time()
         work()
-        taken.append(time.process_time() - begin)
-    return min(taken)
+        durations.append(time.process_time() - begin)
+    return min(durations)
 
 
 def adult(folder: Path) -> tuple[sf.Table, str]:

@@ -16,8 +16,8 @@ def frame(rows: int, kind: str) -> pl.DataFrame:
     """Eight columns with as many values as Adult's, skewed so that some combinations are common."""
     chance = np.random.default_rng(rows)
     columns = {f"c{i}": (width * chance.random(rows) ** 2).astype(np.uint8) for i, width in enumerate(WIDTHS)}
-    made = pl.DataFrame(columns)
-    return made if kind == "bytes" else made.select(pl.all().cast(pl.String) + "-value")
+    table = pl.DataFrame(columns)
+    return table if kind == "bytes" else table.select(pl.all().cast(pl.String) + "-value")
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import sfumato as sf
@@ -25,7 +26,7 @@ METHODS: tuple[tuple[str, EncodeItems | EncodeBloom], ...] = (
 )
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def time_work(work: Callable[[], Any]) -> tuple[Any, float]:
     """What came out, and the seconds it took."""
     begin = time.perf_counter()
     return work(), time.perf_counter() - begin
@@ -39,7 +40,7 @@ def main() -> None:
     baskets = sf.Baskets.read(folder / "fimi" / "mushroom.dat")
     frequent_itemsets(baskets, 0.9)  # compiled before anything is timed
     retail = sf.Baskets.read(folder / "fimi" / "bms-webview-1.dat")
-    rows = [(name, *measured(method, retail)) for name, method in METHODS]
+    rows = [(name, *measure_method(method, retail)) for name, method in METHODS]
     head = (
         "method",
         "key",
@@ -55,21 +56,21 @@ def main() -> None:
     _growth(retail)
 
 
-def measured(method: EncodeItems | EncodeBloom, data: sf.Baskets) -> tuple[str, ...]:
+def measure_method(method: EncodeItems | EncodeBloom, data: sf.Baskets) -> tuple[str, ...]:
     """Seconds of each step, whether the decoded itemsets are the true ones, and how many items are named."""
     least = max(1, round(SHARE * len(data)))
-    key, drawing = timed(lambda: method.new_key(data))
-    release, encoding = timed(lambda: method.protect(data, key))
+    key, drawing = time_work(lambda: method.new_key(data))
+    release, encoding = time_work(lambda: method.protect(data, key))
     if isinstance(method, EncodeBloom):
-        found, mining = timed(lambda: mine_filters(release.data, filter_requests(key), least))
+        itemsets, mining = time_work(lambda: mine_filters(release.data, filter_requests(key), least))
     else:
-        found, mining = timed(lambda: frequent_itemsets(release.data, least))
-    true, directly = timed(lambda: frequent_itemsets(data, least))
-    decoded, decoding = timed(lambda: decode_itemsets(found, key, data, least))
-    same = sorted(map(sorted, decoded["items"].to_list())) == sorted(map(sorted, true["items"].to_list()))
+        itemsets, mining = time_work(lambda: frequent_itemsets(release.data, least))
+    true, directly = time_work(lambda: frequent_itemsets(data, least))
+    decoded_itemsets, decoding = time_work(lambda: decode_itemsets(itemsets, key, data, least))
+    same = sorted(map(sorted, decoded_itemsets["items"].to_list())) == sorted(map(sorted, true["items"].to_list()))
     risk = "" if isinstance(method, EncodeBloom) else _risks(release, data)
-    seconds = [f"{one:.2f} s" for one in (drawing, encoding, mining, directly, decoding)]
-    return (*seconds, f"{len(found)} for {len(true)}", "yes" if same else "NO", risk)
+    seconds = [f"{duration:.2f} s" for duration in (drawing, encoding, mining, directly, decoding)]
+    return (*seconds, f"{len(itemsets)} for {len(true)}", "yes" if same else "NO", risk)
 
 
 def _risks(release: sf.Release, data: sf.Baskets) -> str:
@@ -82,12 +83,12 @@ def _growth(data: sf.Baskets) -> None:
     lists = data.to_lists()
     rows = []
     for times in (1, 4, 16):
-        grown = sf.Baskets.of(lists * times)
+        large_baskets = sf.Baskets.of(lists * times)
         for name, method in METHODS:
-            key, drawing = timed(lambda method=method, grown=grown: method.new_key(grown))  # type: ignore[misc]
-            _, encoding = timed(lambda method=method, grown=grown, key=key: method.protect(grown, key))  # type: ignore[misc]
+            key, drawing = time_work(partial(method.new_key, large_baskets))
+            _, encoding = time_work(partial(method.protect, large_baskets, key))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            rows.append((f"{len(grown):,}", name, f"{drawing:.2f} s", f"{encoding:.2f} s", f"{peak:.0f} MB"))
+            rows.append((f"{len(large_baskets):,}", name, f"{drawing:.2f} s", f"{encoding:.2f} s", f"{peak:.0f} MB"))
     show("Growth", ("baskets", "method", "key", "encode", "peak memory of the process"), rows)
 
 

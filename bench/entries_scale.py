@@ -41,19 +41,19 @@ format = "parquet"
 
 def main() -> None:
     rows = []
-    for size in [int(given) for given in sys.argv[1:]] or SIZES:
+    for size in [int(argument) for argument in sys.argv[1:]] or SIZES:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             policy = write_data(folder, size).with_name("entries.toml")
             policy.write_text(ENTRIES, encoding="utf-8")
             run = _measure(folder, "run", str(policy), "--out", f"{folder}/out", "--engine", "duckdb")
             verify = _measure(folder, "verify", f"{folder}/out", "--engine", "duckdb")
-            here: object = "not run"
+            local_result: object = "not run"
             if size <= IN_MEMORY:
-                here = _measure(folder, "run", str(policy), "--out", f"{folder}/here", "--engine", "memory")
+                local_result = _measure(folder, "run", str(policy), "--out", f"{folder}/here", "--engine", "memory")
             record = json.loads((folder / "out" / "private" / "record.json").read_text(encoding="utf-8"))
-            blanked = record["found"]["losses"]["derived_entries"]
-            rows.append((f"{size:,}", f"{blanked:,}", run, verify, here))
+            blank_count = record["found"]["losses"]["derived_entries"]
+            rows.append((f"{size:,}", f"{blank_count:,}", run, verify, local_result))
     show(
         f"The built-in population, 1 % of two columns private, by duckdb with SFUMATO_MEMORY={MEMORY}",
         ("people", "entries blanked besides", "run", "verify", "run in memory"),

@@ -56,7 +56,7 @@ def adult(folder: Path, columns: tuple[str, ...]) -> sf.Table:
     return sf.Table.read(folder / "arx-adult/adult.csv", roles, hierarchies, separator=";")
 
 
-def grown(table: sf.Table, times: int) -> sf.Table:
+def grow_table(table: sf.Table, times: int) -> sf.Table:
     """A bootstrap of the table with 15 % of the cells drawn anew, so that it does not grow by copies alone."""
     chance = np.random.default_rng(times)
     count = len(table) * times
@@ -64,8 +64,8 @@ def grown(table: sf.Table, times: int) -> sf.Table:
     columns = []
     for name in table.frame.columns:
         other = chance.integers(0, len(table), count)
-        taken = np.where(chance.random(count) < 0.15, other, rows)
-        columns.append(table.frame[name].gather(taken).alias(name))
+        row_indices = np.where(chance.random(count) < 0.15, other, rows)
+        columns.append(table.frame[name].gather(row_indices).alias(name))
     return table.with_frame(pl.DataFrame(columns))
 
 
@@ -127,8 +127,8 @@ def _incognito(folder: Path) -> None:
         for search in ("incognito", "minimal"):
             method = sf.Generalize(**fields, search=search)
             seconds = best_of(1, lambda method=method: method.protect(table))  # type: ignore[misc]
-            checked = counts.filter(pl.col("search") == search)["checked"]
-            rows.append((f"{limit:.0%}", search, checked.sum(), checked[-1], f"{seconds:.2f} s"))
+            check_counts = counts.filter(pl.col("search") == search)["checked"]
+            rows.append((f"{limit:.0%}", search, check_counts.sum(), check_counts[-1], f"{seconds:.2f} s"))
     head = ("limit", "search", "checked", "of all columns", "protect()")
     show("Incognito as printed: Adult, 8 columns, 6,480 nodes, k = 5", head, rows)
 
@@ -138,20 +138,20 @@ def anjana(path: Path, limit: float) -> tuple[float, pl.DataFrame] | None:
     python = os.environ.get("ANJANA_PYTHON", sys.executable)
     with tempfile.NamedTemporaryFile(suffix=".csv") as out:
         words = [python, "-W", "ignore", "-c", _ANJANA, str(path), str(limit), out.name, *EIGHT]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
+        process = subprocess.run(words, capture_output=True, text=True, check=False)
+        if process.returncode:
             return None
-        return json.loads(done.stdout.splitlines()[-1]), pl.read_csv(out.name, separator=";", infer_schema=False)
+        return json.loads(process.stdout.splitlines()[-1]), pl.read_csv(out.name, separator=";", infer_schema=False)
 
 
-def _loss_of(published: pl.DataFrame, table: sf.Table) -> float:
+def _loss_of(release_frame: pl.DataFrame, table: sf.Table) -> float:
     """Our `loss` of anybody's release: labels by the leaves they cover, a row that is gone loses all."""
-    lost = 0.0
+    loss = 0.0
     for name in EIGHT:
         hierarchy = table.hierarchy(name)
         share = {label: (n - 1) / (len(hierarchy.rows) - 1) for label, n in hierarchy.leaves_under.items()}
-        lost += sum(share[label] for label in published[name]) + len(table) - published.height
-    return lost / (len(table) * len(EIGHT))
+        loss += sum(share[label] for label in release_frame[name]) + len(table) - release_frame.height
+    return loss / (len(table) * len(EIGHT))
 
 
 def _beside_anjana(folder: Path) -> None:
@@ -210,12 +210,12 @@ def _growth(folder: Path) -> None:
     base = adult(folder, EIGHT)
     rows: list[tuple[object, ...]] = []
     for times in (1, 4, 16, 332):
-        table = base if times == 1 else grown(base, times)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        table = base if times == 1 else grow_table(base, times)
+        start_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         method = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05)
         seconds = best_of(1 if times > 16 else 5, lambda method=method, table=table: method.protect(table))  # type: ignore[misc]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append((f"{len(table):,}", f"{times}×", f"{seconds:.3f} s", f"{before:.0f} MB", f"{peak:.0f} MB"))
+        rows.append((f"{len(table):,}", f"{times}×", f"{seconds:.3f} s", f"{start_memory:.0f} MB", f"{peak:.0f} MB"))
     head = ("rows", "size", "protect()", "peak memory once the table is there", "and after protect()")
     show("Growth, 8 columns, k = 5, limit 5 %", head, rows)
 

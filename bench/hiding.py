@@ -29,7 +29,7 @@ def first(data: Baskets, rows: int) -> Baskets:
     return Baskets(data.items, offsets, data.codes[: offsets[-1]])
 
 
-def grown(data: Baskets, times: int) -> Baskets:
+def grow_baskets(data: Baskets, times: int) -> Baskets:
     """Every basket several times over."""
     sizes = np.tile(np.diff(data.offsets), times)
     return Baskets(data.items, np.concatenate([[0], np.cumsum(sizes)]), np.tile(data.codes, times))
@@ -37,21 +37,22 @@ def grown(data: Baskets, times: int) -> Baskets:
 
 def rules_of(data: Baskets, least: int, confidence: float, many: int) -> tuple[Rule, ...]:
     """Some of the rules with one item on the right that reach the thresholds, the same ones every time."""
-    found = find_itemsets(data, least)
+    itemsets = find_itemsets(data, least)
     supports = {
-        tuple(found.codes[found.offsets[i] : found.offsets[i + 1]].tolist()): int(found.supports[i])
-        for i in range(len(found))
+        tuple(itemsets.codes[itemsets.offsets[i] : itemsets.offsets[i + 1]].tolist()): int(itemsets.supports[i])
+        for i in range(len(itemsets))
     }
-    reached = sorted(
-        (left, next(code for code in whole if code not in left))
+    rule_sides = sorted(
+        (antecedent, next(code for code in whole if code not in antecedent))
         for whole, support in supports.items()
         if len(whole) > 1
-        for left in combinations(whole, len(whole) - 1)
-        if support >= Fraction(str(confidence)) * supports[left]
+        for antecedent in combinations(whole, len(whole) - 1)
+        if support >= Fraction(str(confidence)) * supports[antecedent]
     )
-    chosen = np.random.default_rng(7).choice(len(reached), min(many, len(reached)), replace=False)
+    indices = np.random.default_rng(7).choice(len(rule_sides), min(many, len(rule_sides)), replace=False)
     return tuple(
-        (tuple(data.items[code] for code in reached[at][0]), (data.items[reached[at][1]],)) for at in chosen.tolist()
+        (tuple(data.items[code] for code in rule_sides[index][0]), (data.items[rule_sides[index][1]],))
+        for index in indices.tolist()
     )
 
 
@@ -59,10 +60,10 @@ def naive_1b(rows: list[set[Any]], rules: tuple[Rule, ...], least: int, confiden
     """1.b over lists of sets: every step looks through all baskets again."""
     changes = 0
     for left, right in rules:
-        wanted, needed = set(left) | set(right), set(left)
+        rule_items, antecedent_items = set(left) | set(right), set(left)
         while True:
-            holding = [row for row in rows if wanted <= row]
-            sides = sum(needed <= row for row in rows)
+            holding = [row for row in rows if rule_items <= row]
+            sides = sum(antecedent_items <= row for row in rows)
             if len(holding) < least or len(holding) < Fraction(str(confidence)) * sides:
                 break
             min(holding, key=len).discard(right[0])
@@ -85,7 +86,7 @@ def main() -> None:
 def _strategies(data: Baskets) -> None:
     least = int(SUPPORT * len(data))
     rules = rules_of(data, least, CONFIDENCE, 10)
-    frequent = {_named(data, one) for one in _sets(data, least)}
+    frequent = {_name_items(data, codes) for codes in _sets(data, least)}
     rows: list[tuple[object, ...]] = []
     quickest = 0.0
     for strategy in ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated", "block"):
@@ -93,8 +94,8 @@ def _strategies(data: Baskets) -> None:
         release = method.protect(data)
         seconds = best_of(2, partial(method.protect, data))
         quickest = seconds if strategy == "1b" else quickest
-        lost = len(frequent - {_named(release.data, one) for one in _sets(release.data, least)})
-        rows.append((strategy, f"{seconds:.2f} s", f"{release.losses['changes']:,}", lost))
+        lost_count = len(frequent - {_name_items(release.data, codes) for codes in _sets(release.data, least)})
+        rows.append((strategy, f"{seconds:.2f} s", f"{release.losses['changes']:,}", lost_count))
     begin = time.perf_counter()
     changes = naive_1b([set(row) for row in data.to_lists()], rules[:1], least, CONFIDENCE)
     slow = time.perf_counter() - begin
@@ -105,11 +106,11 @@ def _strategies(data: Baskets) -> None:
 
 
 def _sets(data: Baskets, least: int) -> list[tuple[int, ...]]:
-    found = find_itemsets(data, least)
-    return [tuple(found.codes[found.offsets[i] : found.offsets[i + 1]].tolist()) for i in range(len(found))]
+    itemsets = find_itemsets(data, least)
+    return [tuple(itemsets.codes[itemsets.offsets[i] : itemsets.offsets[i + 1]].tolist()) for i in range(len(itemsets))]
 
 
-def _named(data: Baskets, codes: tuple[int, ...]) -> frozenset[str]:
+def _name_items(data: Baskets, codes: tuple[int, ...]) -> frozenset[str]:
     return frozenset(str(data.items[code]) for code in codes)
 
 
@@ -122,9 +123,9 @@ def _exact(folder: Path) -> None:
         data = first(Baskets.read(folder / "fimi" / name), 10_000)
         rules = rules_of(data, least, confidence, 10)
         begin = time.perf_counter()
-        told = HideRules(rules=rules, min_support=least, min_confidence=confidence, strategy="exact").protect(data)
+        release = HideRules(rules=rules, min_support=least, min_confidence=confidence, strategy="exact").protect(data)
         seconds = time.perf_counter() - begin
-        d = told.details
+        d = release.details
         rows.append(
             (
                 name, least, confidence, f"{seconds:.1f} s", f"{d['lost_itemsets']} (≥ {d['lost_bound']})",
@@ -149,11 +150,20 @@ def _items(folder: Path) -> None:
             begin = time.perf_counter()
             release = method.protect(data)
             seconds = time.perf_counter() - begin
-            told = release.details
-            gap = f"{told['gap']:.1%}" if "gap" in told else ""
-            left = told.get("left", 0)
+            details = release.details
+            gap = f"{details['gap']:.1%}" if "gap" in details else ""
+            leftover_count = details.get("left", 0)
             rows.append(
-                (name, f"{count:,}", len(items), strategy, f"{seconds:.2f} s", release.losses["changes"], left, gap)
+                (
+                    name,
+                    f"{count:,}",
+                    len(items),
+                    strategy,
+                    f"{seconds:.2f} s",
+                    release.losses["changes"],
+                    leftover_count,
+                    gap,
+                )
             )
     head = ("data", "baskets", "items", "strategy", "protect()", "changes", "rules left", "gap")
     show("HideItems", head, rows)
@@ -163,12 +173,12 @@ def _growth(base: Baskets) -> None:
     rows: list[tuple[object, ...]] = []
     rules = rules_of(base, int(SUPPORT * len(base)), CONFIDENCE, 10)
     for times in (1, 4, 16):
-        data = base if times == 1 else grown(base, times)
+        data = base if times == 1 else grow_baskets(base, times)
         by_rules = HideRules(rules=rules, min_support=SUPPORT, min_confidence=CONFIDENCE)
         by_items = HideItems(items=(38,), min_support=SUPPORT, min_confidence=CONFIDENCE)
         seconds = [best_of(1, partial(method.protect, data)) for method in (by_rules, by_items)]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append((f"{len(data):,}", *(f"{one:.2f} s" for one in seconds), f"{peak:.0f} MB"))
+        rows.append((f"{len(data):,}", *(f"{duration:.2f} s" for duration in seconds), f"{peak:.0f} MB"))
     head = ("baskets", "ten rules, joint", "one item, complete", "peak memory of the process")
     show("Growth, retail over and over", head, rows)
 

@@ -50,11 +50,11 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("rows", type=int, nargs="*", default=SIZES)
     options.add_argument("--folder", type=Path)
-    given = options.parse_args()
+    arguments = options.parse_args()
     rows = []
-    for size in given.rows:
+    for size in arguments.rows:
         with tempfile.TemporaryDirectory() as name:
-            folder = (given.folder or Path(name)) / str(size)
+            folder = (arguments.folder or Path(name)) / str(size)
             _write_people(folder, size)
             rows.append((f"{size:,}", *_measure_job(folder)))
     show(

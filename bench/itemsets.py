@@ -123,12 +123,21 @@ def _beside_peers(folder: Path) -> None:
                     )
                     for miner in (fim.fpgrowth, fim.eclat)
                 ]
-            frame, arrays, *others = in_turns(3 if sets > 1_000_000 else 7, *works)
-            theirs = f"{min(others):.1f}" if others else "–"
-            ahead = f"{min(others) / frame:.1f}×" if others else "–"
-            beyond = f"{mlxtend / frame:.0f}×" if mlxtend and kind == "all" else "–"
+            frame, arrays, *peer_times = in_turns(3 if sets > 1_000_000 else 7, *works)
+            theirs = f"{min(peer_times):.1f}" if peer_times else "–"
+            speedup = f"{min(peer_times) / frame:.1f}×" if peer_times else "–"
+            mlxtend_speedup = f"{mlxtend / frame:.0f}×" if mlxtend and kind == "all" else "–"
             rows.append(
-                (f"{name} {100 * share:g} %", kind, f"{sets:,}", f"{frame:.1f}", f"{arrays:.1f}", theirs, ahead, beyond)
+                (
+                    f"{name} {100 * share:g} %",
+                    kind,
+                    f"{sets:,}",
+                    f"{frame:.1f}",
+                    f"{arrays:.1f}",
+                    theirs,
+                    speedup,
+                    mlxtend_speedup,
+                )
             )
     head = (
         "data", "kind", "sets", "frame, ms", "arrays, ms", "pyfim (faster of two), ms", "ahead", "mlxtend's figure",
@@ -140,15 +149,15 @@ def _memory(folder: Path) -> None:
     rows: list[tuple[object, ...]] = []
     ours = (0, 0, 0)
     for name, share, _ in SETTINGS:
-        imported, read, mined = found = _peaks(PEAK, folder / name, share)
-        ours = found if (name, share) == RETAIL else ours
-        rows.append((f"{name} {100 * share:g} %", imported, read, mined, mined - imported))
+        import_peak, read, mining_peak = peaks = _peaks(PEAK, folder / name, share)
+        ours = peaks if (name, share) == RETAIL else ours
+        rows.append((f"{name} {100 * share:g} %", import_peak, read, mining_peak, mining_peak - import_peak))
     mlxtend = _peaks(PEAK_MLXTEND, folder / RETAIL[0], RETAIL[1]) if peer("mlxtend") else None
     if mlxtend:
         rows.append(("mlxtend, retail 0.1 %", *mlxtend, mlxtend[2] - mlxtend[0]))
     whole = mlxtend[2] if mlxtend else MLXTEND_RETAIL_MB
-    above = f"{(mlxtend[2] - mlxtend[0]) / (ours[2] - ours[0]):.0f}×" if mlxtend else "–"
-    rows.append(("mlxtend's times ours", "", "", f"{whole / ours[2]:.1f}×", above))
+    peak_ratio = f"{(mlxtend[2] - mlxtend[0]) / (ours[2] - ours[0]):.0f}×" if mlxtend else "–"
+    rows.append(("mlxtend's times ours", "", "", f"{whole / ours[2]:.1f}×", peak_ratio))
     head = ("data", "imported, MB", "and read, MB", "and mined to a frame, MB", "data and mining alone, MB")
     show("Peak memory of a fresh process", head, rows)
 
@@ -156,9 +165,9 @@ def _memory(folder: Path) -> None:
 def _peaks(program: str, path: Path, share: float) -> tuple[int, int, int]:
     """Megabytes after the imports, after reading, and at the end."""
     words = [sys.executable, "-c", program, str(path), str(share)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    imported, read, mined = map(int, done.stdout.split())
-    return imported, read, mined
+    process = subprocess.run(words, capture_output=True, text=True, check=True)
+    import_peak, read, mining_peak = map(int, process.stdout.split())
+    return import_peak, read, mining_peak
 
 
 def _growth() -> None:
@@ -167,8 +176,8 @@ def _growth() -> None:
     for times in (1, 4, 16):
         baskets = synthetic(25_000 * times)
         sets = frequent_itemsets(baskets, 0.002).height
-        (spent,) = in_turns(2, lambda baskets=baskets: frequent_itemsets(baskets, 0.002))  # type: ignore[misc]
-        rows.append((f"{len(baskets):,}", f"{sets:,}", f"{spent:.0f} ms", f"{1e6 * spent / len(baskets):.0f} ns"))
+        (duration,) = in_turns(2, lambda baskets=baskets: frequent_itemsets(baskets, 0.002))  # type: ignore[misc]
+        rows.append((f"{len(baskets):,}", f"{sets:,}", f"{duration:.0f} ms", f"{1e6 * duration / len(baskets):.0f} ns"))
     show("Growth, synthetic baskets of 10 of 800 items, 0.2 %", ("baskets", "sets", "time", "a basket"), rows)
 
 
@@ -176,8 +185,10 @@ def synthetic(rows: int) -> sf.Baskets:
     """Baskets made of patterns of some items, as Agrawal and Srikant's generator makes them, and single items."""
     chance = np.random.Generator(np.random.PCG64(7))
     patterns = [np.sort(chance.choice(800, size=4, replace=False)) for _ in range(400)]
-    picked = chance.integers(0, len(patterns), (rows, 2))
-    codes = np.concatenate([np.array(patterns)[picked].reshape(rows, 8), chance.integers(0, 800, (rows, 2))], axis=1)
+    pattern_indices = chance.integers(0, len(patterns), (rows, 2))
+    codes = np.concatenate(
+        [np.array(patterns)[pattern_indices].reshape(rows, 8), chance.integers(0, 800, (rows, 2))], axis=1
+    )
     return sf.Baskets(tuple(range(800)), np.arange(rows + 1) * 10, codes.ravel().astype(np.int32))
 
 
@@ -186,19 +197,19 @@ def _rules_and_stream(folder: Path) -> None:
     rows = []
     for name, baskets, share, confidence in (("retail", retail, 0.001, 0.3), ("mushroom", mushroom, 0.3, 0.8)):
         count = association_rules(baskets, share, confidence).height
-        (spent,) = in_turns(
+        (duration,) = in_turns(
             3,
             lambda baskets=baskets, share=share, confidence=confidence: association_rules(  # type: ignore[misc]
                 baskets, share, confidence
             ),
         )
-        rows.append((f"rules, {name} {100 * share:g} %, confidence {confidence}", f"{count:,}", f"{spent:.0f} ms"))
+        rows.append((f"rules, {name} {100 * share:g} %, confidence {confidence}", f"{count:,}", f"{duration:.0f} ms"))
     with tempfile.TemporaryDirectory() as out:
         begin = time.perf_counter()
         count = write_itemsets(mushroom, 0.05, Path(out) / "sets.txt")
-        spent = 1000 * (time.perf_counter() - begin)
+        duration = 1000 * (time.perf_counter() - begin)
         size = (Path(out) / "sets.txt").stat().st_size / 1e6
-        rows.append((f"stream, mushroom 5 %, {size:.0f} MB of text", f"{count:,}", f"{spent:.0f} ms"))
+        rows.append((f"stream, mushroom 5 %, {size:.0f} MB of text", f"{count:,}", f"{duration:.0f} ms"))
     show("Rules, and sets written as they are found", ("what", "patterns", "time"), rows)
 
 

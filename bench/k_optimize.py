@@ -28,12 +28,12 @@ def main() -> None:
         return
     KOptimize(k=2).protect(sf.Table.of({"q": [1, 1, 2, 2]}, {"q": "quasi_identifying"}))  # loads the kernels
     for metric in ("discernibility", "classification"):
-        rows = [_measured(folder, columns, metric, k) for columns in COLUMNS for k in (5, 50, 500)]
+        rows = [_measure_setting(folder, columns, metric, k) for columns in COLUMNS for k in (5, 50, 500)]
         head = ("columns", "k", "cuts", "time", "objective", "bound", "proven", "suppressed", "full-domain optimum")
         show(f"KOptimize, ARX's Adult (30,162 rows), {metric}, at most {SECONDS:g} s", head, rows)
 
 
-def _measured(folder: Path, columns: tuple[str, ...], metric: str, k: int) -> tuple[object, ...]:
+def _measure_setting(folder: Path, columns: tuple[str, ...], metric: str, k: int) -> tuple[object, ...]:
     table = adult(folder, columns)
     target = "salary-class"
     method = KOptimize(k=k, metric=metric, target=target, seconds=SECONDS)

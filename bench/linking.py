@@ -16,14 +16,14 @@ ROWS = 63_441
 
 def main() -> None:
     chance = np.random.default_rng(1)
-    known = {
+    quasi_columns = {
         "age": chance.integers(18, 90, ROWS),
         "wage": chance.integers(0, 20_000, ROWS),
         "zip": [f"z{code}" for code in chance.integers(0, 3_000, ROWS)],
         "children": chance.integers(0, 8, ROWS),
     }
-    frame = pl.DataFrame(known | {"disease": chance.choice(["flu", "cold", "gout"], ROWS)})
-    table = sf.Table.of(frame, dict.fromkeys(known, "quasi_identifying") | {"disease": "sensitive"})
+    frame = pl.DataFrame(quasi_columns | {"disease": chance.choice(["flu", "cold", "gout"], ROWS)})
+    table = sf.Table.of(frame, dict.fromkeys(quasi_columns, "quasi_identifying") | {"disease": "sensitive"})
     release = sf.Partition(models=(sf.KAnonymity(k=5),)).protect(table)
     attacks: dict[str, sf.attack.Attack] = {
         "linking, everybody": sf.attack.Linking(),

@@ -53,8 +53,8 @@ def main() -> None:
 
 
 def _compare() -> list[Sequence[object]]:
-    async def compare(network: Network, own: Ints) -> tuple[Flags, int]:
-        flags = await compare_shared_sums(network, own, "compare")
+    async def compare(network: Network, site_values: Ints) -> tuple[Flags, int]:
+        flags = await compare_shared_sums(network, site_values, "compare")
         return flags, network.state("shamir", "", ()).bytes_sent
 
     rows: list[Sequence[object]] = []
@@ -63,17 +63,17 @@ def _compare() -> list[Sequence[object]]:
         wall, processor = time.perf_counter(), time.process_time()
         results = run_sites(compare, terms)
         assert all(int(flags.sum()) == 500 for flags, _ in results)
-        spent = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
-        rows.append((1_000, sites, *spent, f"{results[0][1]:,}"))
+        durations = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
+        rows.append((1_000, sites, *durations, f"{results[0][1]:,}"))
     return rows
 
 
 def _unite() -> list[Sequence[object]]:
     chance = Randomness.seeded(1).generator()
 
-    async def unite(network: Network, own: list[bytes]) -> tuple[int, int]:
-        found = await unite_privately(network, own, len(own), 8)
-        return len(found), network.state("union", "", ()).bytes_sent
+    async def unite(network: Network, site_items: list[bytes]) -> tuple[int, int]:
+        union = await unite_privately(network, site_items, len(site_items), 8)
+        return len(union), network.state("union", "", ()).bytes_sent
 
     rows: list[Sequence[object]] = []
     for count in (1_000, 10_000):
@@ -83,27 +83,32 @@ def _unite() -> list[Sequence[object]]:
         ]
         wall, processor = time.perf_counter(), time.process_time()
         results = run_sites(unite, lists)
-        assert {found for found, _ in results} == {len(set().union(*lists))}
-        spent = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
-        rows.append((f"{count:,}", 3, *spent, f"{max(sent for _, sent in results):,}"))
+        assert {union_size for union_size, _ in results} == {len(set().union(*lists))}
+        durations = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
+        rows.append((f"{count:,}", 3, *durations, f"{max(bytes_sent for _, bytes_sent in results):,}"))
     return rows
 
 
 def _mine(sites: list[Baskets], protocol: Protocol) -> Sequence[object]:
-    pooled = Baskets.of([row for site in sites for row in site.to_lists()])
-    association_rules(pooled, SUPPORT, CONFIDENCE)
+    pooled_baskets = Baskets.of([row for site in sites for row in site.to_lists()])
+    association_rules(pooled_baskets, SUPPORT, CONFIDENCE)
     begin = time.perf_counter()
-    expected = association_rules(pooled, SUPPORT, CONFIDENCE)
+    expected_rules = association_rules(pooled_baskets, SUPPORT, CONFIDENCE)
     plain = time.perf_counter() - begin
     begin, processor = time.perf_counter(), time.process_time()
     result = mine_horizontal(sites, SUPPORT, CONFIDENCE, protocol=protocol)
-    joint, spent = time.perf_counter() - begin, time.process_time() - processor
-    assert result.rules.height == expected.height
-    sent = max(result.statements, key=lambda statement: statement.bytes_sent)
+    joint, processor_seconds = time.perf_counter() - begin, time.process_time() - processor
+    assert result.rules.height == expected_rules.height
+    largest_statement = max(result.statements, key=lambda statement: statement.bytes_sent)
     return (
-        *(protocol, len(sites), f"{len(sites[0]):,}", f"{joint:.1f}", f"{spent:.1f}"),
+        *(protocol, len(sites), f"{len(sites[0]):,}", f"{joint:.1f}", f"{processor_seconds:.1f}"),
         *(f"{plain:.3f}", f"{joint / plain:.0f}"),
-        *(result.itemsets.height, result.rules.height, sent.messages_sent, f"{sent.bytes_sent:,}"),
+        *(
+            result.itemsets.height,
+            result.rules.height,
+            largest_statement.messages_sent,
+            f"{largest_statement.bytes_sent:,}",
+        ),
     )
 
 

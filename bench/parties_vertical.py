@@ -43,67 +43,67 @@ def _spend(
 ) -> tuple[list[Any], tuple[str, ...]]:
     """The results, and what they cost."""
 
-    async def run(network: Network, own: Any) -> tuple[Any, int]:
-        result = await protocol(network, own)
+    async def run(network: Network, site_input: Any) -> tuple[Any, int]:
+        result = await protocol(network, site_input)
         return result, network.state("bench", "", ()).bytes_sent
 
     wall, processor = time.perf_counter(), time.process_time()
     results = run_sites(run, inputs)
-    spent = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
-    return [result for result, _ in results], (*spent, *(f"{sent:,}" for _, sent in results))
+    durations = (f"{time.perf_counter() - wall:.2f}", f"{time.process_time() - processor:.2f}")
+    return [result for result, _ in results], (*durations, *(f"{bytes_sent:,}" for _, bytes_sent in results))
 
 
 def _multiply(rows: int) -> Sequence[object]:
     chance = Randomness.seeded(1).generator()
     vectors: list[Flags] = [chance.random(rows) < 0.2 for _ in range(2)]
 
-    async def multiply(network: Network, own: Flags) -> tuple[int, int]:
+    async def multiply(network: Network, vector: Flags) -> tuple[int, int]:
         products: PackedProducts[int] = await open_products(network, rows, rows)
-        return (await products.share([Pair(0, 0)], lambda _: own, "bench"))[0], products.modulus
+        return (await products.share([Pair(0, 0)], lambda _: vector, "bench"))[0], products.modulus
 
-    results, spent = _spend(multiply, vectors)
+    results, costs = _spend(multiply, vectors)
     assert sum(share for share, _ in results) % results[0][1] == int((vectors[0] & vectors[1]).sum())
-    return f"{rows:,}", *spent
+    return f"{rows:,}", *costs
 
 
 def _compare(count: int) -> Sequence[object]:
     modulus = 1_785_857  # 21 bits: 100,000 rows and a confidence in fifths
     shares = [Randomness.seeded(seed).generator().integers(0, modulus, count).tolist() for seed in (1, 2)]
 
-    async def compare(network: Network, own: list[int]) -> Flags:
-        return await compare_shares(network, own, modulus, "bench")
+    async def compare(network: Network, site_shares: list[int]) -> Flags:
+        return await compare_shares(network, site_shares, modulus, "bench")
 
-    results, spent = _spend(compare, shares)
+    results, costs = _spend(compare, shares)
     sums = [(left + right) % modulus for left, right in zip(*shares, strict=True)]
     assert results[0].tolist() == [total <= modulus // 2 for total in sums]
-    return f"{count:,}", *spent
+    return f"{count:,}", *costs
 
 
 def _align(rows: int) -> Sequence[object]:
     keys = [[str(number).encode() for number in range(start, start + rows)] for start in (0, rows // 2)]
-    results, spent = _spend(align_by_key, keys)
+    results, costs = _spend(align_by_key, keys)
     assert {order.size for order in results} == {rows - rows // 2}
-    return f"{rows:,}", *spent
+    return f"{rows:,}", *costs
 
 
 def _mine(sites: int, rows: int, items: int = 4) -> Sequence[object]:
     chance = np.random.default_rng(sites)
     leaning = chance.random(rows)
-    held = chance.random((rows, sites * items)) < 0.6 * leaning[:, None]
+    matrix = chance.random((rows, sites * items)) < 0.6 * leaning[:, None]
     names = [f"{'abc'[number // items]}{number % items}" for number in range(sites * items)]
-    lists = [[name for name, has in zip(names, row, strict=True) if has] for row in held.tolist()]
-    pooled = Baskets.of(lists)
-    association_rules(pooled, SUPPORT, CONFIDENCE)
+    lists = [[name for name, has in zip(names, row, strict=True) if has] for row in matrix.tolist()]
+    pooled_baskets = Baskets.of(lists)
+    association_rules(pooled_baskets, SUPPORT, CONFIDENCE)
     begin = time.perf_counter()
-    expected = association_rules(pooled, SUPPORT, CONFIDENCE)
+    expected_rules = association_rules(pooled_baskets, SUPPORT, CONFIDENCE)
     plain = time.perf_counter() - begin
     split = [Baskets.of([[name for name in row if name[0] == site] for row in lists]) for site in "abc"[:sites]]
     begin = time.perf_counter()
     result = mine_vertical(split, SUPPORT, CONFIDENCE)
-    spent = time.perf_counter() - begin
-    assert result.rules.height == expected.height
+    seconds = time.perf_counter() - begin
+    assert result.rules.height == expected_rules.height
     counts = (result.itemsets.height, result.rules.height, f"{result.statements[0].bytes_sent:,}")
-    return sites, f"{rows:,}", sites * items, f"{spent:.1f}", f"{plain:.3f}", *counts
+    return sites, f"{rows:,}", sites * items, f"{seconds:.1f}", f"{plain:.3f}", *counts
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import resource
 from typing import Any
 
 import sfumato as sf
-from bench.generalize import EIGHT, adult, grown
+from bench.generalize import EIGHT, adult, grow_table
 from bench.timing import best_of, shared_data, show
 from sfumato.protect.anonymity.models.class_models import KAnonymity, LDiversity, TCloseness
 from sfumato.protect.anonymity.partition import Partition
@@ -20,7 +20,7 @@ PEERS = (  # measured on a like machine: shared/PEERS_SPEED.md
 )
 
 
-def measured(table: sf.Table, times: int = 5, **fields: Any) -> tuple[str, str, str, str]:
+def measure_method(table: sf.Table, times: int = 5, **fields: Any) -> tuple[str, str, str, str]:
     """Seconds of a whole protect(), discernibility on published tuples, loss, and rows a class."""
     method = Partition(**{"models": (FIVE,)} | fields)
     losses = method.protect(table).losses
@@ -51,8 +51,8 @@ def _ways(table: sf.Table) -> None:
         ("strict, refined: hierarchy values", {"publish": "hierarchy"}),
         ("strict: hierarchy values", {"publish": "hierarchy", "refine": False}),
     ]
-    rows: list[tuple[str, ...]] = [(name, "5", *measured(table, **fields)) for name, fields in ways]
-    rows += [(ways[0][0], str(k), *measured(table, models=(KAnonymity(k=k),))) for k in (10, 50)]
+    rows: list[tuple[str, ...]] = [(name, "5", *measure_method(table, **fields)) for name, fields in ways]
+    rows += [(ways[0][0], str(k), *measure_method(table, models=(KAnonymity(k=k),))) for k in (10, 50)]
     head = ("way", "k", "protect()", "discernibility", "loss", "mean class")
     show("Partition, ARX's Adult (30,162 rows, 8 columns), warm, whole protect()", head, [*rows, *PEERS])
 
@@ -64,7 +64,7 @@ def _models(table: sf.Table) -> None:
         ("k = 5, t = 0.2", (FIVE, TCloseness(t=0.2, column=column))),
     ]
     rows = [
-        (name, "yes" if refine else "no", *measured(table, 3, models=models, refine=refine))
+        (name, "yes" if refine else "no", *measure_method(table, 3, models=models, refine=refine))
         for name, models in kinds
         for refine in (True, False)
     ]
@@ -75,11 +75,11 @@ def _growth(base: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
     close = (FIVE, TCloseness(t=0.2, column="salary-class"))
     for times in (1, 4, 16, 34):
-        table = base if times == 1 else grown(base, times)
+        table = base if times == 1 else grow_table(base, times)
         for name, models in (("k = 5", (FIVE,)), ("k = 5, t = 0.2", close)):
-            found = measured(table, 2, models=models)
+            measures = measure_method(table, 2, models=models)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            rows.append((f"{len(table):,}", name, *found, f"{peak:.0f} MB"))
+            rows.append((f"{len(table):,}", name, *measures, f"{peak:.0f} MB"))
     head = ("rows", "models", "protect()", "discernibility", "loss", "mean class", "peak memory of the process")
     show("Growth, 8 columns, refined", head, rows)
 

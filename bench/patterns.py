@@ -34,8 +34,8 @@ def main() -> None:
 
 def naive_channels(baskets: sf.Baskets, min_support: float, k: int) -> int:
     """The paper's naive detector: every pair I ⊆ J of frequent sets, each by summing the supports between them."""
-    found = frequent_itemsets(baskets, min_support)
-    supports = {frozenset(items): support for items, support in found.iter_rows()} | {frozenset(): len(baskets)}
+    itemsets = frequent_itemsets(baskets, min_support)
+    supports = {frozenset(items): support for items, support in itemsets.iter_rows()} | {frozenset(): len(baskets)}
     count = 0
     for outer in supports:
         for size in range(len(outer) + 1) if outer else ():
@@ -53,16 +53,16 @@ def naive_channels(baskets: sf.Baskets, min_support: float, k: int) -> int:
 def _channels(mushroom: sf.Baskets) -> None:
     rows: list[tuple[object, ...]] = []
     for share in (0.5, 0.4, 0.3, 0.2):
-        found = inference_channels(mushroom, share, K)
+        channels = inference_channels(mushroom, share, K)
         seconds = best_of(3, lambda share=share: inference_channels(mushroom, share, K))  # type: ignore[misc]
         widest = inference_channels(mushroom, share, K, maximal=True).height
         naive, ratio = "", ""
         if share >= 0.3:
             begin = time.perf_counter()
-            assert naive_channels(mushroom, share, K) == found.height
-            spent = time.perf_counter() - begin
-            naive, ratio = f"{spent:.2f} s", f"{spent / seconds:.0f}×"
-        rows.append((f"{share:.0%}", f"{found.height:,}", f"{widest:,}", f"{seconds * 1000:.0f} ms", naive, ratio))
+            assert naive_channels(mushroom, share, K) == channels.height
+            naive_seconds = time.perf_counter() - begin
+            naive, ratio = f"{naive_seconds:.2f} s", f"{naive_seconds / seconds:.0f}×"
+        rows.append((f"{share:.0%}", f"{channels.height:,}", f"{widest:,}", f"{seconds * 1000:.0f} ms", naive, ratio))
     head = ("support", "channels", "maximal", "inference_channels()", "naive detector", "ratio")
     show(f"Inference channels, mushroom (8,124 baskets), k = {K}, mining included, warm", head, rows)
 
@@ -74,14 +74,24 @@ def _repairs(data: dict[str, sf.Baskets]) -> None:
             method = PublishPatterns(k=K, min_support=share, repair=repair)
             begin = time.perf_counter()
             release = method.protect(data[name])
-            spent = time.perf_counter() - begin
+            repair_seconds = time.perf_counter() - begin
             begin = time.perf_counter()
-            left = inferable_patterns(release.data, K, release.data.complete_from)
-            checked = time.perf_counter() - begin
-            lost = f"{release.losses['lost_itemsets']:,}"
-            added = f"{release.losses['added_baskets']:,}"
-            cells = (f"{len(release.data):,}", lost, added, f"{release.losses['loss']:.4f}")
-            rows.append((name, f"{share:.1%}", repair, f"{spent:.2f} s", *cells, left, f"{checked:.2f} s"))
+            leftover_count = inferable_patterns(release.data, K, release.data.complete_from)
+            check_seconds = time.perf_counter() - begin
+            lost_text = f"{release.losses['lost_itemsets']:,}"
+            added_text = f"{release.losses['added_baskets']:,}"
+            cells = (f"{len(release.data):,}", lost_text, added_text, f"{release.losses['loss']:.4f}")
+            rows.append(
+                (
+                    name,
+                    f"{share:.1%}",
+                    repair,
+                    f"{repair_seconds:.2f} s",
+                    *cells,
+                    leftover_count,
+                    f"{check_seconds:.2f} s",
+                )
+            )
     head = ("data", "support", "repair", "protect()", "published", "lost", "added baskets", "loss", "left", "re-check")
     show(f"Publishing patterns, k = {K}", head, rows)
 
@@ -106,9 +116,9 @@ def _growth(base: sf.Baskets) -> None:
         seconds = best_of(2, lambda baskets=baskets, k=k: inference_channels(baskets, 0.4, k))  # type: ignore[misc]
         begin = time.perf_counter()
         PublishPatterns(k=k, min_support=0.4).protect(baskets)
-        spent = time.perf_counter() - begin
+        repair_seconds = time.perf_counter() - begin
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append((f"{len(baskets):,}", f"{seconds * 1000:.0f} ms", f"{spent:.2f} s", f"{peak:.0f} MB"))
+        rows.append((f"{len(baskets):,}", f"{seconds * 1000:.0f} ms", f"{repair_seconds:.2f} s", f"{peak:.0f} MB"))
     head = ("baskets", "inference_channels()", "protect(), additive", "peak memory of the process")
     show("Growth: mushroom over and over, 40 %", head, rows)
 

@@ -26,34 +26,34 @@ class PlainPrefixSpan:
 
     def _grow(self, prefix: Pattern, ends: Ends, least: int) -> Iterator[tuple[int, Pattern]]:
         following, joining = self._extend(prefix, ends)
-        for item, found in following.items():
-            if len(found) >= least:
-                yield len(found), (*prefix, (item,))
-                yield from self._grow((*prefix, (item,)), found, least)
-        for item, found in joining.items():
-            if len(found) >= least:
-                joined = (*prefix[:-1], (*prefix[-1], item))
-                yield len(found), joined
-                yield from self._grow(joined, found, least)
+        for item, positions in following.items():
+            if len(positions) >= least:
+                yield len(positions), (*prefix, (item,))
+                yield from self._grow((*prefix, (item,)), positions, least)
+        for item, positions in joining.items():
+            if len(positions) >= least:
+                longer_pattern = (*prefix[:-1], (*prefix[-1], item))
+                yield len(positions), longer_pattern
+                yield from self._grow(longer_pattern, positions, least)
 
     def _extend(self, prefix: Pattern, ends: Ends) -> tuple[dict[int, Ends], dict[int, Ends]]:
         following: dict[int, Ends] = defaultdict(list)
         joining: dict[int, Ends] = defaultdict(list)
         last = prefix[-1] if prefix else ()
-        needed = frozenset(last)
+        last_items = frozenset(last)
         for row, end in ends:
             elements, sets = self._rows[row], self._sets[row]
-            followed: set[int] = set()
-            joined: set[int] = set()
-            for place in range(max(end, 0), len(elements)):
-                if place > end:
-                    for item in elements[place]:
-                        if item not in followed:
-                            followed.add(item)
-                            following[item].append((row, place))
-                if last and len(elements[place]) > len(last) and needed <= sets[place]:
-                    for item in elements[place]:
-                        if item > last[-1] and item not in joined:
-                            joined.add(item)
-                            joining[item].append((row, place))
+            followers: set[int] = set()
+            joiners: set[int] = set()
+            for position in range(max(end, 0), len(elements)):
+                if position > end:
+                    for item in elements[position]:
+                        if item not in followers:
+                            followers.add(item)
+                            following[item].append((row, position))
+                if last and len(elements[position]) > len(last) and last_items <= sets[position]:
+                    for item in elements[position]:
+                        if item > last[-1] and item not in joiners:
+                            joiners.add(item)
+                            joining[item].append((row, position))
         return following, joining

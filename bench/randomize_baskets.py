@@ -54,12 +54,12 @@ def _measure(name: str, method: sf.RandomizeBaskets, retail: sf.Baskets) -> list
     data = _keep_frequent(retail) if "frequent" in name else retail
     begin = time.process_time()
     release = method.protect(data)
-    drawn = time.process_time() - begin
+    draw_seconds = time.process_time() - begin
     begin = time.process_time()
     support = OF_FEW if method.operator == "cut_and_paste" else SUPPORT
-    found = sf.mine.estimate_itemsets(release, support / 2, max_length=3)
-    estimated = time.process_time() - begin
-    estimates = {tuple(items): rest for items, *rest in found.iter_rows()}
+    itemsets = sf.mine.estimate_itemsets(release, support / 2, max_length=3)
+    estimate_seconds = time.process_time() - begin
+    estimates = {tuple(items): rest for items, *rest in itemsets.iter_rows()}
     true = {
         tuple(items): count / len(data)
         for items, count in sf.mine.frequent_itemsets(data, support, max_length=3).iter_rows()
@@ -67,27 +67,27 @@ def _measure(name: str, method: sf.RandomizeBaskets, retail: sf.Baskets) -> list
     rows: list[tuple[object, ...]] = []
     for length in (1, 2, 3):
         sets = [items for items in true if len(items) == length and items in estimates]
-        first = (name, f"{drawn:.1f} s", f"{estimated:.1f} s", f"{release.data.codes.size:,}")
+        first = (name, f"{draw_seconds:.1f} s", f"{estimate_seconds:.1f} s", f"{release.data.codes.size:,}")
         lead = first if length == 1 else ("",) * 4
         if not sets:
             rows.append((*lead, length, 0, "–", "–", "–"))
             continue
         error = [estimates[items][0] - true[items] for items in sets]
-        covered = [estimates[items][1] <= true[items] <= estimates[items][2] for items in sets]
+        coverage = [estimates[items][1] <= true[items] <= estimates[items][2] for items in sets]
         wide = [(estimates[items][2] - estimates[items][1]) / 2 / 1.96 for items in sets]
         theory = f"{np.sqrt(np.mean(np.square(wide))):.5f}"
         spread = f"{np.sqrt(np.mean(np.square(error))):.5f}"
-        rows.append((*lead, length, len(sets), spread, theory, f"{np.mean(covered):.2f}"))
+        rows.append((*lead, length, len(sets), spread, theory, f"{np.mean(coverage):.2f}"))
     return rows
 
 
 def _keep_frequent(baskets: sf.Baskets) -> sf.Baskets:
     """The baskets without items that one basket in a thousand holds, or fewer."""
     counts = np.bincount(baskets.codes, minlength=len(baskets.items))
-    kept = counts[baskets.codes] > len(baskets) / 1000
-    row = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[kept]
+    frequency_mask = counts[baskets.codes] > len(baskets) / 1000
+    row = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[frequency_mask]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(baskets)))])
-    return sf.Baskets(baskets.items, offsets.astype(np.int64), baskets.codes[kept])
+    return sf.Baskets(baskets.items, offsets.astype(np.int64), baskets.codes[frequency_mask])
 
 
 if __name__ == "__main__":

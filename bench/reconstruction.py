@@ -38,7 +38,7 @@ def main() -> None:
     _against_a_peer()
 
 
-def invented(count: int, noise: Noise, seed: int = 1) -> tuple[Any, Any]:
+def draw_values(count: int, noise: Noise, seed: int = 1) -> tuple[Any, Any]:
     """Two triangles, and the same with noise."""
     chance = np.random.default_rng(seed)
     hill = chance.triangular(0, 0.25, 0.5, count)
@@ -54,15 +54,17 @@ def error(probabilities: Any, true: Any) -> float:
 def _million() -> None:
     rows = []
     for name, noise in KINDS:
-        true, noisy = invented(1_000_000, noise)
+        true, noisy = draw_values(1_000_000, noise)
         for intervals in ("none", "bootstrap"):
 
             def work(noisy: Any = noisy, noise: Noise = noise, intervals: Any = intervals) -> Any:
                 return reconstruct_distribution(noisy, noise, BINS, range=(0, 1), intervals=intervals)
 
-            found, seconds = work(), best_of(3, work)
-            off = f"{error(found.probabilities, true):.3f}"
-            rows.append((name, intervals, f"{seconds:.3f} s", found.iterations, found.stopped, off))
+            reconstruction, seconds = work(), best_of(3, work)
+            error_text = f"{error(reconstruction.probabilities, true):.3f}"
+            rows.append(
+                (name, intervals, f"{seconds:.3f} s", reconstruction.iterations, reconstruction.stopped, error_text)
+            )
     head = ("noise", "intervals", "reconstruct_distribution()", "steps", "stopped by", "L1 error")
     show(f"1,000,000 values, {BINS} bins", head, rows)
 
@@ -71,36 +73,36 @@ def _against_the_sum() -> None:
     rows = []
     noise = KINDS[3][1]
     for count in (10_000, 100_000, 1_000_000):
-        true, noisy = invented(count, noise)
-        begun = time.perf_counter()
-        naive = published(noisy, noise, 20)
-        slow = time.perf_counter() - begun
+        true, noisy = draw_values(count, noise)
+        start = time.perf_counter()
+        naive = run_published_sum(noisy, noise, 20)
+        slow = time.perf_counter() - start
 
         def work(noisy: Any = noisy) -> Any:
             return reconstruct_distribution(noisy, noise, BINS, 20, range=(0, 1), intervals="none")
 
-        fast, found = best_of(3, work), work().probabilities
+        fast, estimate = best_of(3, work), work().probabilities
         rows.append(
             (
                 f"{count:,}", f"{fast:.4f} s", f"{slow:.2f} s", f"{slow / fast:.0f}×",
-                f"{np.abs(found - naive).sum():.4f}", f"{error(found, true):.3f} / {error(naive, true):.3f}",
+                f"{np.abs(estimate - naive).sum():.4f}", f"{error(estimate, true):.3f} / {error(naive, true):.3f}",
             )
         )  # fmt: skip
     head = ("values", "on bins", "sum over values", "ratio", "L1 between the two", "L1 error of each")
     show("20 steps, 100 % Gaussian: EM on bins beside the published sum over all values (numpy)", head, rows)
 
 
-def published(noisy: Any, noise: Noise, steps: int) -> Any:
+def run_published_sum(noisy: Any, noise: Noise, steps: int) -> Any:
     """Step (3) of Agrawal and Srikant as it stands, in numpy, a hundred thousand values at a time."""
     middles = (np.arange(BINS) + 0.5) / BINS
-    now = np.full(BINS, 1 / BINS)
+    probabilities = np.full(BINS, 1 / BINS)
     for _ in range(steps):
         total = np.zeros(BINS)
         for part in np.array_split(noisy, max(1, len(noisy) // 100_000)):
-            likely = noise.density(part[:, None] - middles) * now
+            likely = noise.density(part[:, None] - middles) * probabilities
             total += (likely / likely.sum(axis=1, keepdims=True)).sum(axis=0)
-        now = total / len(noisy)
-    return now
+        probabilities = total / len(noisy)
+    return probabilities
 
 
 def _against_a_peer() -> None:
@@ -112,7 +114,7 @@ def _against_a_peer() -> None:
 
     rows = []
     for name, noise in KINDS:
-        true, noisy = invented(100_000, noise)
+        true, noisy = draw_values(100_000, noise)
         edges = build_true_edges(0, 1, BINS)
         noisy_edges = build_noisy_edges(noise, edges)
         channel, counts = channel_of(noise, edges, noisy_edges), count_in_bins(noisy, noisy_edges)
@@ -124,9 +126,9 @@ def _against_a_peer() -> None:
                 ts_stopping=stopping, max_iter=10,
             )  # fmt: skip
 
-        begun = time.perf_counter()
+        start = time.perf_counter()
         theirs = peer(1e-12)
-        slow = time.perf_counter() - begun
+        slow = time.perf_counter() - start
         steps = int(theirs["num_iterations"])
         same = best_of(3, lambda c=counts, a=channel, s=steps: binned_em(c, a, stop=s))  # type: ignore[misc]
         gap = np.abs(theirs["unfolded"] / theirs["unfolded"].sum() - binned_em(counts, channel, stop=steps)).sum()
@@ -145,15 +147,17 @@ def _growth() -> None:
     rows = []
     noise = KINDS[1][1]
     for count in (250_000, 1_000_000, 4_000_000):
-        _, noisy = invented(count, noise)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        _, noisy = draw_values(count, noise)
+        start_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
         def work(noisy: Any = noisy) -> Any:
             return reconstruct_distribution(noisy, noise, BINS, range=(0, 1))
 
         seconds = best_of(2, work)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append((f"{count:,}", f"{seconds:.3f} s", work().iterations, f"{peak:.0f} MB", f"{peak - before:.0f} MB"))
+        rows.append(
+            (f"{count:,}", f"{seconds:.3f} s", work().iterations, f"{peak:.0f} MB", f"{peak - start_memory:.0f} MB")
+        )
     head = ("values", "reconstruct_distribution()", "steps", "peak memory of the process", "of which ours")
     show("Growth, 100 % uniform, with intervals", head, rows)
 

@@ -37,8 +37,8 @@ def main() -> None:
     for name, share in DATA:
         if (folder / name).exists():
             baskets = sf.Baskets.read(folder / name)
-            told = (Path(name).name, f"{share:.1%}")
-            rows += [(*told, called, *go(method, baskets, share)) for called, method in METHODS]
+            labels = (Path(name).name, f"{share:.1%}")
+            rows += [(*labels, label, *go(method, baskets, share)) for label, method in METHODS]
     head = ("data", "support", "method", "encode", "mine", "decode", "and prove", "sets", "rules", "itemsets", "rules")
     show("Round trip, once each; exact: itemsets and rules are those of the originals", head, rows)
 
@@ -47,28 +47,30 @@ def go(method: sf.EncodeItems | sf.EncodeBloom, baskets: sf.Baskets, share: floa
     """Seconds of the steps, how much was found, and whether it is exact."""
     least = max(1, round(share * len(baskets)))
     with TemporaryDirectory() as name:
-        place = Path(name)
-        place.chmod(0o700)
-        encoding = timed(lambda: _encode(method, baskets, place))
-        mining = timed(lambda: _mine(place, least))
-        key, found = sf.Key.load(place / "key.json"), sf.mine.read_itemsets(place / "found.txt")
-        alone = timed(lambda: sf.mine.decode_itemsets(found, key, min_support=least))
-        proved = timed(lambda: sf.mine.decode_itemsets(found, key, baskets, least))
-        rules = sf.mine.decode_rules(found, key, baskets, least, CONFIDENCE)
+        folder = Path(name)
+        folder.chmod(0o700)
+        encoding = time_work(lambda: _encode(method, baskets, folder))
+        mining = time_work(lambda: _mine(folder, least))
+        key, itemsets = sf.Key.load(folder / "key.json"), sf.mine.read_itemsets(folder / "found.txt")
+        decoding = time_work(lambda: sf.mine.decode_itemsets(itemsets, key, min_support=least))
+        proven_decoding = time_work(lambda: sf.mine.decode_itemsets(itemsets, key, baskets, least))
+        rules = sf.mine.decode_rules(itemsets, key, baskets, least, CONFIDENCE)
     true = sf.mine.frequent_itemsets(baskets, least)
     true_rules = sf.mine.association_rules(baskets, least, CONFIDENCE)
-    seconds = [f"{one[1]:.2f} s" for one in (encoding, mining, alone, proved)]
+    seconds = [f"{step[1]:.2f} s" for step in (encoding, mining, decoding, proven_decoding)]
     sides = ["antecedent", "consequent", "support", "confidence"]
     return (
         *seconds,
-        f"{found.height} for {true.height}",
+        f"{itemsets.height} for {true.height}",
         str(true_rules.height),
-        "exact" if list_rows(proved[0], ["items", "support"]) == list_rows(true, ["items", "support"]) else "WRONG",
+        "exact"
+        if list_rows(proven_decoding[0], ["items", "support"]) == list_rows(true, ["items", "support"])
+        else "WRONG",
         "exact" if list_rows(rules, sides) == list_rows(true_rules, sides) else "WRONG",
     )
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def time_work(work: Callable[[], Any]) -> tuple[Any, float]:
     """What came out, and the processor seconds it took."""
     begin = time.process_time()
     return work(), time.process_time() - begin
@@ -79,21 +81,21 @@ def list_rows(frame: pl.DataFrame, columns: list[str]) -> list[Any]:
     return sorted(frame.select(columns).rows())
 
 
-def _encode(method: sf.EncodeItems | sf.EncodeBloom, baskets: sf.Baskets, place: Path) -> None:
+def _encode(method: sf.EncodeItems | sf.EncodeBloom, baskets: sf.Baskets, folder: Path) -> None:
     key = method.new_key(baskets)
-    key.save(place / "key.json")
-    method.protect(baskets, key).data.write(place / "codes.dat")
+    key.save(folder / "key.json")
+    method.protect(baskets, key).data.write(folder / "codes.dat")
     if isinstance(method, sf.EncodeBloom):
-        sf.mine.filter_requests(key).write(place / "requests.csv", "long")
+        sf.mine.filter_requests(key).write(folder / "requests.csv", "long")
 
 
-def _mine(place: Path, least: int) -> None:
-    codes = sf.Baskets.read(place / "codes.dat")
-    if (place / "requests.csv").exists():
-        found = sf.mine.mine_filters(codes, sf.Baskets.read(place / "requests.csv", "long"), least)
+def _mine(folder: Path, least: int) -> None:
+    codes = sf.Baskets.read(folder / "codes.dat")
+    if (folder / "requests.csv").exists():
+        itemsets = sf.mine.mine_filters(codes, sf.Baskets.read(folder / "requests.csv", "long"), least)
     else:
-        found = sf.mine.frequent_itemsets(codes, least)
-    sf.mine.save_itemsets(found, place / "found.txt")
+        itemsets = sf.mine.frequent_itemsets(codes, least)
+    sf.mine.save_itemsets(itemsets, folder / "found.txt")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ class Cost(NamedTuple):
 
 def main() -> None:
     rows, baskets = [], []
-    for size in [int(given) for given in sys.argv[1:]] or SIZES:
+    for size in [int(argument) for argument in sys.argv[1:]] or SIZES:
         baskets.append(_measure_baskets(size))
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -122,9 +122,17 @@ def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
         write_sales(folder / "sales.parquet", size)
         (folder / "hiding.toml").write_text(HIDING, encoding="utf-8")
         command, by_duckdb = (sys.executable, "-m", "sfumato"), ("--engine", "duckdb")
-        found = f"{folder}/found.txt"
+        itemsets_path = f"{folder}/found.txt"
         mine = measure(
-            folder, *command, "mine", f"{folder}/sales.parquet", "--min-support", "0.001", "--out", found, *by_duckdb
+            folder,
+            *command,
+            "mine",
+            f"{folder}/sales.parquet",
+            "--min-support",
+            "0.001",
+            "--out",
+            itemsets_path,
+            *by_duckdb,
         )
         hide = measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
         verify = measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)

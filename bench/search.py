@@ -44,7 +44,7 @@ def main() -> None:
         print(json.dumps(measure_search(int(sys.argv[2]), diverse=sys.argv[1] == "l")))
         return
     rows = []
-    for size in [int(given) for given in sys.argv[1:]] or SIZES:
+    for size in [int(argument) for argument in sys.argv[1:]] or SIZES:
         for model in ("k", "l"):
             command = (sys.executable, "-m", "bench.search", model, str(size))
             rows.append(tuple(json.loads(subprocess.run(command, check=True, capture_output=True).stdout).values()))
@@ -59,22 +59,22 @@ def measure_search(tuples: int, *, diverse: bool) -> dict[str, object]:
     _search(draw_tuples(20_000, diverse=diverse), diverse=diverse)
     grouping = draw_tuples(tuples, diverse=diverse)
     begin = time.process_time()
-    best, checked = _search(grouping, diverse=diverse)
+    best, check_count = _search(grouping, diverse=diverse)
     seconds = time.process_time() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     pairs = sum(len(column.rows) for column in grouping.sensitive.values())
     return {
         "tuples": f"{grouping.distinct_rows:,}", "pairs": f"{pairs:,}", "cpu": f"{seconds:.1f} s",
-        "peak": f"{peak:.0f} MB", "nodes": int(np.prod(grouping.shape)), "checked": checked,
+        "peak": f"{peak:.0f} MB", "nodes": int(np.prod(grouping.shape)), "checked": check_count,
         "levels": " ".join(map(str, best.levels)), "suppressed": best.suppressed,
     }  # fmt: skip
 
 
 def _search(grouping: Grouping, *, diverse: bool):  # type: ignore[no-untyped-def]
     models = (sf.KAnonymity(k=10), *([sf.LDiversity(l=2, column="disease")] if diverse else []))
-    found = find_optimal_node(grouping, ModelJudge(models), "loss", grouping.rows // 20)
-    assert found.best is not None
-    return found.best, found.checked_count
+    result = find_optimal_node(grouping, ModelJudge(models), "loss", grouping.rows // 20)
+    assert result.best is not None
+    return result.best, result.checked_count
 
 
 def draw_tuples(tuples: int, *, diverse: bool) -> Grouping:
@@ -83,10 +83,10 @@ def draw_tuples(tuples: int, *, diverse: bool) -> Grouping:
     widths = [width for width, _ in WIDTHS.values()]
     keys = np.zeros(0, dtype=np.int64)
     while len(keys) < tuples:
-        drawn = np.zeros(tuples, dtype=np.int64)
+        tuple_keys = np.zeros(tuples, dtype=np.int64)
         for width in widths:
-            drawn = drawn * width + (width * chance.random(tuples) ** 2).astype(np.int64)
-        keys = np.unique(np.concatenate([keys, drawn]))
+            tuple_keys = tuple_keys * width + (width * chance.random(tuples) ** 2).astype(np.int64)
+        keys = np.unique(np.concatenate([keys, tuple_keys]))
     keys = np.sort(chance.choice(keys, tuples, replace=False))
     codes, rest = np.zeros((len(widths), tuples), dtype=np.int32), keys
     for column in range(len(widths) - 1, -1, -1):

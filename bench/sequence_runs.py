@@ -49,8 +49,8 @@ def main() -> None:
         policies = _write_policies(folder / "sequences", Path(name))
         processes = [(label, *_format_pair(*_compare_processes(policy))) for label, policy in policies.items()]
         show("Processes", ("data", "sfumato run", "method alone", "by the clock", "processor"), processes)
-        inside = [(label, *_format_pair(*_compare_calls(policy))) for label, policy in policies.items()]
-        show("Inside one process, warm", ("data", "sf.run", "protect()", "by the clock", "processor"), inside)
+        table_rows = [(label, *_format_pair(*_compare_calls(policy))) for label, policy in policies.items()]
+        show("Inside one process, warm", ("data", "sf.run", "protect()", "by the clock", "processor"), table_rows)
 
 
 def _write_policies(folder: Path, out: Path) -> dict[str, Path]:
@@ -73,15 +73,15 @@ def _write_policies(folder: Path, out: Path) -> dict[str, Path]:
 
 def _choose_secrets(path: Path) -> list[list[str]]:
     """The ten most frequent patterns of two or three items."""
-    found = sf.mine.frequent_subsequences(sf.Sequences.read(path), 300, max_length=3)
-    patterns = found.sort("support", descending=True)["pattern"].to_list()
+    subsequences = sf.mine.frequent_subsequences(sf.Sequences.read(path), 300, max_length=3)
+    patterns = subsequences.sort("support", descending=True)["pattern"].to_list()
     return [[str(item) for item in pattern] for pattern in patterns if len(pattern) > 1][:10]
 
 
 def _compare_processes(policy: Path) -> tuple[_Spent, _Spent]:
     command = [sys.executable, "-m", "sfumato", "run", str(policy)]
-    alone = [sys.executable, "-c", _ALONE, str(policy)]
-    return _take_least(lambda: _time_process(command)), _take_least(lambda: _time_process(alone))
+    protect_command = [sys.executable, "-c", _ALONE, str(policy)]
+    return _take_least(lambda: _time_process(command)), _take_least(lambda: _time_process(protect_command))
 
 
 def _compare_calls(policy: Path) -> tuple[_Spent, _Spent]:
@@ -115,8 +115,8 @@ def _time_call(work: Callable[[], object]) -> _Spent:
 
 
 def _format_pair(whole: _Spent, part: _Spent) -> tuple[str, str, str, str]:
-    both = [f"{spent.seconds:.2f} s ({spent.busy:.2f})" for spent in (whole, part)]
-    return both[0], both[1], f"{whole.seconds / part.seconds:.2f}×", f"{whole.busy / part.busy:.2f}×"
+    texts = [f"{cost.seconds:.2f} s ({cost.busy:.2f})" for cost in (whole, part)]
+    return texts[0], texts[1], f"{whole.seconds / part.seconds:.2f}×", f"{whole.busy / part.busy:.2f}×"
 
 
 if __name__ == "__main__":

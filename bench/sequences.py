@@ -75,20 +75,20 @@ def _beside_peers(folder: Path) -> None:
     rows = []
     for name, share, spmf, is_waited_for in SETTINGS:
         sequences = sf.Sequences.read(folder / name)
-        found = sf.mine.frequent_subsequences(sequences, share)
+        subsequences = sf.mine.frequent_subsequences(sequences, share)
         clock = best_of(7, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
         ours = _time_best(7, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
-        theirs, ahead = "–", "–"
+        theirs, speedup = "–", "–"
         if peer is not None and is_waited_for:
-            least = int(found["support"].min())  # type: ignore[arg-type]
+            least = int(subsequences["support"].min())  # type: ignore[arg-type]
             miner = peer(sequences.to_lists())
             counts: list[Any] = []
-            spent = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
-            assert len(counts) == found.height, "the miners disagree"
-            theirs, ahead = f"{1000 * spent:.0f}", f"{spent / ours:.0f}×"
-        beyond = f"{spmf / clock:.0f}×" if spmf else "–"
+            plain_seconds = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
+            assert len(counts) == subsequences.height, "the miners disagree"
+            theirs, speedup = f"{1000 * plain_seconds:.0f}", f"{plain_seconds / ours:.0f}×"
+        spmf_speedup = f"{spmf / clock:.0f}×" if spmf else "–"
         times = (f"{1000 * ours:.1f}", f"{1000 * clock:.1f}")
-        rows.append((f"{name} {100 * share:g} %", f"{found.height:,}", *times, theirs, ahead, beyond))
+        rows.append((f"{name} {100 * share:g} %", f"{subsequences.height:,}", *times, theirs, speedup, spmf_speedup))
     head = ("data", "patterns", "frame, ms", "by the clock", "prefixspan, ms", "ahead", "SPMF's figure, by the clock")
     show("Frequent subsequences, warm, best of several", head, rows)
 
@@ -99,14 +99,16 @@ def _itemsets_beside_plain(folder: Path) -> None:
     _beside_java(folder, several)
     rows = []
     for name, sequences, share in [*several, ("20,000 customers 1 %", draw_customers(20_000), 0.01)]:
-        found = sf.mine.frequent_subsequences(sequences, share)
+        subsequences = sf.mine.frequent_subsequences(sequences, share)
         clock = best_of(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
         ours = _time_best(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
-        miner, counts, least = PlainPrefixSpan(sequences.to_lists()), [], int(found["support"].min())  # type: ignore[var-annotated, arg-type]
-        spent = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
-        assert len(counts) == found.height, "the miners disagree"
-        times = (f"{1000 * ours:.1f}", f"{1000 * clock:.1f}", f"{1000 * spent:.0f}")
-        rows.append((name, f"{found.height:,}", *times, f"{spent / ours:.0f}×", f"{spent / clock:.0f}×"))
+        miner, counts, least = PlainPrefixSpan(sequences.to_lists()), [], int(subsequences["support"].min())  # type: ignore[var-annotated, arg-type]
+        plain_seconds = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
+        assert len(counts) == subsequences.height, "the miners disagree"
+        times = (f"{1000 * ours:.1f}", f"{1000 * clock:.1f}", f"{1000 * plain_seconds:.0f}")
+        rows.append(
+            (name, f"{subsequences.height:,}", *times, f"{plain_seconds / ours:.0f}×", f"{plain_seconds / clock:.0f}×")
+        )
     head = ("data", "patterns", "frame, ms", "by the clock", "plain Python, ms", "ahead", "by the clock")
     show("Sequences of itemsets, warm, best of several", head, rows)
 
@@ -122,21 +124,28 @@ def _beside_java(folder: Path, pairs: list[tuple[str, sf.Sequences, float]]) -> 
     ]
     several = [*pairs, ("20,000 customers 1 %", draw_customers(20_000), 0.01)]
     rows = []
-    for kind, name, named, share in [("single", *data) for data in singles] + [("itemsets", *data) for data in several]:
-        sequences = sf.Sequences(tuple(range(len(named.items))), named.offsets, named.element_offsets, named.codes)
-        with tempfile.TemporaryDirectory() as place:
-            path, output = Path(place, "sequences.txt"), Path(place, "patterns.txt")
+    for kind, name, named_sequences, share in [("single", *data) for data in singles] + [
+        ("itemsets", *data) for data in several
+    ]:
+        sequences = sf.Sequences(
+            tuple(range(len(named_sequences.items))),
+            named_sequences.offsets,
+            named_sequences.element_offsets,
+            named_sequences.codes,
+        )
+        with tempfile.TemporaryDirectory() as folder_name:
+            path, output = Path(folder_name, "sequences.txt"), Path(folder_name, "patterns.txt")
             sequences.write(path)
             clock = best_of(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
-            through = best_of(15, lambda p=path, o=output, m=share: _mine_file(p, o, m))  # type: ignore[misc]
-            found = sf.mine.frequent_subsequences(sequences, share)
+            file_seconds = best_of(15, lambda p=path, o=output, m=share: _mine_file(p, o, m))  # type: ignore[misc]
+            subsequences = sf.mine.frequent_subsequences(sequences, share)
             program = Path(__file__).with_name("PlainPrefixSpan.java")
-            command: list[str | Path] = [java, program, path, str(found["support"].min()), output, "15"]
-            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        assert int(said[0]) == found.height, "the miners disagree"
-        ahead = (f"{float(said[1]) / 1000 / spent:.1f}×" for spent in (clock, through))
-        times = (f"{1000 * clock:.1f}", f"{1000 * through:.1f}", f"{float(said[1]):.0f}")
-        rows.append((name, kind, f"{found.height:,}", *times, *ahead))
+            command: list[str | Path] = [java, program, path, str(subsequences["support"].min()), output, "15"]
+            output_words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert int(output_words[0]) == subsequences.height, "the miners disagree"
+        speedups = (f"{float(output_words[1]) / 1000 / duration:.1f}×" for duration in (clock, file_seconds))
+        times = (f"{1000 * clock:.1f}", f"{1000 * file_seconds:.1f}", f"{float(output_words[1]):.0f}")
+        rows.append((name, kind, f"{subsequences.height:,}", *times, *speedups))
     head = (
         "data",
         "elements",
@@ -157,7 +166,7 @@ def _mine_file(path: Path, output: Path, share: float) -> None:
 def pair_items(path: Path) -> sf.Sequences:
     """Sequences with two neighbouring items, or one that repeats, in each element."""
     rows = sf.Sequences.read(path).to_lists()
-    return sf.Sequences.of([[sorted(set(row[place : place + 2])) for place in range(0, len(row), 2)] for row in rows])
+    return sf.Sequences.of([[sorted(set(row[start : start + 2])) for start in range(0, len(row), 2)] for row in rows])
 
 
 def _kinds(folder: Path) -> None:
@@ -169,9 +178,9 @@ def _kinds(folder: Path) -> None:
             "window of 5": {"window": 5},
         }  # fmt: skip
         for label, arguments in ways.items():
-            found = sf.mine.frequent_subsequences(sequences, share, **arguments)
-            spent = best_of(2, lambda s=sequences, m=share, a=arguments: sf.mine.frequent_subsequences(s, m, **a))  # type: ignore[misc]
-            rows.append((f"{name} {100 * share:g} %", label, f"{found.height:,}", f"{1000 * spent:.1f}"))
+            subsequences = sf.mine.frequent_subsequences(sequences, share, **arguments)
+            duration = best_of(2, lambda s=sequences, m=share, a=arguments: sf.mine.frequent_subsequences(s, m, **a))  # type: ignore[misc]
+            rows.append((f"{name} {100 * share:g} %", label, f"{subsequences.height:,}", f"{1000 * duration:.1f}"))
     show("Closed, maximal, and under limits", ("data", "patterns", "found", "ms"), rows)
 
 
@@ -181,10 +190,10 @@ def _growth(folder: Path) -> None:
     rows = []
     for times in (1, 4, 16):
         sequences = multiply(base, times)
-        found = sf.mine.frequent_subsequences(sequences, 0.1)
-        spent = best_of(2, lambda s=sequences: sf.mine.frequent_subsequences(s, 0.1))  # type: ignore[misc]
-        a_row = f"{1e6 * spent / len(sequences):.2f} µs"
-        rows.append((f"{len(sequences):,}", f"{found.height:,}", f"{1000 * spent:.0f} ms", a_row))
+        subsequences = sf.mine.frequent_subsequences(sequences, 0.1)
+        duration = best_of(2, lambda s=sequences: sf.mine.frequent_subsequences(s, 0.1))  # type: ignore[misc]
+        a_row = f"{1e6 * duration / len(sequences):.2f} µs"
+        rows.append((f"{len(sequences):,}", f"{subsequences.height:,}", f"{1000 * duration:.0f} ms", a_row))
     show("Growth, MSNBC 10 %", ("sequences", "patterns", "time", "a sequence"), rows)
 
 
@@ -208,8 +217,8 @@ def _anonymize(folder: Path) -> None:
         for sequences in sizes:
             begin = time.process_time()
             release = sf.AnonymizeSequences(k=10).protect(sequences)
-            spent = time.process_time() - begin
-            times = (f"{spent:.2f} s", f"{1e6 * spent / len(sequences):.1f} µs")
+            duration = time.process_time() - begin
+            times = (f"{duration:.2f} s", f"{1e6 * duration / len(sequences):.1f} µs")
             rows.append((name, f"{len(sequences):,}", f"{release.losses['loss']:.3f}", *times))
     show("Anonymizing, k = 10", ("data", "sequences", "loss", "time", "a sequence"), rows)
 
@@ -234,21 +243,21 @@ def draw_walks(base: sf.Sequences, rows: int) -> sf.Sequences:
     """A Markov chain with the steps of some sequences, beginnings and ends included."""
     chance = np.random.Generator(np.random.PCG64(5))
     nowhere = len(base.items)  # before the first item and after the last
-    held = np.diff(base.offsets) > 0
-    starts, ends = base.offsets[:-1][held], base.offsets[1:][held] - 1
+    nonempty = np.diff(base.offsets) > 0
+    starts, ends = base.offsets[:-1][nonempty], base.offsets[1:][nonempty] - 1
     steps = np.zeros((nowhere + 1, nowhere + 1))
     np.add.at(steps[nowhere], base.codes[starts], 1)
     np.add.at(steps[:, nowhere], base.codes[ends], 1)
     inner = np.setdiff1d(np.arange(base.codes.size), ends)
     np.add.at(steps, (base.codes[inner], base.codes[inner + 1]), 1)
-    reached = np.cumsum(steps / steps.sum(axis=1, keepdims=True), axis=1)
-    walkers, here = np.arange(rows), np.full(rows, nowhere)
+    cumulative_steps = np.cumsum(steps / steps.sum(axis=1, keepdims=True), axis=1)
+    walkers, cells = np.arange(rows), np.full(rows, nowhere)
     owners, items = [], []
     while walkers.size:
-        here = np.minimum((reached[here] < chance.random(walkers.size)[:, None]).sum(axis=1), nowhere)
-        walkers, here = walkers[here < nowhere], here[here < nowhere]
+        cells = np.minimum((cumulative_steps[cells] < chance.random(walkers.size)[:, None]).sum(axis=1), nowhere)
+        walkers, cells = walkers[cells < nowhere], cells[cells < nowhere]
         owners.append(walkers)
-        items.append(here)
+        items.append(cells)
     order = np.argsort(np.concatenate(owners), kind="stable")
     counts = np.bincount(np.concatenate(owners), minlength=rows)
     codes = np.concatenate(items)[order].astype(np.int32)
@@ -258,8 +267,8 @@ def draw_walks(base: sf.Sequences, rows: int) -> sf.Sequences:
 def _hide(folder: Path) -> None:
     """The ten most frequent patterns of two or three items."""
     sequences = sf.Sequences.read(folder / "bms-webview-1.seq.txt")
-    found = sf.mine.frequent_subsequences(sequences, 300, max_length=3)
-    patterns = found.sort("support", descending=True)["pattern"].to_list()
+    subsequences = sf.mine.frequent_subsequences(sequences, 300, max_length=3)
+    patterns = subsequences.sort("support", descending=True)["pattern"].to_list()
     secrets = [pattern for pattern in patterns if len(pattern) > 1][:10]
     rows = []
     for strategy in ("HH", "RR", "exact"):
@@ -288,9 +297,9 @@ def _itemsets() -> None:
     rows = []
     for customers in (5_000, 20_000, 80_000):
         sequences = draw_customers(customers)
-        found = sf.mine.frequent_subsequences(sequences, 0.01)
-        spent = best_of(2, lambda s=sequences: sf.mine.frequent_subsequences(s, 0.01))  # type: ignore[misc]
-        rows.append((f"{customers:,}", f"{found.height:,}", f"{1000 * spent:.0f} ms"))
+        subsequences = sf.mine.frequent_subsequences(sequences, 0.01)
+        duration = best_of(2, lambda s=sequences: sf.mine.frequent_subsequences(s, 0.01))  # type: ignore[misc]
+        rows.append((f"{customers:,}", f"{subsequences.height:,}", f"{1000 * duration:.0f} ms"))
     show("Sequences of itemsets, 1 %", ("customers", "patterns", "time"), rows)
 
 
@@ -298,8 +307,8 @@ def draw_customers(rows: int) -> sf.Sequences:
     """Visits that follow one of some hundred patterns, with single items between."""
     chance = np.random.Generator(np.random.PCG64(7))
     patterns = [[chance.choice(400, size=2, replace=False) for _ in range(4)] for _ in range(150)]
-    picked = chance.integers(0, len(patterns), rows)
-    codes = np.array(patterns)[picked].reshape(rows, 8)
+    pattern_indices = chance.integers(0, len(patterns), rows)
+    codes = np.array(patterns)[pattern_indices].reshape(rows, 8)
     noise = chance.integers(0, 400, (rows, 4))
     visits = np.concatenate([codes.reshape(rows, 4, 2), noise.reshape(rows, 4, 1)], axis=2)
     keep = chance.random(visits.shape) < 0.8
@@ -311,8 +320,8 @@ def draw_customers(rows: int) -> sf.Sequences:
 def _attacks() -> None:
     cars = sf.Sequences.of(generate_cars(count=3000))
     release = sf.Release(cars, None, (), {})
-    spent = best_of(2, lambda: sf.attack.SequenceLinking().run(release, cars))
-    show("Sequence linking, 500 people, 1 to 4 points", ("sequences", "time"), [("3,000", f"{1000 * spent:.0f} ms")])
+    duration = best_of(2, lambda: sf.attack.SequenceLinking().run(release, cars))
+    show("Sequence linking, 500 people, 1 to 4 points", ("sequences", "time"), [("3,000", f"{1000 * duration:.0f} ms")])
 
 
 if __name__ == "__main__":

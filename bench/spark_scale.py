@@ -51,13 +51,13 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         total = sum(part.busy for part in self.parts.values())
-        listed = "; ".join(f"{kind} {part}" for kind, part in self.parts.items())
-        return f"{self.seconds:.0f} s, {total:.0f} s CPU: {listed}"
+        parts_text = "; ".join(f"{kind} {part}" for kind, part in self.parts.items())
+        return f"{self.seconds:.0f} s, {total:.0f} s CPU: {parts_text}"
 
 
 def main() -> None:
     rows: list[tuple[object, ...]] = []
-    for size in [int(given) for given in sys.argv[1:]] or [1_000_000]:
+    for size in [int(argument) for argument in sys.argv[1:]] or [1_000_000]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             policy = write_data(folder, size)
@@ -91,15 +91,15 @@ def measure(folder: Path, *arguments: str) -> Cost:
     begin = time.perf_counter()
     with subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
-            now: dict[str, float] = {}
-            for number, one in list_tree(process.pid).items():
-                if not one.command and number not in busy:
+            sizes: dict[str, float] = {}
+            for number, member in list_tree(process.pid).items():
+                if not member.command and number not in busy:
                     continue
                 # One that ends has no command any more.
-                kind = name_kind(number == process.pid, one.command) if one.command else busy[number][0]
-                busy[number] = kind, one.busy
-                now[kind] = now.get(kind, 0.0) + one.megabytes
-            peaks |= {kind: max(peaks.get(kind, 0.0), size) for kind, size in now.items()}
+                kind = name_kind(number == process.pid, member.command) if member.command else busy[number][0]
+                busy[number] = kind, member.busy
+                sizes[kind] = sizes.get(kind, 0.0) + member.megabytes
+            peaks |= {kind: max(peaks.get(kind, 0.0), size) for kind, size in sizes.items()}
             time.sleep(_STEP)
     if process.returncode:
         raise SystemExit(f"{arguments[0]} failed")
@@ -127,7 +127,7 @@ def list_tree(root: int) -> dict[int, Process]:
             continue
         busy = (int(fields[11]) + int(fields[12])) / _TICK
         every[int(folder.name)] = Process(int(fields[1]), busy, int(fields[21]) * _PAGE / 2**20, command)
-    return {number: one for number, one in every.items() if _descends(number, root, every)}
+    return {number: member for number, member in every.items() if _descends(number, root, every)}
 
 
 def _descends(number: int, root: int, every: dict[int, Process]) -> bool:

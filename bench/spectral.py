@@ -35,30 +35,38 @@ def main() -> None:
 def noisy(rows: int, columns: int, rank: int, kind: str = "gaussian", seed: int = 1) -> tuple[sf.Table, Release]:
     """Columns of deviation 1 that some hidden causes explain, and noise of the same variance; drawn in blocks."""
     chance = np.random.default_rng(seed)
-    mixed = chance.normal(size=(rank, columns)) if rank < columns else np.eye(columns)
-    mixed /= np.sqrt((mixed**2).sum(axis=0))
+    mixing_matrix = chance.normal(size=(rank, columns)) if rank < columns else np.eye(columns)
+    mixing_matrix /= np.sqrt((mixing_matrix**2).sum(axis=0))
     names = [f"c{number}" for number in range(columns)]
-    true, published = [], []
+    true, noisy_frames = [], []
     for start in range(0, rows, 50_000):
-        here = chance.normal(size=(min(50_000, rows - start), rank)) @ mixed
-        added = chance.normal(size=here.shape) if kind == "gaussian" else chance.uniform(-(3**0.5), 3**0.5, here.shape)
-        true.append(pl.DataFrame(here, schema=names))
-        published.append(pl.DataFrame(here + added, schema=names))
+        signal = chance.normal(size=(min(50_000, rows - start), rank)) @ mixing_matrix
+        noise = (
+            chance.normal(size=signal.shape) if kind == "gaussian" else chance.uniform(-(3**0.5), 3**0.5, signal.shape)
+        )
+        true.append(pl.DataFrame(signal, schema=names))
+        noisy_frames.append(pl.DataFrame(signal + noise, schema=names))
     roles = dict.fromkeys(names, "sensitive")
-    told = {"kind": kind, "scale": 1.0 if kind == "gaussian" else 3**0.5, "step": 0}
+    noise_details = {"kind": kind, "scale": 1.0 if kind == "gaussian" else 3**0.5, "step": 0}
     release = Release(
-        sf.Table.of(pl.concat(published), roles), None, (), {}, read_details({"public": dict.fromkeys(names, told)})
+        sf.Table.of(pl.concat(noisy_frames), roles),
+        None,
+        (),
+        {},
+        read_details({"public": dict.fromkeys(names, noise_details)}),
     )
     return sf.Table.of(pl.concat(true), roles), release
 
 
 def plain(release: Release) -> pl.DataFrame:
     """The filter as Giannotti et al. (2009) have it, in a few lines of numpy."""
-    seen = release.data.frame.to_numpy()
-    mean = seen.mean(axis=0)
-    values, vectors = np.linalg.eigh(np.cov(seen.T, bias=True))
-    kept = vectors[:, values > (1 + np.sqrt(seen.shape[1] / seen.shape[0])) ** 2]
-    return pl.DataFrame((seen - mean) @ kept @ kept.T + mean, schema=release.data.frame.columns)
+    noisy_values = release.data.frame.to_numpy()
+    mean = noisy_values.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(noisy_values.T, bias=True))
+    signal_vectors = vectors[:, values > (1 + np.sqrt(noisy_values.shape[1] / noisy_values.shape[0])) ** 2]
+    return pl.DataFrame(
+        (noisy_values - mean) @ signal_vectors @ signal_vectors.T + mean, schema=release.data.frame.columns
+    )
 
 
 def error(frame: pl.DataFrame, truth: sf.Table) -> float:
@@ -68,11 +76,21 @@ def error(frame: pl.DataFrame, truth: sf.Table) -> float:
 
 def _golden() -> None:
     rows = []
-    for columns, rank, said in ((10, 2, ".46"), (30, 2, ".26"), (10, 10, "1.00 (Bayes .71)")):
+    for columns, rank, paper_text in ((10, 2, ".46"), (30, 2, ".26"), (10, 10, "1.00 (Bayes .71)")):
         truth, release = noisy(2_000, columns, rank)
-        found = [error(one.estimate(release), truth) for one in (SpectralFilter(), BayesEstimate())]
-        before, other = error(release.data.frame, truth), error(plain(release), truth)
-        rows.append((columns, rank, f"{before:.3f}", said, f"{found[0]:.3f}", f"{other:.3f}", f"{found[1]:.3f}"))
+        attack_errors = [error(attack.estimate(release), truth) for attack in (SpectralFilter(), BayesEstimate())]
+        release_error, other = error(release.data.frame, truth), error(plain(release), truth)
+        rows.append(
+            (
+                columns,
+                rank,
+                f"{release_error:.3f}",
+                paper_text,
+                f"{attack_errors[0]:.3f}",
+                f"{other:.3f}",
+                f"{attack_errors[1]:.3f}",
+            )
+        )
     head = ("columns", "rank", "RMSE as published", "golden", "spectral filter", "plain numpy", "Bayes estimate")
     show("Giannotti et al. (2009), signal and noise alike, 2,000 rows", head, rows)
 
@@ -83,13 +101,21 @@ def _growth() -> None:
     for times in (1, 4, 16):
         for way in ("data alone", "spectral filter", "plain numpy", "Bayes estimate"):
             command = [sys.executable, "-m", "bench.spectral", way, str(times * ROWS)]
-            told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-            rows.append((f"{times * ROWS:,} × {COLUMNS}", way, f"{float(told[0]):.2f} s", told[1], f"{told[2]} MB"))
+            output_words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            rows.append(
+                (
+                    f"{times * ROWS:,} × {COLUMNS}",
+                    way,
+                    f"{float(output_words[0]):.2f} s",
+                    output_words[1],
+                    f"{output_words[2]} MB",
+                )
+            )
     head = ("rows × columns", "way", "estimate()", "RMSE", "peak memory of the process")
     show("Growth, rank 5; all in float64, input and truth held beside", head, rows)
 
 
-def one(way: str, rows: int) -> None:
+def measure_one(way: str, rows: int) -> None:
     """Time one way, once; print seconds, error and peak memory."""
     truth, release = noisy(rows, COLUMNS, 5)
     ways: dict[str, Callable[[], pl.DataFrame]] = {
@@ -98,11 +124,11 @@ def one(way: str, rows: int) -> None:
         "plain numpy": lambda: plain(release),
         "Bayes estimate": lambda: BayesEstimate().estimate(release),
     }
-    begun = time.perf_counter()
-    found = ways[way]()
-    seconds = time.perf_counter() - begun
+    start = time.perf_counter()
+    estimate = ways[way]()
+    seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(seconds, f"{error(found, truth):.3f}", peak)
+    print(seconds, f"{error(estimate, truth):.3f}", peak)
 
 
 def _one_column() -> None:
@@ -114,16 +140,16 @@ def _one_column() -> None:
             ("likeliest value, mean", LikeliestValue(statistic="mean")),
             ("range reveal", RangeReveal()),
         ):
-            begun = time.perf_counter()
-            found = attack.estimate(release)
+            start = time.perf_counter()
+            estimate = attack.estimate(release)
             rows.append(
-                (f"{times * ROWS:,}", way, f"{time.perf_counter() - begun:.2f} s", f"{error(found, truth):.3f}")
+                (f"{times * ROWS:,}", way, f"{time.perf_counter() - start:.2f} s", f"{error(estimate, truth):.3f}")
             )
     show("One column, uniform noise", ("rows", "way", "estimate()", "RMSE"), rows)
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
-        one(sys.argv[1], int(sys.argv[2]))
+        measure_one(sys.argv[1], int(sys.argv[2]))
     else:
         main()

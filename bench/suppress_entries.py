@@ -33,43 +33,45 @@ def zipf(rows: int = 10_000, seed: int = 1, columns: int = 10) -> sf.Table:
 
 
 def suppress(table: sf.Table, seed: int = 1, **fields: Any) -> sf.Release:
-    asked: dict[str, Any] = {"private": 0.01, "confidence": 0.8, "min_support": 10, "search": "grades+"} | fields
-    return SuppressEntries(**asked).protect(table, Randomness.seeded(seed))
+    parameters: dict[str, Any] = {"private": 0.01, "confidence": 0.8, "min_support": 10, "search": "grades+"} | fields
+    return SuppressEntries(**parameters).protect(table, Randomness.seeded(seed))
 
 
 def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
     """|K| by GraDeS as it is written: in each pass all rules are weighed anew. The naive way; not mined again."""
-    found, states, codes = (
+    mined_rules, states, codes = (
         find_adversarial_rules(cells, cells.states, confidence, least),
         cells.states.copy(),
         cells.codes,
     )
     column = np.searchsorted(cells.first, np.arange(cells.first[-1]), side="right") - 1
     rules = [
-        (found.items[found.start[at] : found.start[at + 1]], target)
-        for at, target in zip(found.antecedent.tolist(), found.target.tolist(), strict=True)
+        (mined_rules.items[mined_rules.start[index] : mined_rules.start[index + 1]], target)
+        for index, target in zip(mined_rules.antecedent.tolist(), mined_rules.target.tolist(), strict=True)
     ]
     size = 0
     while True:
-        weight, left = np.zeros(codes.shape), []
+        weight, remaining_rules = np.zeros(codes.shape), []
         for items, target in rules:
             columns = column[items]
             rows = np.flatnonzero(((codes[:, columns] == items) & (states[:, columns] == PUBLIC)).all(axis=1))
-            here, seen = codes[rows, column[target]] == target, states[rows, column[target]]
-            public, hidden = seen == PUBLIC, seen == PRIVATE
-            many, secret = int(public.sum()), int(hidden.sum())
+            target_mask, row_states = codes[rows, column[target]] == target, states[rows, column[target]]
+            public, private_mask = row_states == PUBLIC, row_states == PRIVATE
+            many, secret = int(public.sum()), int(private_mask.sum())
             if many < least or not secret:
                 continue
-            if (here & public).sum() < confidence * many or (here & hidden).sum() < confidence * secret:
+            if (target_mask & public).sum() < confidence * many or (
+                target_mask & private_mask
+            ).sum() < confidence * secret:
                 continue
-            left.append((items, target))
-            weight[np.ix_(rows[here & public], columns)] += 1 / many
-            weight[rows[here & public], column[target]] += 1 / many
-            weight[np.ix_(rows[hidden], columns)] += 1 / secret
-        if not left:
+            remaining_rules.append((items, target))
+            weight[np.ix_(rows[target_mask & public], columns)] += 1 / many
+            weight[rows[target_mask & public], column[target]] += 1 / many
+            weight[np.ix_(rows[private_mask], columns)] += 1 / secret
+        if not remaining_rules:
             return size
         states[np.unravel_index(int(weight.argmax()), weight.shape)] = BLANKED
-        rules, size = left, size + 1
+        rules, size = remaining_rules, size + 1
 
 
 def main() -> None:
@@ -116,9 +118,9 @@ def _seeds() -> None:
                 release = suppress(table, seed, search=search, confidence=confidence, min_support=least)
                 seconds.append(time.perf_counter() - begin)
                 sizes.append(release.details["objective"])
-            told = ", ".join(map(str, sizes))
+            sizes_text = ", ".join(map(str, sizes))
             rows.append(
-                (f"δ {confidence}, γ {least}", search, told, f"{np.mean(sizes):.0f}", f"{np.mean(seconds):.2f} s")
+                (f"δ {confidence}, γ {least}", search, sizes_text, f"{np.mean(sizes):.0f}", f"{np.mean(seconds):.2f} s")
             )
     show("Five tables, one draw each", ("setting", "search", "|K|", "mean", "mean time"), rows)
 
@@ -144,11 +146,11 @@ def _exact() -> None:
         fields: dict[str, Any] = {"confidence": confidence, "min_support": least, "private": 0.05}
         sizes = [suppress(table, search=search, **fields).details["objective"] for search in ("grades", "grades+")]
         begin = time.perf_counter()
-        found = suppress(table, search="exact", seconds=60.0, **fields).details
+        details = suppress(table, search="exact", seconds=60.0, **fields).details
         seconds = time.perf_counter() - begin
-        told = "yes" if found["proven"] else f"no, at least {found['bound']}"
+        proof_text = "yes" if details["proven"] else f"no, at least {details['bound']}"
         name = f"{rows_} × {columns}, δ {confidence}, γ {least}"
-        rows.append((name, *sizes, found["objective"], told, f"{seconds:.2f} s"))
+        rows.append((name, *sizes, details["objective"], proof_text, f"{seconds:.2f} s"))
     show("The smallest set, 5 % private", ("table", "grades", "grades+", "exact", "proven", "exact takes"), rows)
 
 

@@ -130,47 +130,54 @@ def adult(folder: Path) -> sf.Table:
 
 def _beside_peers(table: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
-    for told, method in (
+    for label, method in (
         ("sfumato, leaves of 5 as the peers, no holdout", Synthesize(min_leaf=5, holdout=0.0)),
         ("sfumato, as it is: leaves of 10, a fifth set aside", Synthesize()),
     ):
         method.protect(table.with_frame(table.frame[:500]), Randomness.seeded(1))  # what is loaded once
-        found = []
+        judgements = []
         for seed in SEEDS:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             release = method.protect(table, Randomness.seeded(seed))
-            found.append(_judged(told, time.perf_counter() - begun, table, release.data.frame))
-        apart = [float(str(one[2])) for one in found]
-        mean = f"{sum(apart) / len(apart):.4f} ({min(apart):.4f} to {max(apart):.4f})"
-        rows.append((told, min(str(one[1]) for one in found), mean, max(str(one[3]) for one in found)))
-    for told, module, program in PEERS:
+            judgements.append(_judge_frame(label, time.perf_counter() - start, table, release.data.frame))
+        distances = [float(str(judgement[2])) for judgement in judgements]
+        mean = f"{sum(distances) / len(distances):.4f} ({min(distances):.4f} to {max(distances):.4f})"
+        rows.append(
+            (
+                label,
+                min(str(judgement[1]) for judgement in judgements),
+                mean,
+                max(str(judgement[3]) for judgement in judgements),
+            )
+        )
+    for label, module, program in PEERS:
         peer = _peer(table, module, program)
-        rows.append((told, "not installed", "", "") if peer is None else _judged(told, peer[0], table, peer[1]))
+        rows.append((label, "not installed", "", "") if peer is None else _judge_frame(label, peer[0], table, peer[1]))
     chance = np.random.default_rng(1)
-    drawn = table.frame[chance.integers(0, len(table), len(table))]
-    floor = pairwise_total_variation(table, table.with_frame(drawn))
+    resample = table.frame[chance.integers(0, len(table), len(table))]
+    floor = pairwise_total_variation(table, table.with_frame(resample))
     rows.append(("(people drawn with replacement: chance alone)", "", f"{floor:.4f}", ""))
     head = ("way", "seconds", "pairwise total variation", "copies of unique people")
     show(f"Adult ({len(table):,} people, {table.frame.width} columns), as many rows drawn", head, rows)
 
 
-def _judged(told: str, seconds: float, table: sf.Table, frame: pl.DataFrame) -> tuple[object, ...]:
-    published = table.with_frame(frame.select(table.frame.columns).cast(dict(table.frame.schema)))  # type: ignore[arg-type]
-    apart = pairwise_total_variation(table, published)
-    return told, f"{seconds:.2f}", f"{apart:.4f}", f"{exact_copies(published, table).unique_rows:,}"
+def _judge_frame(label: str, seconds: float, table: sf.Table, frame: pl.DataFrame) -> tuple[object, ...]:
+    synthetic_table = table.with_frame(frame.select(table.frame.columns).cast(dict(table.frame.schema)))  # type: ignore[arg-type]
+    distance = pairwise_total_variation(table, synthetic_table)
+    return label, f"{seconds:.2f}", f"{distance:.4f}", f"{exact_copies(synthetic_table, table).unique_rows:,}"
 
 
 def _peer(table: sf.Table, module: str, program: str) -> tuple[float, pl.DataFrame] | None:
     """A peer in a process of its own, with its own packages first; None where it is not there or fails."""
-    places = [one for one in os.environ.get("SFUMATO_PEERS", "").split(os.pathsep) if one]
-    having = [one for one in places if (Path(one) / module).exists()]
+    places = [folder_name for folder_name in os.environ.get("SFUMATO_PEERS", "").split(os.pathsep) if folder_name]
+    having = [folder_name for folder_name in places if (Path(folder_name) / module).exists()]
     if not having:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        given, made = Path(folder) / "in.csv", Path(folder) / "out.csv"
-        table.frame.write_csv(given)
+        input_path, output_path = Path(folder) / "in.csv", Path(folder) / "out.csv"
+        table.frame.write_csv(input_path)
         ran = subprocess.run(
-            [sys.executable, "-c", program, str(given), str(made)],
+            [sys.executable, "-c", program, str(input_path), str(output_path)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join([*having, *places])},
             capture_output=True,
             text=True,
@@ -180,28 +187,28 @@ def _peer(table: sf.Table, module: str, program: str) -> tuple[float, pl.DataFra
             print(f"synthesize: {module} failed: {ran.stderr.strip().splitlines()[-1][:200]}")
             return None
         seconds = float(ran.stdout.split("seconds")[-1])
-        return seconds, pl.read_csv(made, infer_schema_length=None, null_values=["", "nan"])
+        return seconds, pl.read_csv(output_path, infer_schema_length=None, null_values=["", "nan"])
 
 
 def _leaves(table: sf.Table) -> None:
     rows = []
     for fewest in (5, 10, 20, 50, 100):
         method = Synthesize(min_leaf=fewest, holdout=0.5)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         release = method.protect(table, Randomness.seeded(1))
-        seconds = time.perf_counter() - begun
-        begun = time.perf_counter()
-        judged = against_holdout(release.data, table, release.details["holdout"])
-        near = judged.closest
+        seconds = time.perf_counter() - start
+        start = time.perf_counter()
+        holdout_result = against_holdout(release.data, table, release.details["holdout"])
+        closest = holdout_result.closest
         rows.append(
             (
                 fewest,
                 f"{seconds:.2f} s",
                 f"{pairwise_total_variation(table, release.data):.4f}",
-                f"{near.nearer:.3f}",
-                f"{near.training_5th:.5f} / {near.holdout_5th:.5f}",
+                f"{closest.nearer:.3f}",
+                f"{closest.training_5th:.5f} / {closest.holdout_5th:.5f}",
                 f"{release.losses['redrawn_rows']}",
-                f"{time.perf_counter() - begun:.1f} s",
+                f"{time.perf_counter() - start:.1f} s",
             )
         )
     head = ("min_leaf", "protect()", "pairwise TV", "nearer to training", "5th percentile, training / hold-out",
@@ -212,22 +219,22 @@ def _leaves(table: sf.Table) -> None:
 def _growth(table: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
     for times in (1, 4, 16):
-        big = table.with_frame(_grown(table.frame, times))
-        begun = time.perf_counter()
+        big = table.with_frame(_grow_frame(table.frame, times))
+        start = time.perf_counter()
         Synthesize(holdout=0.0).protect(big, Randomness.seeded(1))
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rows.append((f"{len(big):,}", f"{seconds:.1f} s", f"{1e6 * seconds / len(big):.0f} s", f"{peak:.0f} MB"))
     show("Growth", ("people", "protect()", "for a million", "peak memory of the process"), rows)
 
 
-def _grown(frame: pl.DataFrame, times: int) -> pl.DataFrame:
+def _grow_frame(frame: pl.DataFrame, times: int) -> pl.DataFrame:
     """More people of the same kind: repeated, with another weight and age each."""
     chance = np.random.default_rng(times)
     many = pl.concat([frame] * times)
-    moved = pl.Series(chance.integers(-2, 3, many.height))
+    age_shifts = pl.Series(chance.integers(-2, 3, many.height))
     weight = pl.Series(chance.normal(1.0, 0.1, many.height))
-    return many.with_columns((pl.col("age") + moved).clip(17, 90), (pl.col("fnlwgt") * weight).cast(pl.Int64))
+    return many.with_columns((pl.col("age") + age_shifts).clip(17, 90), (pl.col("fnlwgt") * weight).cast(pl.Int64))
 
 
 if __name__ == "__main__":

@@ -15,18 +15,18 @@ from rich.table import Table as Grid
 def best_of(times: int, work: Callable[[], object]) -> float:
     """Seconds of the fastest of several runs, after a warm-up."""
     work()
-    found = []
+    durations = []
     for _ in range(times):
         begin = time.perf_counter()
         work()
-        found.append(time.perf_counter() - begin)
-    return min(found)
+        durations.append(time.perf_counter() - begin)
+    return min(durations)
 
 
 def shared_data() -> Path | None:
     """The folder of real data, where there is one."""
-    given = os.environ.get("SFUMATO_DATA")
-    folder = Path(given) if given else Path(__file__).parents[2] / "shared" / "data"
+    folder_name = os.environ.get("SFUMATO_DATA")
+    folder = Path(folder_name) if folder_name else Path(__file__).parents[2] / "shared" / "data"
     return folder if folder.is_dir() else None
 
 

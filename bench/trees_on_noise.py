@@ -69,9 +69,9 @@ def _growth() -> None:
     for size in (ROWS // 4, ROWS, 4 * ROWS):
         release = _noisy(_people(size, "Fn2"))
         for way in ("by_class", "local"):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             train_tree_on_noise(release, GROUP, way)
-            seconds = time.perf_counter() - begun
+            seconds = time.perf_counter() - start
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             rows.append((f"{size:,}", way, f"{seconds:.2f} s", f"{peak:.0f} MB"))
     show("Growth, Fn2, nine noisy columns", ("rows", "reconstruct", "seconds", "peak memory of the process"), rows)

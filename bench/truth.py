@@ -22,13 +22,13 @@ def main() -> None:
     frame = pl.DataFrame({name: chance.integers(0, many, ROWS) for name, many in columns.items()})
     table = sf.Table.of(frame, dict.fromkeys(columns, "quasi_identifying"))
     release = sf.Partition(models=(sf.KAnonymity(k=5),)).protect(table)
-    before = _peak()
+    start_memory = _peak()
     cells = best_of(1, lambda: untrue_cells(release.data, table, release.details["rows"]))
     changes = best_of(1, lambda: measure_changes(table, release.data, release.details["rows"]))
     rows = [
         ("untrue_cells", f"{cells:.2f} s"),
         ("measure_changes", f"{changes:.2f} s"),
-        ("memory", f"{_peak() - before:.0f} MB more"),
+        ("memory", f"{_peak() - start_memory:.0f} MB more"),
     ]
     show(f"A partition of {ROWS:,} rows, k = 5", ("measure", ""), rows)
 

@@ -96,8 +96,8 @@ def tell_new_methods(log: str, kinds: Iterable[type[BaseModel]]) -> str:
     for kind in kinds:
         tag = kind.model_fields["method"].default
         if not words & {kind.__name__, tag}:
-            said = _join((inspect.getdoc(kind) or "").split("\n\n")[0])
-            line = f"- `{kind.__name__}`: {said[:1].lower() + said[1:]} ([{tag}](docs/methods/{tag}.md))"
+            summary = _join((inspect.getdoc(kind) or "").split("\n\n")[0])
+            line = f"- `{kind.__name__}`: {summary[:1].lower() + summary[1:]} ([{tag}](docs/methods/{tag}.md))"
             lines.append(
                 textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
             )
@@ -108,12 +108,16 @@ def _type_names(package: ModuleType, kinds: Iterable[type]) -> str:
     """The source of a package with a line for each of the kinds in its typing block."""
     source = Path(package.__file__ or "").read_text(encoding="utf-8")
     before, block, after = re.split(r"((?:^    from .*\n)+)", source, maxsplit=1, flags=re.MULTILINE)
-    made = {kind.__name__: f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n" for kind in kinds}
-    # A line of a class that moved is replaced, and one of a class that is gone is left out.
-    kept = {
-        line for line in block.splitlines(keepends=True) if line.split()[-1] not in made and _is_there(line.split()[1])
+    import_lines = {
+        kind.__name__: f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n" for kind in kinds
     }
-    lines = {*kept, *made.values()}
+    # A line of a class that moved is replaced, and one of a class that is gone is left out.
+    other_lines = {
+        line
+        for line in block.splitlines(keepends=True)
+        if line.split()[-1] not in import_lines and _is_there(line.split()[1])
+    }
+    lines = {*other_lines, *import_lines.values()}
     return before + "".join(sorted(lines, key=lambda line: line.split()[1::2])) + after
 
 
@@ -124,8 +128,8 @@ def _other_methods() -> str:
     for kind in METHODS:
         page = f"{kind.model_fields['method'].default}.md"
         if f"]({page})" not in table:
-            said = [_cell(_find_statement(kind, word)) for word in ("Guarantee", "Against", "Papers")]
-            rows.append(f"| [`{kind.__name__}`]({page}) | {' | '.join(said)} |")
+            cells = [_cell(_find_statement(kind, word)) for word in ("Guarantee", "Against", "Papers")]
+            rows.append(f"| [`{kind.__name__}`]({page}) | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -152,7 +156,7 @@ def _complete_table(name: str, rows: Mapping[type[BaseModel], str]) -> str:
     page = (DOCS / name).read_text(encoding="utf-8")
     before, table, after = re.split(r"((?:^\|.*\n)+)", page, maxsplit=1, flags=re.MULTILINE)
     homes = {kind.__name__: kind.__module__.rsplit(".", 1)[0] for kind in rows}
-    lines = [line for line in table.splitlines() if (kept := _find_row_name(line)) is None or kept in homes]
+    lines = [line for line in table.splitlines() if (row_name := _find_row_name(line)) is None or row_name in homes]
     for kind, row in rows.items():
         if kind.__name__ not in map(_find_row_name, lines):
             home = homes[kind.__name__]
@@ -173,8 +177,8 @@ def _get_tag(kind: type[BaseModel]) -> str:
 
 def _find_statement(kind: type, word: str) -> str:
     """What the docstring of a method says after a word, up to the next one."""
-    said = re.search(rf"{word}: (.*?)\s*(?=Guarantee:|Against:|Limits:|Papers:|\Z)", _join(inspect.getdoc(kind) or ""))
-    return said[1][:1].upper() + said[1][1:] if said else "see its page"
+    match = re.search(rf"{word}: (.*?)\s*(?=Guarantee:|Against:|Limits:|Papers:|\Z)", _join(inspect.getdoc(kind) or ""))
+    return match[1][:1].upper() + match[1][1:] if match else "see its page"
 
 
 def _fill(name: str, parts: Mapping[str, str]) -> str:
@@ -254,12 +258,12 @@ def _spell_toml(value: object) -> str:
 
 def _meaning(model: type[BaseModel], name: str) -> str:
     """A field's docstring, and the values it takes where the docstring does not name them all."""
-    said, annotation = _join(find_field_doc(model, name)), model.model_fields[name].annotation
+    field_doc, annotation = _join(find_field_doc(model, name)), model.model_fields[name].annotation
     choices = _choices(annotation)
-    if all(f"`{choice}`" in said for choice in choices):
-        return said
+    if all(f"`{choice}`" in field_doc for choice in choices):
+        return field_doc
     several = "Any" if get_origin(annotation) is tuple else "One"
-    return f"{said} {several} of {', '.join(f'`{_spell_toml(choice)}`' for choice in choices)}."
+    return f"{field_doc} {several} of {', '.join(f'`{_spell_toml(choice)}`' for choice in choices)}."
 
 
 def _choices(annotation: Any) -> list[Any]:
@@ -299,10 +303,10 @@ def _group(thing: Any) -> str:
     return "release"
 
 
-def _document_namespace(space: Any, known: Mapping[str, Any]) -> str:
+def _document_namespace(space: Any, documented_names: Mapping[str, Any]) -> str:
     """The names of `sf.mine` and the like, without those that stand at the root as well."""
-    own = {name: getattr(space, name) for name in space.__all__ if name not in known}
-    return "\n\n".join(_document(name, thing) for name, thing in own.items() if _is_documented(thing))
+    members = {name: getattr(space, name) for name in space.__all__ if name not in documented_names}
+    return "\n\n".join(_document(name, thing) for name, thing in members.items() if _is_documented(thing))
 
 
 def _is_documented(thing: Any) -> bool:
@@ -334,21 +338,21 @@ def _fields(thing: type) -> dict[str, str]:
         fields = {str(member.value): _join(docs.get(member.name, "")) for member in thing}
     else:
         fields = {name: _join(doc) for name, doc in read_attribute_docs(thing).items() if not name.startswith("_")}
-    return fields | {name: _summary(p.fget) for name, p in _own(thing) if isinstance(p, property)}
+    return fields | {name: _summary(p.fget) for name, p in _list_own_members(thing) if isinstance(p, property)}
 
 
 def _methods(thing: type) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Public methods of its own."""
-    for name, member in _own(thing):
+    for name, member in _list_own_members(thing):
         function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
         if inspect.isfunction(function) and function.__doc__:
             yield name, function
 
 
-def _own(thing: type) -> Iterator[tuple[str, Any]]:
+def _list_own_members(thing: type) -> Iterator[tuple[str, Any]]:
     """Public members that no base class has."""
-    known = {name for base in thing.__mro__[1:] for name in vars(base)}
-    return ((name, member) for name, member in vars(thing).items() if name not in known and name[0] != "_")
+    base_names = {name for base in thing.__mro__[1:] for name in vars(base)}
+    return ((name, member) for name, member in vars(thing).items() if name not in base_names and name[0] != "_")
 
 
 def _model_parameters(model: type[BaseModel]) -> Iterator[str]:
@@ -415,12 +419,16 @@ def _error_tree() -> str:
 
 def _commands() -> Iterable[str]:
     root: Any = typer.main.get_command(app)
-    own = dict(root.commands)
-    own |= {f"{group} {name}": one for group, many in root.commands.items() for name, one in _list_subcommands(many)}
-    for name, command in sorted(own.items()):
-        shown = [p for p in command.params if p.name != "as_json"]
-        words = [_usage(p) for p in shown if p.param_type_name == "argument"]
-        rows = [f"| `{_spell_option(p)}` | {_cell(_join(p.help or ''))} |" for p in shown]
+    commands = dict(root.commands)
+    commands |= {
+        f"{group} {name}": subcommand
+        for group, many in root.commands.items()
+        for name, subcommand in _list_subcommands(many)
+    }
+    for name, command in sorted(commands.items()):
+        parameters = [p for p in command.params if p.name != "as_json"]
+        words = [_usage(p) for p in parameters if p.param_type_name == "argument"]
+        rows = [f"| `{_spell_option(p)}` | {_cell(_join(p.help or ''))} |" for p in parameters]
         table = "\n".join(["| argument | meaning |", "|---|---|", *rows]) if rows else ""
         yield f"### `sfumato {' '.join([name, *words])}`\n\n{_join(command.help or '')}\n\n{table}".rstrip()
 

@@ -25,18 +25,18 @@ LONG_TABLE = 24
 
 def render_page(runs: Sequence[StudyRun], *, quick: bool) -> str:
     """The page as HTML, without scripts and external resources."""
-    here = files("papers")
+    package = files("papers")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(number=wording.format_count, clean=wording.clean_label)
-    template = environment.from_string(here.joinpath("page.html.j2").read_text(encoding="utf-8"))
+    template = environment.from_string(package.joinpath("page.html.j2").read_text(encoding="utf-8"))
     look = files("sfumato.report").joinpath("page.css").read_text(encoding="utf-8")
-    style = render_colours() + look + here.joinpath("page.css").read_text(encoding="utf-8")
+    style = render_colours() + look + package.joinpath("page.css").read_text(encoding="utf-8")
     return template.render(
         style=Markup(style),
         studies=[{"run": run, "study": run.study, **_describe(run.findings)} for run in runs],
         counts=[(verdict, sum(run.count(verdict) for run in runs)) for verdict in _VERDICTS],
         papers=list(dict.fromkeys(f"{run.study.paper.authors}, {run.study.paper.title}" for run in runs)),
-        skipped=[run for run in runs if run.skipped],
+        skipped=[run for run in runs if run.skip_reason],
         quick=quick,
         seconds=sum(run.seconds for run in runs),
         version=__version__,
@@ -52,7 +52,8 @@ _CAPTIONS = {
 
 def _describe(findings: Findings) -> dict[str, Any]:
     tables = {
-        caption: [one for one in findings.statements if one.source == source] for source, caption in _CAPTIONS.items()
+        caption: [statement for statement in findings.statements if statement.source == source]
+        for source, caption in _CAPTIONS.items()
     }
     return {
         "statements": {caption: rows for caption, rows in tables.items() if rows},

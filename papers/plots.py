@@ -53,12 +53,14 @@ class Axis:
         return wording.format_percent(value) if self.percent else wording.format_count(value)
 
 
-def draw_curves(title: str, x: Axis, y: Axis, lines: Sequence[Curve], stated: Sequence[StatedPoint] = ()) -> Plot:
+def draw_curves(
+    title: str, x: Axis, y: Axis, lines: Sequence[Curve], stated_points: Sequence[StatedPoint] = ()
+) -> Plot:
     """Our curves, and the points that the paper's text states."""
     values: list[Spec] = [
-        {"series": wording.shorten_label(line.name, 34), "x": at, "y": height}
+        {"series": wording.shorten_label(line.name, 34), "x": position, "y": height}
         for line in lines
-        for at, height in line.points
+        for position, height in line.points
         if not (y.log and height <= 0)
     ]
     names = [wording.shorten_label(line.name, 34) for line in lines]
@@ -67,10 +69,10 @@ def draw_curves(title: str, x: Axis, y: Axis, lines: Sequence[Curve], stated: Se
         "height": 210,
         "data": {"values": values},
         "encoding": {
-            "x": _axis("x", x, [one["x"] for one in values] + [one.x for one in stated]),
-            "y": _axis("y", y, [one["y"] for one in values] + [one.y for one in stated]),
+            "x": _axis("x", x, [value["x"] for value in values] + [point.x for point in stated_points]),
+            "y": _axis("y", y, [value["y"] for value in values] + [point.y for point in stated_points]),
         },
-        "layer": _lines(names) + (_stated(stated) if stated else []),
+        "layer": _lines(names) + (_draw_stated(stated_points) if stated_points else []),
     }
     return Plot(title, render_svg(spec), describe_curves(x, y, lines))
 
@@ -81,15 +83,15 @@ def describe_curves(x: Axis, y: Axis, lines: Sequence[Curve]) -> str:
 
 
 def _describe_line(x: Axis, y: Axis, line: Curve) -> str:
-    def place(point: tuple[float, float]) -> str:
+    def write_point(point: tuple[float, float]) -> str:
         return f"{y.write(point[1])} at {x.write(point[0])}"
 
     first, last = line.points[0], line.points[-1]
-    parts = [place(first), *([f"to {place(last)}"] if len(line.points) > 1 else [])]
+    parts = [write_point(first), *([f"to {write_point(last)}"] if len(line.points) > 1 else [])]
     ends = (first[1], last[1])
     for word, extreme in (("highest", max(line.points, key=_height)), ("lowest", min(line.points, key=_height))):
         if extreme[1] not in ends:
-            parts.append(f"({word} {place(extreme)})")
+            parts.append(f"({word} {write_point(extreme)})")
     return f"{line.name}: {' '.join(parts)}."
 
 
@@ -104,7 +106,7 @@ def draw_bars(title: str, groups: Mapping[str, Mapping[str, float]], soft: Seque
         for group, bars in groups.items()
         for bar, height in bars.items()
     ]
-    most = max([1, *(one["height"] for one in values)])
+    most = max([1, *(value["height"] for value in values)])
     order = list(next(iter(groups.values())))
     look: Spec = {"labelColor": _INK, "labelFontSize": 12}
     x: Spec = {"field": "height", "type": "quantitative", "scale": {"domain": [0, most * 1.3]}, "axis": None}
@@ -173,25 +175,25 @@ def _lines(names: Sequence[str]) -> list[Spec]:
     )
     many = len(names)
 
-    def by(kind: Sequence[object]) -> Spec:
+    def encode_series(kind: Sequence[object]) -> Spec:
         scale = {"domain": list(names), "range": list(kind[:many])}
         return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
 
     return [
         {
             "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"color": by(_HUES), "strokeDash": {**by(_DASHES), "legend": None}},
+            "encoding": {"color": encode_series(_HUES), "strokeDash": {**encode_series(_DASHES), "legend": None}},
         },
         {
             "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-            "encoding": {"color": by(_HUES), "shape": by(_SIGNS)},
+            "encoding": {"color": encode_series(_HUES), "shape": encode_series(_SIGNS)},
         },
     ]
 
 
-def _stated(stated: Sequence[StatedPoint]) -> list[Spec]:
+def _draw_stated(points: Sequence[StatedPoint]) -> list[Spec]:
     """What the paper states, with a card-coloured edge so that a line behind the words does not hide them."""
-    data: Spec = {"values": [vars(one) for one in stated]}
+    data: Spec = {"values": [vars(point) for point in points]}
     text: Spec = {"type": "text", "align": "left", "dx": 9, "dy": 11, "color": _WARN, "fontWeight": 600}
     edge: Spec = {"stroke": _CARD, "strokeWidth": 4, "strokeJoin": "round"}
     diamond: Spec = {"type": "point", "shape": "diamond", "filled": False, "size": 130, "strokeWidth": 2}

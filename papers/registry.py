@@ -30,15 +30,15 @@ def list_studies() -> Mapping[str, Study]:
 
 def find_studies(names: str | Iterable[str] = "all") -> tuple[Study, ...]:
     """The studies with these names: all, a paper (bu_2007) or a study (bu_2007.figure_9), in the order of the list."""
-    asked = {names} if isinstance(names, str) else set(names)
+    requests = {names} if isinstance(names, str) else set(names)
     studies = list_studies()
-    known = {"all", *studies, *(study.paper.name for study in studies.values())}
-    unknown = sorted(asked - known)
-    if unknown or not asked:
-        named = ", ".join(f'"{name}"' for name in unknown[:12]) if unknown else "nothing"
-        choices = ", ".join(["all", *sorted(known - {"all"}, key=_sort_key)])
-        raise PolicyError(f"there is no study for {named}; choose from: {choices}")
-    return tuple(study for name, study in studies.items() if {"all", study.paper.name, name} & asked)
+    valid_names = {"all", *studies, *(study.paper.name for study in studies.values())}
+    unknown = sorted(requests - valid_names)
+    if unknown or not requests:
+        names_text = ", ".join(f'"{name}"' for name in unknown[:12]) if unknown else "nothing"
+        choices = ", ".join(["all", *sorted(valid_names - {"all"}, key=_sort_key)])
+        raise PolicyError(f"there is no study for {names_text}; choose from: {choices}")
+    return tuple(study for name, study in studies.items() if {"all", study.paper.name, name} & requests)
 
 
 def _sort_key(name: str) -> list[str]:

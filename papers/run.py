@@ -30,16 +30,18 @@ class StudyRun:
     study: Study
     findings: Findings
     seconds: float = 0.0
-    skipped: str = ""
+    skip_reason: str = ""
 
     def count(self, *verdicts: Verdict) -> int:
         """How many of the paper's own statements have one of these verdicts."""
-        return sum(one.source == "paper" and one.verdict in verdicts for one in self.findings.statements)
+        return sum(
+            statement.source == "paper" and statement.verdict in verdicts for statement in self.findings.statements
+        )
 
     def __str__(self) -> str:
         """The outcome in one line."""
-        if self.skipped:
-            return f"{self.study.full_name}: skipped: {self.skipped}"
+        if self.skip_reason:
+            return f"{self.study.full_name}: skipped: {self.skip_reason}"
         counts = f"{self.count('reproduced')} reproduced, {self.count('differs')} differ"
         return f"{self.study.full_name}: {counts}, {self.count('not comparable')} not comparable, {self.seconds:.1f} s"
 
@@ -47,10 +49,10 @@ class StudyRun:
         """For scripts."""
         return {
             "name": self.study.full_name,
-            "place": self.study.place,
+            "place": self.study.location,
             "seconds": round(self.seconds, 3),
-            "skipped": self.skipped or None,
-            "statements": [_describe(one) for one in self.findings.statements],
+            "skipped": self.skip_reason or None,
+            "statements": [_describe(statement) for statement in self.findings.statements],
         }
 
 
@@ -74,7 +76,7 @@ class Summary:
             "page": str(self.out / PAGE),
             "quick": self.quick,
             "files": list(self.files),
-            "studies": [one.as_json() for one in self.runs],
+            "studies": [run.as_json() for run in self.runs],
         }
 
 
@@ -117,12 +119,12 @@ def run_study(study: Study, setting: Setting) -> StudyRun:
     missing = study.missing(setting.data)
     if missing:
         why = f"real data are absent ({', '.join(missing)}); set SFUMATO_DATA to the folder that holds them"
-        return StudyRun(study, Findings(), skipped=why)
+        return StudyRun(study, Findings(), skip_reason=why)
     begin = time.perf_counter()
     findings = study.work(setting)
     seconds = time.perf_counter() - begin
     if setting.quick and study.quickly:
-        statements = tuple(_doubt(one, study.quickly) for one in findings.statements)
+        statements = tuple(_doubt(statement, study.quickly) for statement in findings.statements)
         findings = replace(findings, statements=statements)
     return StudyRun(study, findings, seconds)
 

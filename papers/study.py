@@ -56,24 +56,24 @@ class Assumption:
 
     parameter: str
     """In words, with an article: "the radius"."""
-    tried: tuple[str, ...]
+    values: tuple[str, ...]
     identified_by: str = ""
     """Printed numbers that all come out at this one value, and at no other that was tried."""
 
     def __post_init__(self) -> None:
         """Refuse an assumption of nothing."""
-        if not self.tried:
+        if not self.values:
             raise ValueError(f"no value was tried of {self.parameter}")
 
     @property
     def supports_a_verdict(self) -> bool:
         """One value that we chose shows nothing about the paper, unless printed numbers identify it."""
-        return len(self.tried) > 1 or bool(self.identified_by)
+        return len(self.values) > 1 or bool(self.identified_by)
 
     def __str__(self) -> str:
         """What is assumed, for the page."""
         why = f"identified by {self.identified_by}" if self.identified_by else "the paper does not state it"
-        return f"{self.parameter}: {', '.join(self.tried)} ({why})"
+        return f"{self.parameter}: {', '.join(self.values)} ({why})"
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ class Statement:
 
     def _explain_no_evidence(self) -> str:
         """Why a statement that holds shows nothing about the paper; empty if it does."""
-        chosen = [one.parameter for one in self.assumes if not one.supports_a_verdict]
+        open_parameters = [assumption.parameter for assumption in self.assumes if not assumption.supports_a_verdict]
         if self.holds and self.cases == 0:
             return "Our run has nothing that the statement speaks of, so that it shows nothing."
-        if self.holds and chosen:
-            return f"It holds at the one choice tried; the paper does not state {' and '.join(chosen)}."
+        if self.holds and open_parameters:
+            return f"It holds at the one choice tried; the paper does not state {' and '.join(open_parameters)}."
         return ""
 
     @property
@@ -130,17 +130,17 @@ class Statement:
         return f"Assumes {'; '.join(map(str, self.assumes))}." if self.assumes else ""
 
 
-def require_all(parameter: str, tried: Mapping[str, Statement], reason: str = "") -> Statement:
+def require_all(parameter: str, statements: Mapping[str, Statement], reason: str = "") -> Statement:
     """One statement at several values of a parameter that the paper leaves open: it holds only if it does at all."""
-    first = next(iter(tried.values()))
-    ours = "; ".join(f"{value}: {one.ours.rstrip('.')}" for value, one in tried.items())
-    assumes = (*first.assumes, Assumption(parameter, tuple(tried)))
-    if any(one.holds is None for one in tried.values()):
+    first = next(iter(statements.values()))
+    ours = "; ".join(f"{value}: {statement.ours.rstrip('.')}" for value, statement in statements.items())
+    assumes = (*first.assumes, Assumption(parameter, tuple(statements)))
+    if any(statement.holds is None for statement in statements.values()):
         return replace(first, ours=ours, holds=None, assumes=assumes)
-    holding = [value for value, one in tried.items() if one.holds]
-    found = f"holds at {', '.join(holding)} only" if holding else "holds at none of the values tried"
-    why = f"The paper does not state {parameter}; the statement {found}. {reason or first.reason}".strip()
-    return replace(first, ours=ours, holds=len(holding) == len(tried), reason=why, assumes=assumes)
+    holding = [value for value, statement in statements.items() if statement.holds]
+    holding_text = f"holds at {', '.join(holding)} only" if holding else "holds at none of the values tried"
+    why = f"The paper does not state {parameter}; the statement {holding_text}. {reason or first.reason}".strip()
+    return replace(first, ours=ours, holds=len(holding) == len(statements), reason=why, assumes=assumes)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Pair(NamedTuple):
 
 
 def compare(
-    what: str,
+    quantity: str,
     pairs: Sequence[Pair],
     tolerance: Tolerance = EXACT,
     *,
@@ -192,12 +192,12 @@ def compare(
 ) -> Statement:
     """Compare our numbers with theirs, each within the tolerance, which is printed with its reason."""
     if not pairs:
-        raise ValueError(f"there is nothing to compare: {what}")
+        raise ValueError(f"there is nothing to compare: {quantity}")
     close = [tolerance.accepts(pair) for pair in pairs]
     count = f" ({sum(close)} of {len(pairs)} agree)" if len(pairs) > 1 else ""
     theirs, ours = (", ".join(map(_write_number, values)) for values in zip(*pairs, strict=True))
     return Statement(
-        f"{what}: {theirs}{unit}",
+        f"{quantity}: {theirs}{unit}",
         f"{ours}{unit}{count}",
         all(close),
         reason,
@@ -263,11 +263,11 @@ class Study:
     module: str
     """The module of the paper's package that holds the work."""
     title: str
-    place: str
+    location: str
     """Where the paper has it: Figure 7, Section 6.1."""
     states: str
     """What the paper says about it."""
-    made: str
+    procedure: str
     """How ours is made: the parameters, and the seeds of everything random."""
     quickly: str = ""
     """What is smaller when it is run quickly; empty if nothing is."""
@@ -300,10 +300,10 @@ def _refuse_odd(name: str) -> None:
         raise PolicyError(f'"{name}" names a study or its table: lower-case letters, digits and underscores only')
 
 
-def find_data(given: str | Path | None = None) -> Path | None:
+def find_data(data_folder: str | Path | None = None) -> Path | None:
     """The folder of real data: the one given, else `SFUMATO_DATA`, else `shared/data` beside the repository."""
-    named = given or os.environ.get("SFUMATO_DATA")
-    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+    folder_name = data_folder or os.environ.get("SFUMATO_DATA")
+    folder = Path(folder_name) if folder_name else Path(__file__).parents[2] / "shared" / "data"
     return folder if folder.is_dir() else None
 
 

@@ -51,10 +51,10 @@ def tracks(setting: Setting) -> Findings:
 
 def choose_patterns(data: Sequences) -> list[list[str]]:
     """The two most frequent pairs of cells that share none; pairs of equal support in the order of their names."""
-    found = frequent_subsequences(data, 2, max_length=2)
-    pairs = [(-count, pattern) for pattern, count in found.rows() if len(set(pattern)) == 2]
-    first, *others = [pattern for _, pattern in sorted(pairs)]
-    return [first, next(pattern for pattern in others if not set(pattern) & set(first))]
+    subsequences = frequent_subsequences(data, 2, max_length=2)
+    pairs = [(-count, pattern) for pattern, count in subsequences.rows() if len(set(pattern)) == 2]
+    first, *rest = [pattern for _, pattern in sorted(pairs)]
+    return [first, next(pattern for pattern in rest if not set(pattern) & set(first))]
 
 
 def list_thresholds(name: str, setting: Setting) -> Sequence[int]:
@@ -72,17 +72,17 @@ def hide(data: Sequences, patterns: list[list[str]], threshold: int, strategy: s
     method = HideSequences.model_validate(
         {"patterns": patterns, "threshold": threshold, "strategy": strategy, "mark": "Δ"}
     )
-    published: Sequences = method.protect(data, Randomness.seeded(seed)).data
-    return published
+    release_data: Sequences = method.protect(data, Randomness.seeded(seed)).data
+    return release_data
 
 
 def _compare(several: Mapping[str, Walks], setting: Setting) -> Findings:
     rows: list[dict[str, Any]] = []
-    described = []
+    descriptions = []
     for name, walks in several.items():
         data = Sequences.of(walks)
         patterns = choose_patterns(data)
-        described.append(_describe(name, walks, data, patterns))
+        descriptions.append(_describe(name, walks, data, patterns))
         for threshold in list_thresholds(name, setting):
             report_progress(f"hiding in {name}, threshold {threshold}", len(rows))
             rows += [_measure(name, data, patterns, threshold, strategy, setting) for strategy in STRATEGIES]
@@ -90,7 +90,7 @@ def _compare(several: Mapping[str, Walks], setting: Setting) -> Findings:
     return Findings(
         statements=tuple(_judge(frame, measure) for measure in MEASURES),
         grids=(
-            Grid("sequences", "The sequences, and the patterns that are hidden", frame_of(described)),
+            Grid("sequences", "The sequences, and the patterns that are hidden", frame_of(descriptions)),
             Grid(
                 "measures",
                 "M1 to M3 by threshold and strategy",
@@ -123,14 +123,14 @@ def _measure(
     """The mean of some runs."""
     several = [hide(data, patterns, threshold, strategy, seed) for seed in list_seeds(strategy, setting)]
     row: dict[str, Any] = {"data": name, "threshold": threshold, "strategy": strategy}
-    row["m1"] = sum(count_marks(data, published) for published in several) / len(several)
-    changes = [pattern_changes(data, published, threshold) for published in several] if threshold else []
+    row["m1"] = sum(count_marks(data, release_data) for release_data in several) / len(several)
+    changes = [pattern_changes(data, release_data, threshold) for release_data in several] if threshold else []
     return row | {"m2": _average(changes, "pattern_distortion"), "m3": _average(changes, "support_distortion")}
 
 
 def _average(changes: Sequence[PatternChanges], measure: str) -> float | None:
     """The mean; none if it is undefined in some run."""
-    values = [getattr(one, measure) for one in changes]
+    values = [getattr(change, measure) for change in changes]
     return None if not values or None in values else sum(values) / len(values)
 
 
@@ -138,10 +138,10 @@ def _judge(frame: pl.DataFrame, measure: str) -> Statement:
     """At how many thresholds the heuristics distort no more than what chance does."""
     wide = frame.drop_nulls(measure).pivot("strategy", index=["data", "threshold"], values=measure)
     least = wide.filter(*(pl.col("HH") <= pl.col(other) + 1e-12 for other in STRATEGIES[1:])).height
-    below = wide.filter(pl.col("HH") <= pl.col("RR") + 1e-12).height
+    low_count = wide.filter(pl.col("HH") <= pl.col("RR") + 1e-12).height
     return Statement(
         f"{MEASURES[measure]}: the heuristics distort less at all thresholds.",
-        f"HH is not above RR at {below} of {wide.height} thresholds, and not above any of the others at {least}.",
+        f"HH is not above RR at {low_count} of {wide.height} thresholds, and not above any of the others at {least}.",
         None,
         _REASON,
     )

@@ -19,11 +19,11 @@ MATCHES: set[Positions] = {(1, 3, 4), (1, 3, 5), (2, 3, 4), (2, 3, 5)}
 
 def list_matches(marks: Collection[int] = ()) -> set[Positions]:
     """The matching set, positions counted from 1, after some were marked."""
-    places = [place for place in range(1, len(SEQUENCE) + 1) if place not in marks]
+    places = [position for position in range(1, len(SEQUENCE) + 1) if position not in marks]
     return {
-        chosen
-        for chosen in combinations(places, len(PATTERN))
-        if all(SEQUENCE[place - 1] == item for place, item in zip(chosen, PATTERN, strict=True))
+        match
+        for match in combinations(places, len(PATTERN))
+        if all(SEQUENCE[position - 1] == item for position, item in zip(match, PATTERN, strict=True))
     }
 
 
@@ -33,7 +33,7 @@ def example(setting: Setting) -> Findings:
     data = Sequences.of([list(SEQUENCE)])
     draft = SequenceDraft(data, [tuple((item,) for item in PATTERN)])
     release = HideSequences(patterns=[list(PATTERN)], threshold=0, mark="Δ").protect(data)
-    marks = [place + 1 for _, place, _ in release.details["marks"]]
+    marks = [position + 1 for _, position, _ in release.details["marks"]]
     smallest = _find_smallest_marks()
     return Findings(
         statements=(
@@ -65,8 +65,8 @@ def example(setting: Setting) -> Findings:
                 "Matches left after one mark",
                 frame_of(
                     [
-                        {"position": place, "item": item, "matches_left": len(list_matches({place}))}
-                        for place, item in enumerate(SEQUENCE, 1)
+                        {"position": position, "item": item, "matches_left": len(list_matches({position}))}
+                        for position, item in enumerate(SEQUENCE, 1)
                     ]
                 ),
             ),
@@ -75,20 +75,22 @@ def example(setting: Setting) -> Findings:
 
 
 def _judge_marks() -> Statement:
-    left = {marks: len(list_matches(marks)) for marks in ((8,), (3,), (1,), (1, 2))}
+    match_counts = {marks: len(list_matches(marks)) for marks in ((8,), (3,), (1,), (1, 2))}
     return Statement(
         "Marking 8 leaves all matches, 3 none, 1 some, 1 and 2 together none.",
-        "; ".join(f"{_write_places(marks)}: {count} left" for marks, count in left.items()) + ".",
-        left[8,] == len(MATCHES) and left[3,] == 0 < left[1,] < len(MATCHES) and left[1, 2] == 0,
+        "; ".join(f"{_write_places(marks)}: {count} left" for marks, count in match_counts.items()) + ".",
+        match_counts[8,] == len(MATCHES)
+        and match_counts[3,] == 0 < match_counts[1,] < len(MATCHES)
+        and match_counts[1, 2] == 0,
     )
 
 
 def _find_smallest_marks() -> list[Positions]:
     places = range(1, len(SEQUENCE) + 1)
     for size in range(len(SEQUENCE) + 1):
-        found = [marks for marks in combinations(places, size) if not list_matches(marks)]
-        if found:
-            return found
+        mark_sets = [marks for marks in combinations(places, size) if not list_matches(marks)]
+        if mark_sets:
+            return mark_sets
     return []
 
 
@@ -97,7 +99,7 @@ def _count_through(draft: SequenceDraft) -> list[int]:
 
 
 def _count_through_by_listing() -> list[int]:
-    return [sum(place in match for match in list_matches()) for place in range(1, len(SEQUENCE) + 1)]
+    return [sum(position in match for match in list_matches()) for position in range(1, len(SEQUENCE) + 1)]
 
 
 def _write(matches: set[Positions]) -> str:

@@ -39,7 +39,9 @@ def optimum(setting: Setting) -> Findings:
         row: dict[str, Any] = {"threshold": threshold}
         for way in WAYS:
             several = [hide(data, list(map(list, patterns)), threshold, way, seed) for seed in list_seeds(way, setting)]
-            row[way] = sum(measure_damage(walks, one.to_lists(), patterns) for one in several) / len(several)
+            row[way] = sum(measure_damage(walks, sequences.to_lists(), patterns) for sequences in several) / len(
+                several
+            )
         rows.append(row | {"optimum": choose_least(costs, len(patterns), threshold)})
     frame = frame_of(rows)
     grid = Grid(
@@ -79,47 +81,47 @@ def _compare_sums(frame: pl.DataFrame, way: str) -> str:
 
 def measure_damage(before: Walks, after: Walks, patterns: Sequence[Pattern]) -> int:
     """The sum of the differences of supports over all sequences but the sensitive ones; Δ is no item."""
-    lost = 0
+    loss = 0
     for old, new in zip(before, after, strict=True):
-        kept = [cell for cell in new if cell != MARK]
-        lost += count_parts(old) - count_parts(kept)
-        lost -= sum(holds(old, pattern) - holds(kept, pattern) for pattern in patterns)
-    return lost
+        cells = [cell for cell in new if cell != MARK]
+        loss += count_parts(old) - count_parts(cells)
+        loss -= sum(holds(old, pattern) - holds(cells, pattern) for pattern in patterns)
+    return loss
 
 
 def count_parts(walk: Sequence[str]) -> int:
     """How many different sequences a walk contains, the empty one included."""
-    total, since = 1, dict[str, int]()
+    total, totals = 1, dict[str, int]()
     for cell in walk:
-        total, since[cell] = 2 * total - since.get(cell, 0), total
+        total, totals[cell] = 2 * total - totals.get(cell, 0), total
     return total
 
 
 def holds(walk: Sequence[str], pattern: Pattern) -> bool:
     """Whether a walk contains a pattern."""
-    later = iter(walk)
-    return all(cell in later for cell in pattern)
+    walk_cells = iter(walk)
+    return all(cell in walk_cells for cell in pattern)
 
 
 def list_costs(walk: Sequence[str], patterns: Sequence[Pattern]) -> dict[tuple[int, ...], int]:
     """For each set of patterns that a walk contains: the least damage of marks that hide at least these."""
     present = [number for number, pattern in enumerate(patterns) if holds(walk, pattern)]
     return {
-        hidden: find_least_damage(walk, [patterns[number] for number in hidden], patterns)
+        subset: find_least_damage(walk, [patterns[number] for number in subset], patterns)
         for size in range(len(present) + 1)
-        for hidden in combinations(present, size)
+        for subset in combinations(present, size)
     }
 
 
-def find_least_damage(walk: Sequence[str], hidden: Collection[Pattern], patterns: Sequence[Pattern]) -> int:
+def find_least_damage(walk: Sequence[str], targets: Collection[Pattern], patterns: Sequence[Pattern]) -> int:
     """Over all marks on the cells of the hidden patterns: others only cost more."""
-    places = [place for place, cell in enumerate(walk) if any(cell in pattern for pattern in hidden)]
+    places = [position for position, cell in enumerate(walk) if any(cell in pattern for pattern in targets)]
     best: int | None = None
     for size in range(len(places) + 1):
         for marks in map(set, combinations(places, size)):
-            kept = [cell for place, cell in enumerate(walk) if place not in marks]
-            if not any(holds(kept, pattern) for pattern in hidden):
-                damage = measure_damage([list(walk)], [kept], patterns)
+            cells = [cell for position, cell in enumerate(walk) if position not in marks]
+            if not any(holds(cells, pattern) for pattern in targets):
+                damage = measure_damage([list(walk)], [cells], patterns)
                 best = damage if best is None else min(best, damage)
     return 0 if best is None else best
 
@@ -128,20 +130,20 @@ def choose_least(costs: Sequence[dict[tuple[int, ...], int]], patterns: int, thr
     """The least damage in all: each walk hides one of its sets, so that no pattern is left in too many."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    choices = [(row, hidden, cost) for row, sets in enumerate(costs) for hidden, cost in sets.items()]
+    choices = [(row, subset, cost) for row, sets in enumerate(costs) for subset, cost in sets.items()]
     one_each = np.zeros((len(costs), len(choices)))
-    left = np.zeros((patterns, len(choices)))
-    for column, (row, hidden, _) in enumerate(choices):
+    remaining_counts = np.zeros((patterns, len(choices)))
+    for column, (row, subset, _) in enumerate(choices):
         one_each[row, column] = 1
         present = {number for sets in costs[row] for number in sets}
-        left[sorted(present - set(hidden)), column] = 1
+        remaining_counts[sorted(present - set(subset)), column] = 1
     result = milp(
         [cost for _, _, cost in choices],
         integrality=np.ones(len(choices), dtype=np.int64),
         bounds=Bounds(0, 1),
-        constraints=[LinearConstraint(one_each, 1, 1), LinearConstraint(left, ub=threshold)],
+        constraints=[LinearConstraint(one_each, 1, 1), LinearConstraint(remaining_counts, ub=threshold)],
         options={"mip_rel_gap": 0.0},
     )
     if result.x is None:
         raise RuntimeError("every pattern can be hidden everywhere, so there is a choice")
-    return sum(cost for (_, _, cost), chosen in zip(choices, result.x, strict=True) if chosen > 0.5)
+    return sum(cost for (_, _, cost), weight in zip(choices, result.x, strict=True) if weight > 0.5)

@@ -23,7 +23,7 @@ def _figure(
     number: int,
     title: str,
     states: str,
-    made: str,
+    procedure: str,
     quickly: str,
     *,
     module: str = "synthetic",
@@ -35,9 +35,9 @@ def _figure(
         name=f"figure_{number}",
         module=module,
         title=title,
-        place=f"Figure {number}, Section {section}",
+        location=f"Figure {number}, Section {section}",
         states=states,
-        made=made,
+        procedure=procedure,
         quickly=quickly,
         needs=needs,
     )
@@ -48,10 +48,11 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         name="examples",
         title="Employees: rules, projected databases, kinds of itemsets",
-        place="Examples 1 to 8, Sections 1, 2 and 4",
+        location="Examples 1 to 8, Sections 1, 2 and 4",
         states="Ten employees, five private entries. Three rules predict three of them; blanking one or two more "
         "entries removes the rules; four itemsets illustrate four kinds.",
-        made="Every number counted by the book on Table 2, and rules mined, with δ = 60 %, γ = 2. Nothing is random.",
+        procedure="Every number counted by the book on Table 2, and rules mined, with δ = 60 %, γ = 2. Nothing is "
+        "random.",
         module="examples",
     ),
     _figure(

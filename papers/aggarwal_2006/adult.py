@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from papers.aggarwal_2006.runs import Blanked, blank, private_share
+from papers.aggarwal_2006.runs import BlankingRun, blank, private_share
 from papers.census import INCOME, read_adult
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of, require_all
@@ -37,9 +37,9 @@ def adult(data: Path, cut: Cut = "equal frequency") -> Table:
     """Adult as the paper prepares it: 45,222 rows, 10 columns."""
     frame = read_adult(data).drop(INCOME).drop_nulls()
     shares = {name: _commonest(frame[name]) for name in frame.columns}
-    dropped = sorted(shares, key=lambda name: shares[name])[-DROPPED:]
+    dull_columns = sorted(shares, key=lambda name: shares[name])[-DROPPED:]
     choose_cuts = cut_equal_frequency if cut == "equal frequency" else cut_equal_width
-    frame = frame.drop(dropped).with_columns(
+    frame = frame.drop(dull_columns).with_columns(
         choose_cuts(frame[name].cast(pl.Int64), bins).apply(frame[name].cast(pl.Int64)) for name, bins in CUT.items()
     )
     return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Adult")
@@ -50,7 +50,7 @@ def _commonest(column: pl.Series) -> float:
 
 
 @cache
-def _blanked(data: Path, private: int, support: float, cut: Cut) -> Blanked:
+def _blank_adult(data: Path, private: int, support: float, cut: Cut) -> BlankingRun:
     table = adult(data, cut)
     share = private / table.frame.height / table.frame.width
     return blank(table, private_share(table, share, PRIVATE_SEED), CONFIDENCE, support, FACTOR)
@@ -59,42 +59,42 @@ def _blanked(data: Path, private: int, support: float, cut: Cut) -> Blanked:
 def require_both_cuts(by_cut: Mapping[Cut, Sequence[Statement]]) -> tuple[Statement, ...]:
     """The same statements for both cuts: each holds only if it does for both."""
     return tuple(
-        require_all("how numbers are cut", {str(cut): one for cut, one in zip(by_cut, column, strict=True)})
+        require_all("how numbers are cut", {str(cut): statement for cut, statement in zip(by_cut, column, strict=True)})
         for column in zip(*by_cut.values(), strict=True)
     )
 
 
-def _row(found: Blanked) -> dict[str, Any]:
+def _row(run: BlankingRun) -> dict[str, Any]:
     return {
-        "rules": found.rules,
-        "sensitive_entries": found.sensitive,
-        "derived_entries": found.derived,
-        "seconds": round(found.seconds, 2),
+        "rules": run.rules,
+        "sensitive_entries": run.sensitive,
+        "derived_entries": run.derived,
+        "seconds": round(run.seconds, 2),
     }
 
 
 def figure_10(setting: Setting) -> Findings:
     """Sensitive and derived entries by the size of the directly private set."""
     sizes = [10_000, 30_000] if setting.quick else [10_000, 20_000, 30_000, 40_000, 50_000]
-    found = {cut: [_blanked(setting.folder, size, 0.02, cut) for size in sizes] for cut in CUTS}
+    runs_by_cut = {cut: [_blank_adult(setting.folder, size, 0.02, cut) for size in sizes] for cut in CUTS}
     rows = [
-        {"cut": cut, "private_entries": size, **_row(one)}
-        for cut, many in found.items()
-        for size, one in zip(sizes, many, strict=True)
+        {"cut": cut, "private_entries": size, **_row(run)}
+        for cut, many in runs_by_cut.items()
+        for size, run in zip(sizes, many, strict=True)
     ]
     return Findings(
-        statements=require_both_cuts({cut: state_sizes(sizes, many) for cut, many in found.items()}),
+        statements=require_both_cuts({cut: state_sizes(sizes, many) for cut, many in runs_by_cut.items()}),
         grids=(Grid("sizes", "By private entries", frame_of(rows)),),
-        plots=(_draw_entries(Axis("private entries"), sizes, found[CUTS[0]]),),
+        plots=(_draw_entries(Axis("private entries"), sizes, runs_by_cut[CUTS[0]]),),
         remarks=(_describe_columns(adult(setting.folder)), _BATCHES, _LOT),
     )
 
 
-def state_sizes(sizes: Sequence[int], found: Sequence[Blanked]) -> tuple[Statement, ...]:
+def state_sizes(sizes: Sequence[int], runs: Sequence[BlankingRun]) -> tuple[Statement, ...]:
     """What the text says about Figure 10, for one cut."""
-    sensitive, derived = [one.sensitive for one in found], [one.derived for one in found]
-    growths = [f"{later / earlier:.2f}" for earlier, later in pairwise(derived)]
-    more = [f"{later / earlier:.2f}" for earlier, later in pairwise(sizes)]
+    sensitive, derived = [run.sensitive for run in runs], [run.derived for run in runs]
+    growths = [f"{follower / earlier:.2f}" for earlier, follower in pairwise(derived)]
+    more = [f"{follower / earlier:.2f}" for earlier, follower in pairwise(sizes)]
     return (
         Statement(
             "The number of sensitive entries is not very sensitive to the private set.",
@@ -105,7 +105,7 @@ def state_sizes(sizes: Sequence[int], found: Sequence[Blanked]) -> tuple[Stateme
         Statement(
             "Derived entries increase with the private set.",
             _write_run(derived),
-            all(earlier < later for earlier, later in pairwise(derived)),
+            all(earlier < follower for earlier, follower in pairwise(derived)),
             _BATCHES,
         ),
         Statement(
@@ -121,9 +121,9 @@ def _write_run(numbers: Sequence[int]) -> str:
     return " → ".join(f"{number:,}" for number in numbers)
 
 
-def _draw_entries(x: Axis, places: Sequence[float], found: Sequence[Blanked]) -> Plot:
+def _draw_entries(x: Axis, places: Sequence[float], runs: Sequence[BlankingRun]) -> Plot:
     """Sensitive and derived entries of the first cut."""
-    lines = {"sensitive": [one.sensitive for one in found], "derived": [one.derived for one in found]}
+    lines = {"sensitive": [run.sensitive for run in runs], "derived": [run.derived for run in runs]}
     curves = [Curve(name, list(zip(places, map(float, many), strict=True))) for name, many in lines.items()]
     return draw_curves(f"Sensitive and derived entries, cut by {CUTS[0]}", x, Axis("entries"), curves)
 
@@ -139,18 +139,18 @@ _LOT = f"The private entries are drawn at random with seed {PRIVATE_SEED}, a lar
 
 def _describe_columns(table: Table) -> str:
     """Which columns are left and how they are cut."""
-    kept = ", ".join(f"{name} ({table.frame[name].n_unique()} values)" for name in table.frame.columns)
-    return f"{_COLUMNS} Ours drops those in which one value is commonest, and keeps {kept}."
+    columns_text = ", ".join(f"{name} ({table.frame[name].n_unique()} values)" for name in table.frame.columns)
+    return f"{_COLUMNS} Ours drops those in which one value is commonest, and keeps {columns_text}."
 
 
 def figure_11(setting: Setting) -> Findings:
     """Rules, sensitive entries and derived entries by support."""
-    supports, found = _by_support(setting)
+    supports, runs_by_cut = _by_support(setting)
     x = Axis("least support, share of rows", percent=True)
-    rules = [float(one.rules) for one in found[CUTS[0]]]
+    rules = [float(run.rules) for run in runs_by_cut[CUTS[0]]]
     return Findings(
-        statements=require_both_cuts({cut: _state_supports(supports, many) for cut, many in found.items()}),
-        grids=(_support_grid(supports, found),),
+        statements=require_both_cuts({cut: _state_supports(supports, many) for cut, many in runs_by_cut.items()}),
+        grids=(_support_grid(supports, runs_by_cut),),
         plots=(
             draw_curves(
                 f"Adversarial rules, cut by {CUTS[0]}",
@@ -158,25 +158,25 @@ def figure_11(setting: Setting) -> Findings:
                 Axis("adversarial rules"),
                 [Curve("ours", list(zip(supports, rules, strict=True)))],
             ),
-            _draw_entries(x, supports, found[CUTS[0]]),
+            _draw_entries(x, supports, runs_by_cut[CUTS[0]]),
         ),
         remarks=(_describe_columns(adult(setting.folder)), _BATCHES, _LOT),
     )
 
 
-def _state_supports(supports: Sequence[float], found: Sequence[Blanked]) -> tuple[Statement, ...]:
+def _state_supports(supports: Sequence[float], runs: Sequence[BlankingRun]) -> tuple[Statement, ...]:
     counts = {
-        "Rules": [one.rules for one in found],
-        "Sensitive entries": [one.sensitive for one in found],
-        "Derived entries": [one.derived for one in found],
+        "Rules": [run.rules for run in runs],
+        "Sensitive entries": [run.sensitive for run in runs],
+        "Derived entries": [run.derived for run in runs],
     }
-    factors = [one.derived / _PRIVATE for one in found]
+    factors = [run.derived / _PRIVATE for run in runs]
     return (
         *(
             Statement(
                 f"{name} go up as the support threshold goes down.",
                 f"from {supports[-1]:.1%} down to {supports[0]:.1%} {_write_run(values[::-1])}",
-                all(earlier > later for earlier, later in pairwise(values)),
+                all(earlier > follower for earlier, follower in pairwise(values)),
                 _BATCHES,
             )
             for name, values in counts.items()
@@ -193,24 +193,26 @@ def _state_supports(supports: Sequence[float], found: Sequence[Blanked]) -> tupl
 _PRIVATE = 30_000
 
 
-def _by_support(setting: Setting) -> tuple[list[float], dict[Cut, list[Blanked]]]:
+def _by_support(setting: Setting) -> tuple[list[float], dict[Cut, list[BlankingRun]]]:
     supports = [0.02, 0.05] if setting.quick else [0.01, 0.015, 0.02, 0.03, 0.04, 0.05]
-    return supports, {cut: [_blanked(setting.folder, _PRIVATE, support, cut) for support in supports] for cut in CUTS}
+    return supports, {
+        cut: [_blank_adult(setting.folder, _PRIVATE, support, cut) for support in supports] for cut in CUTS
+    }
 
 
-def _support_grid(supports: list[float], found: Mapping[Cut, list[Blanked]]) -> Grid:
+def _support_grid(supports: list[float], runs_by_cut: Mapping[Cut, list[BlankingRun]]) -> Grid:
     rows = [
-        {"cut": cut, "support": support, **_row(one)}
-        for cut, many in found.items()
-        for support, one in zip(supports, many, strict=True)
+        {"cut": cut, "support": support, **_row(run)}
+        for cut, many in runs_by_cut.items()
+        for support, run in zip(supports, many, strict=True)
     ]
     return Grid("supports", "By support", frame_of(rows))
 
 
 def figure_12(setting: Setting) -> Findings:
     """Running time by support: the runs of Figure 11."""
-    supports, found = _by_support(setting)
-    seconds = [one.seconds for one in found[CUTS[0]]]
+    supports, runs_by_cut = _by_support(setting)
+    seconds = [run.seconds for run in runs_by_cut[CUTS[0]]]
     plot = draw_curves(
         "Seconds",
         Axis("least support, share of rows", percent=True),
@@ -226,7 +228,7 @@ def figure_12(setting: Setting) -> Findings:
                 "Another machine, and a curve without numbers.",
             ),
         ),
-        grids=(_support_grid(supports, found),),
+        grids=(_support_grid(supports, runs_by_cut),),
         plots=(plot,),
         remarks=("The same runs as Figure 11.",),
     )

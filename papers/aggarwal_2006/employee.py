@@ -43,8 +43,8 @@ Itemset = Mapping[str, str]
 def employees(ian: str = "F") -> pl.DataFrame:
     """Table 1 in the order of Table 2; `ian` is Ian's gender, F as printed."""
     rows = [
-        tuple(ian if (at, name) == (IAN, GENDER) else value for name, value in zip(COLUMNS, row, strict=True))
-        for at, row in enumerate(_ROWS)
+        tuple(ian if (row_index, name) == (IAN, GENDER) else value for name, value in zip(COLUMNS, row, strict=True))
+        for row_index, row in enumerate(_ROWS)
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
@@ -60,7 +60,7 @@ class Counts:
 
     public: int
     public_fit: int
-    hidden: int
+    hidden_size: int
     hidden_fit: int
 
     @property
@@ -76,14 +76,14 @@ class Counts:
     @property
     def hidden_confidence(self) -> Fraction | None:
         """None where nothing is hidden: the rule is marginalized."""
-        return Fraction(self.hidden_fit, self.hidden) if self.hidden else None
+        return Fraction(self.hidden_fit, self.hidden_size) if self.hidden_size else None
 
     def adversarial(self, confidence: Fraction, least: int) -> bool:
         """Whether the rule gives an entry away."""
-        public, hidden = self.public_confidence, self.hidden_confidence
-        if public is None or hidden is None:
+        public, hidden_rate = self.public_confidence, self.hidden_confidence
+        if public is None or hidden_rate is None:
             return False
-        return self.public >= least and public >= confidence and hidden >= confidence
+        return self.public >= least and public >= confidence and hidden_rate >= confidence
 
 
 @dataclass(frozen=True)
@@ -92,54 +92,60 @@ class Hidden:
 
     rows: tuple[Mapping[str, str], ...]
     private: Collection[Cell] = PRIVATE
-    blanked: Collection[Cell] = ()
+    blanks: Collection[Cell] = ()
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, blanked: Collection[Cell] = ()) -> Hidden:
+    def of(cls, frame: pl.DataFrame, blanks: Collection[Cell] = ()) -> Hidden:
         """The Employee table, more of its entries blanked."""
-        return cls(tuple(frame.iter_rows(named=True)), PRIVATE, blanked)
+        return cls(tuple(frame.iter_rows(named=True)), PRIVATE, blanks)
 
     def sees(self, row: int, column: str) -> bool:
         """Whether an entry is published."""
-        return (row, column) not in self.private and (row, column) not in self.blanked
+        return (row, column) not in self.private and (row, column) not in self.blanks
 
     def matching(self, itemset: Itemset) -> Iterator[int]:
         """The rows in which an itemset publicly appears."""
-        for at, row in enumerate(self.rows):
-            if all(self.sees(at, column) and row[column] == value for column, value in itemset.items()):
-                yield at
+        for row_index, row in enumerate(self.rows):
+            if all(self.sees(row_index, column) and row[column] == value for column, value in itemset.items()):
+                yield row_index
 
     def counts(self, antecedent: Itemset, column: str, value: str) -> Counts:
         """The counts of the rule antecedent → value."""
         matching = list(self.matching(antecedent))
-        public = [at for at in matching if self.sees(at, column)]
-        hidden = [at for at in matching if (at, column) in self.private]
-        fits = [sum(self.rows[at][column] == value for at in some) for some in (public, hidden)]
-        return Counts(len(public), fits[0], len(hidden), fits[1])
+        public = [row_index for row_index in matching if self.sees(row_index, column)]
+        hidden_rows = [row_index for row_index in matching if (row_index, column) in self.private]
+        fits = [
+            sum(self.rows[row_index][column] == value for row_index in row_set) for row_set in (public, hidden_rows)
+        ]
+        return Counts(len(public), fits[0], len(hidden_rows), fits[1])
 
-    def projected(self, itemset: Itemset) -> list[tuple[str, ...]]:
+    def project(self, itemset: Itemset) -> list[tuple[str, ...]]:
         """The projected database: what is seen of the rest of each row, '#' where it is hidden."""
         return [
             tuple(
-                self.rows[at][column] if self.sees(at, column) else "#" for column in COLUMNS if column not in itemset
+                self.rows[row_index][column] if self.sees(row_index, column) else "#"
+                for column in COLUMNS
+                if column not in itemset
             )
-            for at in self.matching(itemset)
+            for row_index in self.matching(itemset)
         ]
 
     def kind(self, itemset: Itemset, confidence: Fraction, least: int = 1) -> str:
         """The category of an itemset, as Section 4 has them, tried in its order."""
         matching = list(self.matching(itemset))
         rest = [column for column in COLUMNS if column not in itemset]
-        hidden = [(at, column) for at in matching for column in rest if (at, column) in self.private]
-        if not hidden:
+        hidden_cells = [
+            (row_index, column) for row_index in matching for column in rest if (row_index, column) in self.private
+        ]
+        if not hidden_cells:
             return "privacy-free"
-        touched = {column for _, column in hidden}
-        if all((at, column) in self.private for column in touched for at in matching):
-            return f"non-discriminative with respect to {', '.join(sorted(touched))}"
-        rules = [(column, self.rows[at][column]) for at, column in hidden]
-        counted = [self.counts(itemset, column, value) for column, value in rules]
-        if all(not one.public_fit for one in counted):
+        hidden_columns = {column for _, column in hidden_cells}
+        if all((row_index, column) in self.private for column in hidden_columns for row_index in matching):
+            return f"non-discriminative with respect to {', '.join(sorted(hidden_columns))}"
+        rules = [(column, self.rows[row_index][column]) for row_index, column in hidden_cells]
+        rule_counts = [self.counts(itemset, column, value) for column, value in rules]
+        if all(not tally.public_fit for tally in rule_counts):
             return "contrast"
-        if any(one.adversarial(confidence, least) for one in counted):
+        if any(tally.adversarial(confidence, least) for tally in rule_counts):
             return "discriminative"
         return "undetermined"

@@ -60,15 +60,17 @@ PROJECTED: dict[str, list[tuple[str, ...]]] = {
 def examples(setting: Setting) -> Findings:
     """Everything that Examples 1 to 8 state."""
     del setting  # ten rows are quick enough
-    printed, ian_m = Hidden.of(employees("F")), Hidden.of(employees("M"))
-    rows = [*_example_1(printed), *_example_2(printed), *_example_3(printed)]
-    rows += [*_example_4(printed), *_examples_5_to_8(printed, ian_m)]
+    ian_f, ian_m = Hidden.of(employees("F")), Hidden.of(employees("M"))
+    rows = [*_example_1(ian_f), *_example_2(ian_f), *_example_3(ian_f)]
+    rows += [*_example_4(ian_f), *_examples_5_to_8(ian_f, ian_m)]
     numbers = frame_of(rows)
     return Findings(
         statements=_statements(rows),
         grids=(
             Grid("numbers", "Examples 1 to 8, ours and theirs", numbers),
-            Grid("protected", "Protecting the Employee table (δ = 60 %, γ = 2)", frame_of(_protected()), _BEYOND),
+            Grid(
+                "protected", "Protecting the Employee table (δ = 60 %, γ = 2)", frame_of(_protect_employees()), _BEYOND
+            ),
         ),
         remarks=_ERRATA,
     )
@@ -91,33 +93,35 @@ _BEYOND = (
 )
 
 
-def _row(example: str, what: str, theirs: str, ours: str) -> dict[str, Any]:
-    return {"example": example, "what": what, "theirs": theirs, "ours": ours, "same": theirs == ours}
+def _row(example: str, quantity: str, theirs: str, ours: str) -> dict[str, Any]:
+    return {"example": example, "what": quantity, "theirs": theirs, "ours": ours, "same": theirs == ours}
 
 
-def _said(counts: Counts) -> str:
+def _write_counts(counts: Counts) -> str:
     public = counts.public_confidence
     return f"support {counts.support}, confidence {'–' if public is None else public}"
 
 
-def _counted(hidden: Hidden, rule: str) -> Counts:
-    return hidden.counts(*RULES[rule])
+def _count_rule(table: Hidden, rule: str) -> Counts:
+    return table.counts(*RULES[rule])
 
 
-def _example_1(printed: Hidden) -> list[dict[str, Any]]:
-    told = {R1: "support 2, confidence 1", R2: "support 3, confidence 2/3", R3: "support 3, confidence 2/3"}
-    rows = [_row("1", rule, said, _said(_counted(printed, rule))) for rule, said in told.items()]
+def _example_1(table: Hidden) -> list[dict[str, Any]]:
+    paper_texts = {R1: "support 2, confidence 1", R2: "support 3, confidence 2/3", R3: "support 3, confidence 2/3"}
+    rows = [
+        _row("1", rule, paper_text, _write_counts(_count_rule(table, rule))) for rule, paper_text in paper_texts.items()
+    ]
     foretold = "tuples 5, 8, 9"
     for label, ian in _IANS.items():
-        exposed = sorted({row + 1 for row, _ in _exposed(ian)})
-        ours = "tuples " + ", ".join(map(str, exposed))
+        tuple_numbers = sorted({row + 1 for row, _ in _list_predicted(ian)})
+        ours = "tuples " + ", ".join(map(str, tuple_numbers))
         rows.append(_row("1", f"private entries that rules predict, {label}", foretold, ours))
     return rows
 
 
 def _example_2(table: Hidden) -> list[dict[str, Any]]:
-    education, title = _blanked(table, {(0, EDUCATION)}), _blanked(table, {(0, TITLE)})
-    dead = [rule for rule in (R2, R3) if not _counted(title, rule).adversarial(DELTA, GAMMA)]
+    education, title = _blank_cells(table, {(0, EDUCATION)}), _blank_cells(table, {(0, TITLE)})
+    dead = [rule for rule in (R2, R3) if not _count_rule(title, rule).adversarial(DELTA, GAMMA)]
     return [
         _row("2", f"{R2}, tuple 1's Education blanked", "confidence 1/2", _confidence(education, R2)),
         _row("2", f"{R2}, tuple 1's Title blanked", "confidence 1/2", _confidence(title, R2)),
@@ -127,46 +131,51 @@ def _example_2(table: Hidden) -> list[dict[str, Any]]:
 
 
 def _example_3(table: Hidden) -> list[dict[str, Any]]:
-    after = _counted(_blanked(table, {(7, TITLE)}), R1)
-    ours = f"confidence {after.public_confidence}, {after.hidden} entries predicted"
+    rule_counts = _count_rule(_blank_cells(table, {(7, TITLE)}), R1)
+    ours = f"confidence {rule_counts.public_confidence}, {rule_counts.hidden_size} entries predicted"
     return [_row("3", f"{R1}, tuple 8's Title blanked", "confidence 1, 0 entries predicted", ours)]
 
 
 def _example_4(table: Hidden) -> list[dict[str, Any]]:
     return [
-        _row("4", f"projected database of {name}", _tuples(told), _tuples(table.projected(ITEMSETS[name])))
-        for name, told in ((name, _in_order(table, name)) for name in PROJECTED)
+        _row("4", f"projected database of {name}", _tuples(paper_tuples), _tuples(table.project(ITEMSETS[name])))
+        for name, paper_tuples in ((name, _in_order(table, name)) for name in PROJECTED)
     ]
 
 
 def _in_order(table: Hidden, name: str) -> list[tuple[str, ...]]:
     """The paper's tuples in our order where they are the same set: a database has no order."""
-    ours = table.projected(ITEMSETS[name])
+    ours = table.project(ITEMSETS[name])
     return ours if sorted(ours) == sorted(PROJECTED[name]) else PROJECTED[name]
 
 
-def _examples_5_to_8(printed: Hidden, ian_m: Hidden) -> list[dict[str, Any]]:
+def _examples_5_to_8(ian_f: Hidden, ian_m: Hidden) -> list[dict[str, Any]]:
     supersets = ({TITLE: "Assistant", EDUCATION: "Coll."}, {TITLE: "Assistant", GENDER: "M", EDUCATION: "Coll."})
-    kinds = {printed.kind(one, DELTA) for one in supersets}
+    kinds = {ian_f.kind(superset, DELTA) for superset in supersets}
     gender = f"non-discriminative with respect to {GENDER}"
-    married = _counted(printed, R3)
+    married_counts = _count_rule(ian_f, R3)
     return [
-        _row("5", f"kind of {X1}", "privacy-free", printed.kind(ITEMSETS[X1], DELTA)),
+        _row("5", f"kind of {X1}", "privacy-free", ian_f.kind(ITEMSETS[X1], DELTA)),
         _row("5", "kind of {Assistant, Coll.}, {Assistant, M, Coll.}", "privacy-free", ", ".join(sorted(kinds))),
-        _row("6", f"kind of {X2}", gender, printed.kind(ITEMSETS[X2], DELTA)),
-        _row("7", f"kind of {X3}, as printed (Ian F)", "contrast", printed.kind(ITEMSETS[X3], DELTA)),
+        _row("6", f"kind of {X2}", gender, ian_f.kind(ITEMSETS[X2], DELTA)),
+        _row("7", f"kind of {X3}, as printed (Ian F)", "contrast", ian_f.kind(ITEMSETS[X3], DELTA)),
         _row("7", f"kind of {X3}, Ian M", "contrast", ian_m.kind(ITEMSETS[X3], DELTA)),
-        _row("8", f"kind of {X4}", "discriminative", printed.kind(ITEMSETS[X4], DELTA)),
-        _row("8", f"{X4}: public tuples that are Married", "2 of 3", f"{married.public_fit} of {married.public}"),
+        _row("8", f"kind of {X4}", "discriminative", ian_f.kind(ITEMSETS[X4], DELTA)),
+        _row(
+            "8",
+            f"{X4}: public tuples that are Married",
+            "2 of 3",
+            f"{married_counts.public_fit} of {married_counts.public}",
+        ),
     ]
 
 
-def _blanked(table: Hidden, cells: Collection[Cell]) -> Hidden:
+def _blank_cells(table: Hidden, cells: Collection[Cell]) -> Hidden:
     return Hidden(table.rows, table.private, cells)
 
 
 def _confidence(table: Hidden, rule: str) -> str:
-    return f"confidence {_counted(table, rule).public_confidence}"
+    return f"confidence {_count_rule(table, rule).public_confidence}"
 
 
 def _labels(rules: Collection[str]) -> str:
@@ -177,7 +186,7 @@ def _tuples(rows: Collection[tuple[str, ...]]) -> str:
     return "; ".join(f"({', '.join(row)})" for row in rows)
 
 
-def _exposed(ian: str) -> set[Cell]:
+def _list_predicted(ian: str) -> set[Cell]:
     """Private entries that a mined rule predicts correctly."""
     from sfumato.mine.entries.adversarial_rules import adversarial_rules
 
@@ -185,7 +194,7 @@ def _exposed(ian: str) -> set[Cell]:
     return {(row, rule.column) for rule in rules for row in rule.rows}
 
 
-def _protected() -> list[dict[str, Any]]:
+def _protect_employees() -> list[dict[str, Any]]:
     """Rules before, the derived set of each search, and whether a rule is left."""
     from sfumato.mine.entries.adversarial_rules import adversarial_rules
     from sfumato.protect.entries.suppress_entries import SuppressEntries
@@ -194,13 +203,13 @@ def _protected() -> list[dict[str, Any]]:
     for label, ian in _IANS.items():
         table = employee_table(ian)
         rules = len(adversarial_rules(table, sorted(PRIVATE), DELTA, GAMMA))
-        found: dict[str, Any] = {"table": label, "rules": rules}
+        table_row: dict[str, Any] = {"table": label, "rules": rules}
         for search in ("grades_once", "grades", "grades+", "exact"):
             release = SuppressEntries(
                 private=sorted(PRIVATE), confidence=float(DELTA), min_support=GAMMA, blanking_factor=1, search=search
             ).protect(table)
-            found[f"blanked_by_{search}"] = len(release.details["derived"])
-        rows.append(found)
+            table_row[f"blanked_by_{search}"] = len(release.details["derived"])
+        rows.append(table_row)
     return rows
 
 
@@ -209,10 +218,10 @@ def _statements(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
     statements = []
     for example, group in groupby(rows, key=lambda row: str(row["example"])):
         of_example = list(group)
-        printed = [row for row in of_example if not row["what"].endswith(_MENDED)]
-        same = sum(row["same"] for row in printed)
-        mended = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
-        theirs = f"Example {example}: {wording.count_noun(len(printed), 'number')}"
-        why = f"Table 1 prints Ian as F; with Ian as M {mended} of {len(printed)} are the same."
-        statements.append(Statement(theirs, f"{same} of them the same", same == len(printed), why))
+        printed_rows = [row for row in of_example if not row["what"].endswith(_MENDED)]
+        same = sum(row["same"] for row in printed_rows)
+        mended_count = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
+        theirs = f"Example {example}: {wording.count_noun(len(printed_rows), 'number')}"
+        why = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
+        statements.append(Statement(theirs, f"{same} of them the same", same == len(printed_rows), why))
     return tuple(statements)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Mined:
+class MiningRun:
     """What mining found."""
 
     rules: int
@@ -36,12 +36,12 @@ class Mined:
 
 
 @dataclass(frozen=True)
-class Blanked:
+class BlankingRun:
     """What blanking cost."""
 
     as_published: int
     """|K| when the rules that were mined at first are gone, which is where the paper stops (`grades_once`)."""
-    left: int
+    leftover_rules: int
     """Adversarial rules of the table as it is then."""
     derived: int
     """|K| when no rule is left."""
@@ -80,33 +80,33 @@ def _warm_blanking() -> None:
     _method(private_share(table, 0.1, 0), 0.5, 1, 1, "grades").protect(table, Randomness.seeded(0))
 
 
-def mine(table: Table, private: Flags, confidence: float, min_support: float) -> Mined:
+def mine(table: Table, private: Flags, confidence: float, min_support: float) -> MiningRun:
     """All adversarial rules, and the entries that they make sensitive."""
     _warm()
     cells = TableCells.of(table, private)
     least = compute_least_count(min_support, len(cells.codes))
     begin = time.perf_counter()
-    found = find_adversarial_rules(cells, cells.states, parse_exact_confidence(confidence), least)
+    adversarial = find_adversarial_rules(cells, cells.states, parse_exact_confidence(confidence), least)
     seconds = time.perf_counter() - begin
-    sensitive = mask_sensitive_entries(cells, found)
-    return Mined(len(found), int(sensitive.sum()), int(sensitive.any(axis=1).sum()), seconds)
+    sensitive = mask_sensitive_entries(cells, adversarial)
+    return MiningRun(len(adversarial), int(sensitive.sum()), int(sensitive.any(axis=1).sum()), seconds)
 
 
-def blank(table: Table, private: Flags, confidence: float, min_support: float, factor: int) -> Blanked:
+def blank(table: Table, private: Flags, confidence: float, min_support: float, factor: int) -> BlankingRun:
     """GraDeS with the paper's weights, `factor` entries at a time: as printed, and until mining finds no rule."""
     _warm_blanking()
-    printed, safe = (
+    once, safe = (
         _time_release(_method(private, confidence, min_support, factor, search), table)
         for search in ("grades_once", "grades")
     )
     details = safe.release.details
-    return Blanked(
-        as_published=len(printed.release.details["derived"]),
-        left=int(printed.release.losses["leftover_rules"]),
+    return BlankingRun(
+        as_published=len(once.release.details["derived"]),
+        leftover_rules=int(once.release.losses["leftover_rules"]),
         derived=len(details["derived"]),
         rules=len(details["rules_before"]),
         sensitive=details["sensitive_entries"],
-        seconds_as_published=printed.seconds,
+        seconds_as_published=once.seconds,
         seconds=safe.seconds,
     )
 

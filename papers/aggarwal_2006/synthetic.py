@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.aggarwal_2006.runs import Blanked, Mined, blank, mine, private_share, synthetic
+from papers.aggarwal_2006.runs import BlankingRun, MiningRun, blank, mine, private_share, synthetic
 from papers.plots import Axis, Curve, StatedPoint, draw_curves
 from papers.study import EXACT, Findings, Grid, Pair, Setting, Statement, Tolerance, compare, frame_of, require_all
 
@@ -30,7 +30,7 @@ _RULES = Axis("adversarial rules")
 _SENSITIVE = Axis("sensitive entries")
 
 
-def _mined(
+def _mine_synthetic(
     confidence: float,
     support: float,
     *,
@@ -40,23 +40,23 @@ def _mined(
     columns: int = COLUMNS,
     cardinality: int = CARDINALITY,
     table: int = 0,
-) -> Mined:
+) -> MiningRun:
     """One run of FAiR; the defaults are the paper's. `table` counts on from the first seeds."""
-    drawn = synthetic(rows, columns, cardinality, factor, SEED + table)
-    return mine(drawn, private_share(drawn, share, PRIVATE_SEED + table), confidence, support)
+    data = synthetic(rows, columns, cardinality, factor, SEED + table)
+    return mine(data, private_share(data, share, PRIVATE_SEED + table), confidence, support)
 
 
-def _rows(xs: Sequence[float], found: Sequence[Mined], name: str) -> list[dict[str, Any]]:
+def _rows(xs: Sequence[float], runs: Sequence[MiningRun], name: str) -> list[dict[str, Any]]:
     return [
-        {name: x, "rules": one.rules, "sensitive_entries": one.sensitive, "mining_seconds": round(one.seconds, 3)}
-        for x, one in zip(xs, found, strict=True)
+        {name: x, "rules": run.rules, "sensitive_entries": run.sensitive, "mining_seconds": round(run.seconds, 3)}
+        for x, run in zip(xs, runs, strict=True)
     ]
 
 
-def _two(xs: Sequence[float], found: Sequence[Mined], x: Axis, *, log: bool = False) -> tuple[Any, Any]:
+def _two(xs: Sequence[float], runs: Sequence[MiningRun], x: Axis, *, log: bool = False) -> tuple[Any, Any]:
     """Rules and sensitive entries, each in its own picture: their scales have nothing to do with each other."""
-    rules = [(at, float(one.rules)) for at, one in zip(xs, found, strict=True)]
-    sensitive = [(at, float(one.sensitive)) for at, one in zip(xs, found, strict=True)]
+    rules = [(x_value, float(run.rules)) for x_value, run in zip(xs, runs, strict=True)]
+    sensitive = [(x_value, float(run.sensitive)) for x_value, run in zip(xs, runs, strict=True)]
     return (
         draw_curves("Adversarial rules", x, Axis(_RULES.title, log), [Curve("ours", rules)]),
         draw_curves("Sensitive entries", x, _SENSITIVE, [Curve("ours", sensitive)]),
@@ -65,7 +65,7 @@ def _two(xs: Sequence[float], found: Sequence[Mined], x: Axis, *, log: bool = Fa
 
 def falling(values: Sequence[float]) -> bool:
     """Whether every value is below the one before it."""
-    return all(later < earlier for earlier, later in pairwise(values))
+    return all(follower < earlier for earlier, follower in pairwise(values))
 
 
 def measure_bend(xs: Sequence[float], ys: Sequence[float]) -> float:
@@ -94,17 +94,25 @@ def figure_3(setting: Setting) -> Findings:
     factors = [1.0, 2.0, 3.0, 5.0] if setting.quick else [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
     shapes = [(10, 10), (8, 10)] if setting.quick else [(10, 10), (8, 10), (12, 10), (10, 20)]
     names = [f"{columns} columns of {cardinality} values" for columns, cardinality in shapes]
-    found = {
-        name: [_mined(0.6, 0.0005, factor=factor, columns=shape[0], cardinality=shape[1]) for factor in factors]
+    runs_by_table = {
+        name: [
+            _mine_synthetic(0.6, 0.0005, factor=factor, columns=shape[0], cardinality=shape[1]) for factor in factors
+        ]
         for name, shape in zip(names, shapes, strict=True)
     }
     x = Axis("Zipf factor")
-    lines = {name: list(zip(factors, many, strict=True)) for name, many in found.items()}
-    rules = [Curve(name, [(at, float(one.rules)) for at, one in line]) for name, line in lines.items()]
-    sensitive = [Curve(name, [(at, float(one.sensitive)) for at, one in line]) for name, line in lines.items()]
-    grid = [{"table": name, **row} for name, many in found.items() for row in _rows(factors, many, "zipf_factor")]
+    lines = {name: list(zip(factors, many, strict=True)) for name, many in runs_by_table.items()}
+    rules = [
+        Curve(name, [(zipf_factor, float(run.rules)) for zipf_factor, run in line]) for name, line in lines.items()
+    ]
+    sensitive = [
+        Curve(name, [(zipf_factor, float(run.sensitive)) for zipf_factor, run in line]) for name, line in lines.items()
+    ]
+    grid = [
+        {"table": name, **row} for name, many in runs_by_table.items() for row in _rows(factors, many, "zipf_factor")
+    ]
     return Findings(
-        statements=_of_figure_3(factors, found, names),
+        statements=_of_figure_3(factors, runs_by_table, names),
         grids=(Grid("rules", "Rules and sensitive entries by Zipf factor", frame_of(grid)),),
         remarks=(_PRIOR,),
         plots=(
@@ -115,22 +123,28 @@ def figure_3(setting: Setting) -> Findings:
 
 
 def _of_figure_3(
-    factors: Sequence[float], found: dict[str, list[Mined]], names: Sequence[str]
+    factors: Sequence[float], runs_by_table: dict[str, list[MiningRun]], names: Sequence[str]
 ) -> tuple[Statement, ...]:
     """What the text says, for every shape and at every factor."""
-    said = [
-        require_all(_SHAPE, {name: _state_peak(factors, [one.rules for one in found[name]]) for name in names}),
+    statements = [
+        require_all(_SHAPE, {name: _state_peak(factors, [run.rules for run in runs_by_table[name]]) for name in names}),
         require_all(
             _SHAPE,
-            {name: _state_sensitive(factors, [one.sensitive for one in found[name]], name) for name in names},
+            {name: _state_sensitive(factors, [run.sensitive for run in runs_by_table[name]], name) for name in names},
         ),
         _state_more(
-            "The number of rules increases with dimensionality.", factors, [found[name] for name in _by_columns(names)]
+            "The number of rules increases with dimensionality.",
+            factors,
+            [runs_by_table[name] for name in _by_columns(names)],
         ),
     ]
     if len(names) > 3:
-        said.append(_state_more("It reduces with increasing cardinality.", factors, [found[names[3]], found[names[0]]]))
-    return tuple(said)
+        statements.append(
+            _state_more(
+                "It reduces with increasing cardinality.", factors, [runs_by_table[names[3]], runs_by_table[names[0]]]
+            )
+        )
+    return tuple(statements)
 
 
 _SHAPE = "the number of columns and values"
@@ -143,33 +157,33 @@ def _by_columns(names: Sequence[str]) -> list[str]:
 
 def _state_peak(factors: Sequence[float], rules: Sequence[int]) -> Statement:
     peak = factors[int(np.argmax(rules))]
-    after = [many for factor, many in zip(factors, rules, strict=True) if factor >= 3]
+    tail = [many for factor, many in zip(factors, rules, strict=True) if factor >= 3]
     return Statement(
         "Many rules for Zipf factors 2 to 3, fewer towards 5.",
-        f"most at {peak:g} ({max(rules):,}); from 3 to 5 {_run_of(after)}",
-        2 <= peak <= 3 and falling(after),
+        f"most at {peak:g} ({max(rules):,}); from 3 to 5 {_run_of(tail)}",
+        2 <= peak <= 3 and falling(tail),
     )
 
 
 def _state_sensitive(factors: Sequence[float], sensitive: Sequence[int], name: str) -> Statement:
     high = [many for factor, many in zip(factors, sensitive, strict=True) if factor >= 2]
-    published = round((1 - SHARE) * ROWS * int(name.split(maxsplit=1)[0]))
+    public_entries = round((1 - SHARE) * ROWS * int(name.split(maxsplit=1)[0]))
     return Statement(
         "Sensitive entries do not drop with high Zipf factors, and are bounded by the entries published.",
-        f"from 2 to 5 {_run_of(high)} of {published:,}",
-        high == sorted(high) and max(sensitive) <= published,
+        f"from 2 to 5 {_run_of(high)} of {public_entries:,}",
+        high == sorted(high) and max(sensitive) <= public_entries,
         "Where nearly every published entry is sensitive, chance moves the rest up and down.",
     )
 
 
-def _state_more(theirs: str, factors: Sequence[float], ordered: Sequence[Sequence[Mined]]) -> Statement:
+def _state_more(theirs: str, factors: Sequence[float], run_groups: Sequence[Sequence[MiningRun]]) -> Statement:
     """Whether there are more rules in every later shape, at every factor."""
     more = [
         factor
-        for at, factor in enumerate(factors)
-        if all(one[at].rules < other[at].rules for one, other in pairwise(ordered))
+        for index, factor in enumerate(factors)
+        if all(group[index].rules < other[index].rules for group, other in pairwise(run_groups))
     ]
-    sums = [sum(one.rules for one in many) for many in ordered]
+    sums = [sum(run.rules for run in many) for many in run_groups]
     return Statement(
         theirs,
         f"So at {len(more)} of {len(factors)} Zipf factors; over all of them {_run_of(sums)} rules.",
@@ -182,9 +196,9 @@ def _state_more(theirs: str, factors: Sequence[float], ordered: Sequence[Sequenc
 def figure_4(setting: Setting) -> Findings:
     """Rules and sensitive entries by support threshold."""
     supports = [0.0005, 0.001, 0.005] if setting.quick else [0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01]
-    found = [_mined(0.6, support) for support in supports]
-    rules, sensitive = [one.rules for one in found], [one.sensitive for one in found]
-    steps = [_factor_a_step(supports, rules, at) for at in range(len(supports) - 1)][::-1]
+    runs = [_mine_synthetic(0.6, support) for support in supports]
+    rules, sensitive = [run.rules for run in runs], [run.sensitive for run in runs]
+    steps = [_factor_a_step(supports, rules, index) for index in range(len(supports) - 1)][::-1]
     return Findings(
         statements=(
             Statement(
@@ -208,11 +222,9 @@ def figure_4(setting: Setting) -> Findings:
                 "Nearly every entry is sensitive at these thresholds, so that the line flattens.",
             ),
         ),
-        grids=(
-            Grid("supports", "Rules and sensitive entries by support", frame_of(_rows(supports, found, "support"))),
-        ),
+        grids=(Grid("supports", "Rules and sensitive entries by support", frame_of(_rows(supports, runs, "support"))),),
         remarks=(_PRIOR,),
-        plots=_two(supports, found, Axis("least support, share of rows", percent=True), log=True),
+        plots=_two(supports, runs, Axis("least support, share of rows", percent=True), log=True),
     )
 
 
@@ -226,19 +238,22 @@ def _judge_line(theirs: str, xs: Sequence[float], ys: Sequence[float], values: s
     return Statement(theirs, ours, bend <= STRAIGHT.size, reason, tolerance=STRAIGHT.describe(""))
 
 
-def _factor_a_step(supports: Sequence[float], rules: Sequence[int], at: int) -> float:
+def _factor_a_step(supports: Sequence[float], rules: Sequence[int], index: int) -> float:
     """How many times the rules there are for each tenth of a percent of support less."""
-    tenths = (supports[at + 1] - supports[at]) * 1000
-    return float((rules[at] / max(rules[at + 1], 1)) ** (1 / tenths))
+    tenths = (supports[index + 1] - supports[index]) * 1000
+    return float((rules[index] / max(rules[index + 1], 1)) ** (1 / tenths))
 
 
 def figure_5(setting: Setting) -> Findings:
     """Rules and sensitive entries by confidence threshold."""
     confidences = [0.6, 0.8, 1.0] if setting.quick else [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
-    found = [_mined(confidence, 0.0005) for confidence in confidences]
-    rules, sensitive = [one.rules for one in found], [one.sensitive for one in found]
-    touched = [100 * found[-1].rows / ROWS]
-    touched += [100 * _mined(1.0, 0.0005, table=at).rows / ROWS for at in range(1, 1 if setting.quick else TABLES)]
+    runs = [_mine_synthetic(confidence, 0.0005) for confidence in confidences]
+    rules, sensitive = [run.rules for run in runs], [run.sensitive for run in runs]
+    row_shares = [100 * runs[-1].rows / ROWS]
+    row_shares += [
+        100 * _mine_synthetic(1.0, 0.0005, table=table_number).rows / ROWS
+        for table_number in range(1, 1 if setting.quick else TABLES)
+    ]
     return Findings(
         statements=(
             Statement(
@@ -249,30 +264,30 @@ def figure_5(setting: Setting) -> Findings:
             Statement("There are rules of confidence 100 %.", f"{rules[-1]:,} rules.", rules[-1] > 0),
             compare(
                 "They affect about this many of the tuples",
-                [Pair(20, _mean(touched))],
-                tolerate_one_more(touched),
+                [Pair(20, _mean(row_shares))],
+                tolerate_one_more(row_shares),
                 unit=" %",
                 reason="Ours counts rows that hold an entry such a rule rests on: "
-                f"{min(touched):.1f} to {max(touched):.1f} % in {len(touched)} tables.",
+                f"{min(row_shares):.1f} to {max(row_shares):.1f} % in {len(row_shares)} tables.",
             ),
         ),
         grids=(
             Grid(
                 "confidences",
                 "Rules and sensitive entries by confidence",
-                frame_of(_rows(confidences, found, "confidence")),
+                frame_of(_rows(confidences, runs, "confidence")),
             ),
         ),
         remarks=(_PRIOR,),
-        plots=_two(confidences, found, Axis("least confidence", percent=True, zero=False), log=True),
+        plots=_two(confidences, runs, Axis("least confidence", percent=True, zero=False), log=True),
     )
 
 
 def figure_6(setting: Setting) -> Findings:
     """Rules by the size of the directly private set."""
     shares = [0.001, 0.01, 0.03, 0.05] if setting.quick else [0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05]
-    found = [_mined(0.6, 0.0005, share=share) for share in shares]
-    rules = [one.rules for one in found]
+    runs = [_mine_synthetic(0.6, 0.0005, share=share) for share in shares]
+    rules = [run.rules for run in runs]
     sizes = [round(share * ROWS * COLUMNS) for share in shares]
     return Findings(
         statements=(
@@ -290,8 +305,8 @@ def figure_6(setting: Setting) -> Findings:
             ),
         ),
         remarks=(_PRIOR,),
-        grids=(Grid("sizes", "Rules by private entries", frame_of(_rows(sizes, found, "private_entries"))),),
-        plots=_two(sizes, found, Axis("private entries")),
+        grids=(Grid("sizes", "Rules by private entries", frame_of(_rows(sizes, runs, "private_entries"))),),
+        plots=_two(sizes, runs, Axis("private entries")),
     )
 
 
@@ -302,37 +317,40 @@ TABLES = 5
 
 
 @cache
-def _blanking(quick: bool) -> dict[int, list[Blanked]]:
+def _blanking(quick: bool) -> dict[int, list[BlankingRun]]:
     """|K| by blanking factor; every factor on the same tables, one for each seed of the generator."""
-    found: dict[int, list[Blanked]] = {}
-    tables = [synthetic(ROWS, COLUMNS, CARDINALITY, FACTOR, SEED + at) for at in range(1 if quick else TABLES)]
+    runs_by_factor: dict[int, list[BlankingRun]] = {}
+    tables = [
+        synthetic(ROWS, COLUMNS, CARDINALITY, FACTOR, SEED + table_number)
+        for table_number in range(1 if quick else TABLES)
+    ]
     for factor in (1, 30) if quick else BLANKED:
-        found[factor] = [
-            blank(table, private_share(table, SHARE, PRIVATE_SEED + at), 0.8, 0.001, factor)
-            for at, table in enumerate(tables)
+        runs_by_factor[factor] = [
+            blank(table, private_share(table, SHARE, PRIVATE_SEED + table_number), 0.8, 0.001, factor)
+            for table_number, table in enumerate(tables)
         ]
-    return found
+    return runs_by_factor
 
 
 def _mean(values: Sequence[float]) -> float:
     return float(sum(values)) / len(values)
 
 
-def _blanking_grid(found: dict[int, list[Blanked]]) -> Grid:
-    told = {1: (AT_ONE, 1988.0), 30: (AT_THIRTY, 157.0)}
+def _blanking_grid(runs_by_factor: dict[int, list[BlankingRun]]) -> Grid:
+    paper_numbers = {1: (AT_ONE, 1988.0), 30: (AT_THIRTY, 157.0)}
     rows = [
         {
             "blanking_factor": factor,
-            "theirs": told.get(factor, (None, None))[0],
-            **{f"ours_seed_{SEED + at}": one.as_published for at, one in enumerate(many)},
-            "ours_mean": round(_mean([one.as_published for one in many]), 1),
-            "rules_left_mean": round(_mean([one.left for one in many]), 1),
-            "until_safe_mean": round(_mean([one.derived for one in many]), 1),
-            "their_seconds": told.get(factor, (None, None))[1],
-            "our_seconds": round(_mean([one.seconds_as_published for one in many]), 3),
-            "until_safe_seconds": round(_mean([one.seconds for one in many]), 3),
+            "theirs": paper_numbers.get(factor, (None, None))[0],
+            **{f"ours_seed_{SEED + table_number}": run.as_published for table_number, run in enumerate(many)},
+            "ours_mean": round(_mean([run.as_published for run in many]), 1),
+            "rules_left_mean": round(_mean([run.leftover_rules for run in many]), 1),
+            "until_safe_mean": round(_mean([run.derived for run in many]), 1),
+            "their_seconds": paper_numbers.get(factor, (None, None))[1],
+            "our_seconds": round(_mean([run.seconds_as_published for run in many]), 3),
+            "until_safe_seconds": round(_mean([run.seconds for run in many]), 3),
         }
-        for factor, many in found.items()
+        for factor, many in runs_by_factor.items()
     ]
     remark = (
         "The paper stops when the rules that were mined at first are gone, and so does ours beside it (grades_once). "
@@ -343,10 +361,10 @@ def _blanking_grid(found: dict[int, list[Blanked]]) -> Grid:
 
 def figure_7(setting: Setting) -> Findings:
     """The size of the derived private set by blanking factor."""
-    found = _blanking(setting.quick)
-    sizes = {factor: _mean([one.as_published for one in many]) for factor, many in found.items()}
-    sensitive = [float(one.sensitive) for one in found[1]]
-    blanked = {factor: [float(one.as_published) for one in found[factor]] for factor in (1, 30)}
+    runs_by_factor = _blanking(setting.quick)
+    sizes = {factor: _mean([run.as_published for run in many]) for factor, many in runs_by_factor.items()}
+    sensitive = [float(run.sensitive) for run in runs_by_factor[1]]
+    entry_counts = {factor: [float(run.as_published) for run in runs_by_factor[factor]] for factor in (1, 30)}
     x = Axis("entries blanked at a time", log=True)
     plot = draw_curves(
         "Derived private entries",
@@ -358,46 +376,46 @@ def figure_7(setting: Setting) -> Findings:
     return Findings(
         statements=(
             _compare_mean("Sensitive entries", SENSITIVE_THEIRS, sensitive),
-            _compare_mean("Entries blanked one at a time (546 in another place of the text)", AT_ONE, blanked[1]),
+            _compare_mean("Entries blanked one at a time (546 in another place of the text)", AT_ONE, entry_counts[1]),
             Statement(
                 "Less than 1 % of the sensitive entries.",
                 f"{sizes[1] / _mean(sensitive):.2%}.",
                 sizes[1] < 0.01 * _mean(sensitive),
             ),
-            _compare_mean("Entries blanked 30 at a time", AT_THIRTY, blanked[30]),
+            _compare_mean("Entries blanked 30 at a time", AT_THIRTY, entry_counts[30]),
             Statement(
                 "The fewer entries are blanked in a round, the smaller the derived set.",
                 _run_of(list(sizes.values())) + ".",
                 falling([*sizes.values()][::-1]),
             ),
-            _judge_privacy(found[1]),
+            _judge_privacy(runs_by_factor[1]),
         ),
-        grids=(_blanking_grid(found),),
+        grids=(_blanking_grid(runs_by_factor),),
         plots=(plot,),
     )
 
 
-def _judge_privacy(blanked: Sequence[Blanked]) -> Statement:
+def _judge_privacy(runs: Sequence[BlankingRun]) -> Statement:
     """Whether the printed algorithm keeps what Theorem 1 promises."""
     return Statement(
         "Privacy is preserved by blanking only these entries.",
-        f"One at a time, {_run_of([one.left for one in blanked])} adversarial rules are left; until none is, it takes "
-        f"{_run_of([one.derived for one in blanked])} entries.",
-        not any(one.left for one in blanked),
+        f"One at a time, {_run_of([run.leftover_rules for run in runs])} adversarial rules are left; until none is, "
+        f"it takes {_run_of([run.derived for run in runs])} entries.",
+        not any(run.leftover_rules for run in runs),
         "Blanking creates rules that the paper does not mine for.",
     )
 
 
-def _compare_mean(what: str, theirs: float, ours: Sequence[float]) -> Statement:
+def _compare_mean(quantity: str, theirs: float, ours: Sequence[float]) -> Statement:
     """The mean of our tables against the one table of the paper."""
     why = f"Tables are drawn at random, and the paper reports one; ours have {min(ours):,.0f} to {max(ours):,.0f}."
-    return compare(what, [Pair(theirs, _mean(ours))], tolerate_one_more(ours), reason=why)
+    return compare(quantity, [Pair(theirs, _mean(ours))], tolerate_one_more(ours), reason=why)
 
 
 def figure_8(setting: Setting) -> Findings:
     """Running time by blanking factor: the runs of Figure 7."""
-    found = _blanking(setting.quick)
-    seconds = {factor: _mean([one.seconds_as_published for one in many]) for factor, many in found.items()}
+    runs_by_factor = _blanking(setting.quick)
+    seconds = {factor: _mean([run.seconds_as_published for run in many]) for factor, many in runs_by_factor.items()}
     x = Axis("entries blanked at a time", log=True)
     plot = draw_curves(
         "Seconds",
@@ -416,7 +434,7 @@ def figure_8(setting: Setting) -> Findings:
                 "Another machine and another implementation.",
             ),
         ),
-        grids=(_blanking_grid(found),),
+        grids=(_blanking_grid(runs_by_factor),),
         plots=(plot,),
         remarks=("The same runs as Figure 7: mining once, blanking, and counting the rules that are left.",),
     )
@@ -425,18 +443,18 @@ def figure_8(setting: Setting) -> Findings:
 def figure_9(setting: Setting) -> Findings:
     """Rules and sensitive entries by the size of the table."""
     sizes = [10_000, 20_000, 40_000] if setting.quick else list(range(10_000, 100_001, 10_000))
-    found = [_mined(0.8, 0.0005, rows=rows) for rows in sizes]
-    rules = [one.rules for one in found]
+    runs = [_mine_synthetic(0.8, 0.0005, rows=rows) for rows in sizes]
+    rules = [run.rules for run in runs]
     return Findings(
         statements=(
             Statement("The number of rules decreases as the table grows.", f"{_run_of(rules)}.", falling(rules)),
             Statement(
                 "Mining takes less than 5 s for 10,000 tuples, and grows linearly with the table.",
-                f"{found[0].seconds:.2f} s for 10,000 rows, {found[-1].seconds:.2f} s for {sizes[-1]:,}.",
+                f"{runs[0].seconds:.2f} s for 10,000 rows, {runs[-1].seconds:.2f} s for {sizes[-1]:,}.",
                 None,
                 "Another machine and another implementation.",
             ),
         ),
-        grids=(Grid("sizes", "Rules and sensitive entries by rows", frame_of(_rows(sizes, found, "rows"))),),
-        plots=_two(sizes, found, Axis("rows")),
+        grids=(Grid("sizes", "Rules and sensitive entries by rows", frame_of(_rows(sizes, runs, "rows"))),),
+        plots=_two(sizes, runs, Axis("rows")),
     )

@@ -32,4 +32,4 @@ def zipf_table(
     generator = np.random.Generator(np.random.PCG64(seed))
     throws = generator.integers(0, 2**32, (columns, rows), dtype=np.int64)
     values = np.searchsorted(ladder, throws, side="right") + 1
-    return pl.DataFrame({f"D{at + 1}": column for at, column in enumerate(values)})
+    return pl.DataFrame({f"D{column_index + 1}": column for column_index, column in enumerate(values)})

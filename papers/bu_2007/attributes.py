@@ -65,21 +65,22 @@ def figure_8(setting: Setting) -> Findings:
     rows = [
         {
             "attribute": number,
-            "range": one.range_width, "range_theirs": width,
-            "distinct": one.distinct, "distinct_theirs": distinct,
-            "pure_pieces": one.pure_pieces, "pure_pieces_theirs": pieces,
-            "mean_length": round(one.mean_length, 1), "mean_length_theirs": length,
-            "pure_percent": round(100 * one.pure_share, 1), "pure_percent_theirs": share,
+            "range": attribute.range_width, "range_theirs": width,
+            "distinct": attribute.distinct, "distinct_theirs": distinct,
+            "pure_pieces": attribute.pure_pieces, "pure_pieces_theirs": pieces,
+            "mean_length": round(attribute.mean_length, 1), "mean_length_theirs": length,
+            "pure_percent": round(100 * attribute.pure_share, 1), "pure_percent_theirs": share,
         }
-        for number, (one, (width, distinct, pieces, length, share)) in enumerate(zip(ours, FIGURE_8, strict=True), 1)
+        for number, (attribute, printed_row) in enumerate(zip(ours, FIGURE_8, strict=True), 1)
+        for width, distinct, pieces, length, share in [printed_row]
     ]  # fmt: skip
 
-    def compare_column(what: str, name: str, tolerance: Tolerance = EXACT, reason: str = "") -> Statement:
+    def compare_column(quantity: str, name: str, tolerance: Tolerance = EXACT, reason: str = "") -> Statement:
         pairs = [Pair(row[f"{name}_theirs"], row[name]) for row in rows]
-        return compare(what, pairs, tolerance, reason=reason, assumes=(CLASSES,) if "pure" in what else ())
+        return compare(quantity, pairs, tolerance, reason=reason, assumes=(CLASSES,) if "pure" in quantity else ())
 
-    rounded = [round(100 * row[2] * row[3] / row[1], 1) for row in FIGURE_8]
-    products = sum(abs(share - row[4]) <= 0.1 for share, row in zip(rounded, FIGURE_8, strict=True))
+    rounded_shares = [round(100 * row[2] * row[3] / row[1], 1) for row in FIGURE_8]
+    products = sum(abs(share - row[4]) <= 0.1 for share, row in zip(rounded_shares, FIGURE_8, strict=True))
     return Findings(
         statements=(
             compare_column("Widths of the ranges", "range"),
@@ -90,7 +91,8 @@ def figure_8(setting: Setting) -> Findings:
                 "Shares of pure values, per cent",
                 "pure_percent",
                 _TO_A_TENTH,
-                f"{products} of the {len(rounded)} printed shares are pieces × the rounded mean length / values.",
+                f"{products} of the {len(rounded_shares)} printed shares are pieces × the rounded mean length / "
+                "values.",
             ),
         ),
         grids=(Grid("attributes", "Attributes of Covertype, ours and theirs", frame_of(rows)),),
@@ -111,21 +113,23 @@ CHOICES = tuple(Choice(cover, width) for width in (1, 2, 5) for cover in (*range
 
 def classes(setting: Setting) -> Findings:
     """Which classes, and which least width of a piece, give Figure 8's counts."""
-    choices = [one for one in CHOICES if one.cover_type == ASPEN] if setting.quick else CHOICES
+    choices = [candidate for candidate in CHOICES if candidate.cover_type == ASPEN] if setting.quick else CHOICES
     rows: list[dict[str, Any]] = []
-    for done, choice in enumerate(choices):
-        report_progress("choices of classes", done, len(choices))
+    for choice_index, choice in enumerate(choices):
+        report_progress("choices of classes", choice_index, len(choices))
         ours = measure_shelter(covertype(setting.folder, choice.cover_type), min_width=choice.min_width)
-        same = sum(one.pure_pieces == printed[2] for one, printed in zip(ours, FIGURE_8, strict=True))
+        same = sum(
+            attribute.pure_pieces == printed_row[2] for attribute, printed_row in zip(ours, FIGURE_8, strict=True)
+        )
         name = "all seven apart" if choice.cover_type is None else f"{choice.cover_type} against the others"
         rows.append({"cover_type": name, "least_width": choice.min_width, "counts_of_10": same})
     exact = [row for row in rows if row["counts_of_10"] == len(FIGURE_8)]
-    others = max(row["counts_of_10"] for row in rows if row not in exact)
+    next_best = max(row["counts_of_10"] for row in rows if row not in exact)
     return Findings(
         (
             Statement(
                 f"One choice gives Figure 8's ten counts of pure pieces: {ASPEN_CLASSES}.",
-                f"{len(exact)} of {len(rows)} choices; the others give at most {others} of the ten.",
+                f"{len(exact)} of {len(rows)} choices; the others give at most {next_best} of the ten.",
                 [(row["cover_type"], row["least_width"]) for row in exact] == [("5 against the others", MIN_WIDTH)],
                 source="independent count",
             ),
@@ -141,16 +145,16 @@ def figure_11(setting: Setting) -> Findings:
         {
             "attribute": number,
             "radius": write_radius(radius),
-            "discontinuities": one.discontinuities,
-            "worst_percent": round(100 * one.worst_sorting, 1),
+            "discontinuities": attribute.discontinuities,
+            "worst_percent": round(100 * attribute.worst_sorting, 1),
             "worst_percent_theirs": theirs,
-            "expected_percent": round(100 * one.expected_sorting, 1),
-            "advice": one.advice,
+            "expected_percent": round(100 * attribute.expected_sorting, 1),
+            "advice": attribute.advice,
         }
         for radius, ours in by_radius.items()
-        for number, (one, theirs) in enumerate(zip(ours, FIGURE_11, strict=True), 1)
+        for number, (attribute, theirs) in enumerate(zip(ours, FIGURE_11, strict=True), 1)
     ]
-    worst = {radius: [100 * one.worst_sorting for one in ours] for radius, ours in by_radius.items()}
+    worst = {radius: [100 * attribute.worst_sorting for attribute in ours] for radius, ours in by_radius.items()}
     return Findings(
         (*require_all_radii({radius: state_figure_11(ours) for radius, ours in worst.items()}), *_state_words(rows)),
         grids=(Grid("sorting", "Worst case of sorting, ours and theirs", frame_of(rows)),),
@@ -160,8 +164,8 @@ def figure_11(setting: Setting) -> Findings:
 
 def state_figure_11(worst: Sequence[float]) -> tuple[Statement, ...]:
     """The ten numbers at one radius, and which three are the highest."""
-    most = sorted(range(len(worst)), key=lambda at: -worst[at])[:3]
-    vulnerable = sorted(at + 1 for at in most)
+    most = sorted(range(len(worst)), key=lambda index: -worst[index])[:3]
+    vulnerable = sorted(index + 1 for index in most)
     pairs = [Pair(theirs, round(ours, 2)) for theirs, ours in zip(FIGURE_11, worst, strict=True)]
     return (
         compare("Worst case by attribute", pairs, WHOLE_PER_CENT, unit=" %", assumes=(CLASSES,)),
@@ -196,13 +200,14 @@ def _state_words(rows: Sequence[Mapping[str, Any]]) -> tuple[Statement, ...]:
 def _describe_nearest(worst: Mapping[float, Sequence[float]]) -> str:
     counts = {
         write_radius(radius): sum(
-            WHOLE_PER_CENT.accepts(Pair(theirs, round(one, 2))) for theirs, one in zip(FIGURE_11, ours, strict=True)
+            WHOLE_PER_CENT.accepts(Pair(theirs, round(worst_share, 2)))
+            for theirs, worst_share in zip(FIGURE_11, ours, strict=True)
         )
         for radius, ours in worst.items()
     }
     nearest = max(counts, key=lambda radius: counts[radius])
-    found = ", ".join(f"{count} of {len(FIGURE_11)} at {radius}" for radius, count in counts.items())
-    return f"Within half a point of Figure 11: {found}. {nearest} comes nearest."
+    counts_text = ", ".join(f"{count} of {len(FIGURE_11)} at {radius}" for radius, count in counts.items())
+    return f"Within half a point of Figure 11: {counts_text}. {nearest} comes nearest."
 
 
 def other_data_shelter(setting: Setting) -> Findings:
@@ -214,8 +219,8 @@ def other_data_shelter(setting: Setting) -> Findings:
         statements.append(
             Statement(
                 "Results on Covertype are representative of those on census income and WDBC.",
-                f"{table.source}: {sum(one.safe for one in ours)} of {len(ours)} columns are safe against sorting in "
-                "the worst case.",
+                f"{table.source}: {sum(column_shelter.safe for column_shelter in ours)} of {len(ours)} columns are "
+                "safe against sorting in the worst case.",
                 None,
                 "The paper prints no result on these data.",
             )
@@ -229,4 +234,4 @@ def _tabulate(shelters: Sequence[ColumnShelter]) -> pl.DataFrame:
         "column", "range_width", "distinct", "discontinuities", "pure_pieces", "mean_length", "pure_share",
         "expected_sorting", "worst_sorting", "safe", "advice",
     )  # fmt: skip
-    return pl.DataFrame({name: [getattr(one, name) for one in shelters] for name in names})
+    return pl.DataFrame({name: [getattr(column_shelter, name) for column_shelter in shelters] for name in names})

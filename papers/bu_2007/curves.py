@@ -80,23 +80,32 @@ def _measure_bars(attribute: Attribute, many: int, radius: float) -> dict[str, M
 def figure_9(setting: Setting) -> Findings:
     """Domain disclosure of all ten attributes by a polyline."""
     many, columns = count_trials(setting), attributes(setting.folder)
-    measured = {radius: [_measure_bars(one, many, radius) for one in columns] for radius in RADII}
-    spoiled = {
+    bars_by_radius = {radius: [_measure_bars(column, many, radius) for column in columns] for radius in RADII}
+    bad_point_risks = {
         radius: MedianRisk.of(domain_risks(columns[-1], choose_max_mp(), many, radius, bad=1, good=3))
         for radius in RADII
     }
     rows = [
-        {"attribute": at, "radius": radius, "adversary": name, "median": r.median, "low": r.low, "high": r.high}
-        for radius, bars in measured.items()
-        for at, one in enumerate(bars, 1)
-        for name, r in (one | ({BAD_POINT: spoiled[radius]} if at == len(bars) else {})).items()
+        {"attribute": number, "radius": radius, "adversary": name, "median": r.median, "low": r.low, "high": r.high}
+        for radius, bars in bars_by_radius.items()
+        for number, attribute_bars in enumerate(bars, 1)
+        for name, r in (attribute_bars | ({BAD_POINT: bad_point_risks[radius]} if number == len(bars) else {})).items()
     ]
-    lines = [Line(name, [(at, one[name].median) for at, one in enumerate(measured[DRAWN_RADIUS], 1)]) for name in BARS]
+    lines = [
+        Line(
+            name,
+            [
+                (number, attribute_bars[name].median)
+                for number, attribute_bars in enumerate(bars_by_radius[DRAWN_RADIUS], 1)
+            ],
+        )
+        for name in BARS
+    ]
     title = f"Domain disclosure by attribute, radius {write_radius(DRAWN_RADIUS)}"
     picture = draw_curves(title, Axis("attribute"), Axis("values cracked", percent=True), lines)
-    pieces = ", ".join(str(count_pieces(one)) for one in columns)
+    pieces = ", ".join(str(count_pieces(column)) for column in columns)
     return Findings(
-        (*state_figure_9(measured, spoiled), _state_significance(measured)),
+        (*state_figure_9(bars_by_radius, bad_point_risks), _state_significance(bars_by_radius)),
         (Grid("bars", "Median of the trials with a 95 % interval", frame_of(rows)),),
         (picture,),
         (
@@ -107,37 +116,39 @@ def figure_9(setting: Setting) -> Findings:
 
 
 def state_figure_9(
-    measured: Mapping[float, Sequence[Bars]], spoiled: Mapping[float, MedianRisk]
+    bars_by_radius: Mapping[float, Sequence[Bars]], bad_point_risks: Mapping[float, MedianRisk]
 ) -> tuple[Statement, ...]:
     """What the text says about Figure 9, at every radius."""
-    return require_all_radii({radius: _state_bars(bars, spoiled[radius]) for radius, bars in measured.items()})
+    return require_all_radii(
+        {radius: _state_bars(bars, bad_point_risks[radius]) for radius, bars in bars_by_radius.items()}
+    )
 
 
-def _state_bars(bars: Sequence[Bars], spoiled: MedianRisk) -> tuple[Statement, ...]:
+def _state_bars(bars: Sequence[Bars], bad_point_risk: MedianRisk) -> tuple[Statement, ...]:
     """The same at one radius; `spoiled` is attribute 10 with a bad point."""
-    one, bp, mp, two = BARS
+    curve_only, bp, mp, two = BARS
     first, second, last = bars[0], bars[1], bars[-1]
-    below = {bar: max(attribute[bar].median for attribute in bars) for bar in (two, IGNORANT)}
+    highest_medians = {bar: max(attribute[bar].median for attribute in bars) for bar in (two, IGNORANT)}
     return (
-        _bound("Attribute 1 without breakpoints: over 65 %", first[one].median, above=0.65),
+        _bound("Attribute 1 without breakpoints: over 65 %", first[curve_only].median, lower_limit=0.65),
         compare(
             "Attribute 1 with breakpoints", [Pair(30, 100 * first[bp].median)], MEDIANS, unit=" %", assumes=(CLASSES,)
         ),
-        _bound("Attribute 1 with pure pieces: below 10 %", first[mp].median, below=0.1),
+        _bound("Attribute 1 with pure pieces: below 10 %", first[mp].median, upper_limit=0.1),
         _count_lower(
             "Breakpoints lower the risk of every attribute.",
             bars,
             bp,
-            one,
+            curve_only,
             "ChooseBP gets as many pieces as ChooseMaxMP. Hundreds of small curves add up to nearly a line.",
         ),
-        _bound("Attribute 2 with breakpoints: below 25 %", second[bp].median, below=0.25),
+        _bound("Attribute 2 with breakpoints: below 25 %", second[bp].median, upper_limit=0.25),
         _count_lower("The risk is lower for an adversary who knows less, for all attributes.", bars, two, mp),
-        _bound("A knowledgeable adversary, all attributes: below 15 %", below[two], below=0.15),
-        _bound("An ignorant adversary, all attributes: below 5 %", below[IGNORANT], below=0.05),
+        _bound("A knowledgeable adversary, all attributes: below 15 %", highest_medians[two], upper_limit=0.15),
+        _bound("An ignorant adversary, all attributes: below 5 %", highest_medians[IGNORANT], upper_limit=0.05),
         compare(
             "Attribute 10, four good points, and one of them bad",
-            [Pair(20, 100 * last[mp].median), Pair(10, 100 * spoiled.median)],
+            [Pair(20, 100 * last[mp].median), Pair(10, 100 * bad_point_risk.median)],
             MEDIANS,
             unit=" %",
             reason="Nor does it say how a bad point is drawn.",
@@ -146,28 +157,32 @@ def _state_bars(bars: Sequence[Bars], spoiled: MedianRisk) -> tuple[Statement, .
     )
 
 
-def _bound(theirs: str, risk: float, *, above: float = 0.0, below: float = 1.0) -> Statement:
-    return Statement(theirs, f"{100 * risk:.1f} %", above < risk < below, assumes=(CLASSES,))
+def _bound(theirs: str, risk: float, *, lower_limit: float = 0.0, upper_limit: float = 1.0) -> Statement:
+    return Statement(theirs, f"{100 * risk:.1f} %", lower_limit < risk < upper_limit, assumes=(CLASSES,))
 
 
 def _count_lower(theirs: str, bars: Sequence[Bars], low: str, high: str, reason: str = "") -> Statement:
     """Whether one bar is below another for every attribute."""
-    lower = sum(one[low].median < one[high].median for one in bars)
+    lower = sum(attribute_bars[low].median < attribute_bars[high].median for attribute_bars in bars)
     return Statement(theirs, f"{lower} of {len(bars)}", lower == len(bars), reason, assumes=(CLASSES,), cases=len(bars))
 
 
-def _state_significance(measured: Mapping[float, Sequence[Bars]]) -> Statement:
+def _state_significance(bars_by_radius: Mapping[float, Sequence[Bars]]) -> Statement:
     """How much less is cracked by who knows less; the paper has a word for it."""
     expert, two = BARS[2:]
     shares = {
-        radius: [one[two].median / one[expert].median for one in bars if one[expert].median]
-        for radius, bars in measured.items()
+        radius: [
+            attribute_bars[two].median / attribute_bars[expert].median
+            for attribute_bars in bars
+            if attribute_bars[expert].median
+        ]
+        for radius, bars in bars_by_radius.items()
     }
     return Statement(
         "The risk is significantly lower for an adversary who knows less.",
         "; ".join(
-            f"{write_radius(radius)}: two points crack {min(some):.2f} to {max(some):.2f} times what four do"
-            for radius, some in shares.items()
+            f"{write_radius(radius)}: two points crack {min(ratios):.2f} to {max(ratios):.2f} times what four do"
+            for radius, ratios in shares.items()
         ),
         None,
         'The paper gives no number for "significantly".',
@@ -237,7 +252,7 @@ VENN = {"polyline": 3, "polyline and spline": 9, "any": 25, "expected": 12.5, "t
 
 def state_figure_10(venn: Mapping[float, Mapping[str, float]]) -> tuple[Statement, ...]:
     """The Venn diagram at every radius."""
-    what = (
+    claim = (
         "Cracked by the polyline alone, by polyline and spline only, by any of the three, as an expected value, and by "
         "two or more"
     )
@@ -245,7 +260,7 @@ def state_figure_10(venn: Mapping[float, Mapping[str, float]]) -> tuple[Statemen
         {
             radius: (
                 compare(
-                    what,
+                    claim,
                     [Pair(theirs, parts[name]) for name, theirs in VENN.items()],
                     MEDIANS,
                     unit=" %",
@@ -264,13 +279,13 @@ def _measure_venn(attribute: Attribute, many: int, radius: float) -> dict[str, f
     parts = np.zeros((many, 2 ** len(FITS)))
     for trial in range(many):
         report_progress("trials of three curves", trial, many)
-        column, _ = attribute.encoded(choose_max_mp(), chance)
+        column, _ = attribute.encode(choose_max_mp(), chance)
         points = KnowledgePoints.draw(column, 4, 0, radius, 1, chance)
-        which = sum(
-            column.flag_cracks(fit_curve(points, column.codes, fit)[0], radius) << at for at, fit in enumerate(FITS)
+        crack_masks = sum(
+            column.flag_cracks(fit_curve(points, column.codes, fit)[0], radius) << bit for bit, fit in enumerate(FITS)
         )
-        parts[trial] = 100 * np.bincount(which, minlength=parts.shape[1]) / len(column.codes)
-    names = [" and ".join(fit for at, fit in enumerate(FITS) if part >> at & 1) for part in range(1, parts.shape[1])]
+        parts[trial] = 100 * np.bincount(crack_masks, minlength=parts.shape[1]) / len(column.codes)
+    names = [" and ".join(fit for bit, fit in enumerate(FITS) if part >> bit & 1) for part in range(1, parts.shape[1])]
     curves = np.array([name.count(" and ") + 1 for name in names])
     sums = {"any": curves > 0, "expected": curves / len(FITS), "two or more": curves > 1}
     medians = dict(zip(names, np.median(parts[:, 1:], axis=0), strict=True))

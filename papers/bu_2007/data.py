@@ -73,7 +73,7 @@ def wdbc(data: Path) -> Table:
     """Thirty measures of cells, benign or malignant; the id is left out."""
     frame = pl.read_csv(data / WDBC, has_header=False)
     columns = frame.columns
-    measures = frame.select(pl.col(name).alias(f"measure {at}") for at, name in enumerate(columns[2:], 1))
+    measures = frame.select(pl.col(name).alias(f"measure {number}") for number, name in enumerate(columns[2:], 1))
     return Table.of(measures.with_columns(frame[columns[1]].alias(TARGET)), source="WDBC")
 
 
@@ -97,17 +97,17 @@ class Attribute:
     ranks: RankedColumn
     rows: Ints
     """How many rows have each value."""
-    place: Ints
+    value_index: Ints
     """The value of each row."""
 
     @classmethod
     def of(cls, table: Table, name: str) -> Attribute:
         """Sort a column, and look at its classes."""
         classes = table.frame[TARGET].rank("dense").cast(pl.Int64).to_numpy() - 1
-        _, place, rows = np.unique(table.frame[name].to_numpy(), return_inverse=True, return_counts=True)
-        return cls(RankedColumn.of(table, name, classes), rows, place)
+        _, value_index, rows = np.unique(table.frame[name].to_numpy(), return_inverse=True, return_counts=True)
+        return cls(RankedColumn.of(table, name, classes), rows, value_index)
 
-    def encoded(self, method: EncodeForTrees, chance: np.random.Generator) -> tuple[CodedColumn, Ints]:
+    def encode(self, method: EncodeForTrees, chance: np.random.Generator) -> tuple[CodedColumn, Ints]:
         """Codes drawn anew, and the number of each value's code among the sorted codes."""
         key = method.draw_key(self.ranks, chance)
         order = np.argsort(key.codes)
@@ -120,7 +120,7 @@ class Attribute:
             values,
             values,
             self.rows[order],
-            self.place,
+            self.value_index,
             self.ranks.values,
             self.rows,
         )
@@ -163,10 +163,14 @@ class MedianRisk:
     @classmethod
     def of(cls, shares: npt.ArrayLike) -> MedianRisk:
         """From the share cracked in each trial."""
-        ordered = np.sort(np.asarray(shares, dtype=np.float64))
-        reach = _Z * np.sqrt(len(ordered)) / 2
-        low, high = int(np.floor(len(ordered) / 2 - reach)), int(np.ceil(len(ordered) / 2 + reach))
-        return cls(float(np.median(ordered)), ordered[max(low, 0)], ordered[min(high, len(ordered) - 1)])
+        sorted_shares = np.sort(np.asarray(shares, dtype=np.float64))
+        reach = _Z * np.sqrt(len(sorted_shares)) / 2
+        low, high = int(np.floor(len(sorted_shares) / 2 - reach)), int(np.ceil(len(sorted_shares) / 2 + reach))
+        return cls(
+            float(np.median(sorted_shares)),
+            sorted_shares[max(low, 0)],
+            sorted_shares[min(high, len(sorted_shares) - 1)],
+        )
 
     def __str__(self) -> str:
         """A share in per cent, with its interval."""
@@ -188,7 +192,7 @@ def domain_risks(
     shares = np.zeros(many)
     for trial in range(many):
         report_progress("trials of an encoding", trial, many)
-        column, _ = attribute.encoded(method, chance)
+        column, _ = attribute.encode(method, chance)
         points = KnowledgePoints.draw(column, good, bad, radius, 1, chance)
         shares[trial] = column.flag_cracks(fit_curve(points, column.codes, fit), radius).mean()
     return shares

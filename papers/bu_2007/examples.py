@@ -31,13 +31,13 @@ def class_string(values: tuple[int, ...], classes: str) -> str:
 
 def runs(string: str) -> list[str]:
     """The label runs of a class string (Definition 7)."""
-    found: list[str] = []
+    pieces: list[str] = []
     for label in string:
-        if found and found[-1][0] == label:
-            found[-1] += label
+        if pieces and pieces[-1][0] == label:
+            pieces[-1] += label
         else:
-            found.append(label)
-    return found
+            pieces.append(label)
+    return pieces
 
 
 def figure_1(_: Setting) -> Findings:
@@ -62,14 +62,14 @@ def _state_tree(ages: tuple[int, ...]) -> tuple[Statement, ...]:
     from sfumato.table import Table
 
     table = Table.of({"age": ages, "risk": list(RISKS)})
-    coded = tuple(round(0.9 * age + 10) for age in ages)
+    code_ages = tuple(round(0.9 * age + 10) for age in ages)
     method = EncodeForTrees(target="risk", min_width=1)
     key = method.new_key(table, Randomness.seeded(1))
     direct, provider = (
         DecisionTreeClassifier(random_state=0).fit(frame.select("age").to_numpy(), frame["risk"].to_numpy())
         for frame in (table.frame, method.protect(table, key).data.frame)
     )
-    decoded = decode_tree(provider, key, table)
+    plain_tree = decode_tree(provider, key, table)
     inverse = (35 - 10) / 0.9
     string = class_string(ages, RISKS)
     return (
@@ -77,18 +77,18 @@ def _state_tree(ages: tuple[int, ...]) -> tuple[Statement, ...]:
         Statement("four label runs HHH, L, H, L", ", ".join(runs(string)), runs(string) == ["HHH", "L", "H", "L"]),
         Statement(
             "the class string of the codes is the same",
-            class_string(coded, RISKS),
-            class_string(coded, RISKS) == string,
+            class_string(code_ages, RISKS),
+            class_string(code_ages, RISKS) == string,
         ),
         Statement("the first split is (23 + 32) / 2 = 27.5, and (31 + 39) / 2 = 35 on codes",
-            f"{direct.tree_.threshold[0]:g} at the root, and {(coded[2] + coded[3]) / 2:g}",
-            direct.tree_.threshold[0] == 27.5 and (coded[2] + coded[3]) / 2 == 35),
+            f"{direct.tree_.threshold[0]:g} at the root, and {(code_ages[2] + code_ages[3]) / 2:g}",
+            direct.tree_.threshold[0] == 27.5 and (code_ages[2] + code_ages[3]) / 2 == 35),
         Statement("decoding by the inverse function gives the same tree (Theorem 2)",
             f"f⁻¹(35) = {inverse:.2f}", round(inverse, 2) == direct.tree_.threshold[0],
             "Codes are rounded, and a curve does not keep a midpoint."),
         Statement("the decoded tree is the tree of the originals",
-            f"decoded by location: {'the same' if same_tree(decoded, direct) else 'another'}",
-            same_tree(decoded, direct)),
+            f"decoded by location: {'the same' if same_tree(plain_tree, direct) else 'another'}",
+            same_tree(plain_tree, direct)),
     )  # fmt: skip
 
 
@@ -118,31 +118,35 @@ def figures_3_and_4(_: Setting) -> Findings:
     ]
     return Findings(
         statements=(
-            Statement("Figure 3 fails the global-monotone invariant", _said(FIGURE_3), not keeps_order(FIGURE_3)),
-            Statement("Figure 4 satisfies it", _said(FIGURE_4), keeps_order(FIGURE_4)),
+            Statement(
+                "Figure 3 fails the global-monotone invariant", _describe_order(FIGURE_3), not keeps_order(FIGURE_3)
+            ),
+            Statement("Figure 4 satisfies it", _describe_order(FIGURE_4), keeps_order(FIGURE_4)),
         ),
         grids=(Grid("strings", "Codes of Figures 3, 4 and 7, and their class strings", frame_of(rows)),),
         remarks=(_REMARK,),
     )
 
 
-def _said(codes: tuple[int, ...]) -> str:
+def _describe_order(codes: tuple[int, ...]) -> str:
     return "pieces follow one another" if keeps_order(codes) else "pieces do not follow one another"
 
 
 def figure_7(_: Setting) -> Findings:
     """ChooseMaxMP, and the probability of sorting."""
-    values, place = np.unique(np.array(VALUES), return_inverse=True)
-    classes = np.array([ord(one) for one in CLASSES], dtype=np.int64)
-    labels = find_value_classes(place.astype(np.int64), classes, len(values))
+    values, value_index = np.unique(np.array(VALUES), return_inverse=True)
+    classes = np.array([ord(letter) for letter in CLASSES], dtype=np.int64)
+    labels = find_value_classes(value_index.astype(np.int64), classes, len(values))
     pieces = choose_max_mp(labels, 1, 2, np.random.default_rng(0))
     starts = values[pieces.starts].tolist()
-    low, high = find_class_ranges(place.astype(np.int64), classes, len(values))
+    low, high = find_class_ranges(value_index.astype(np.int64), classes, len(values))
     wide = values.astype(np.float64)
-    column = CodedColumn("A", wide, wide, wide, np.bincount(place), place.astype(np.int64), wide, np.bincount(place))
+    column = CodedColumn(
+        "A", wide, wide, wide, np.bincount(value_index), value_index.astype(np.int64), wide, np.bincount(value_index)
+    )
     ranges = bound_by_rank(len(wide), 1, 44, 1)
-    at = int(np.flatnonzero(values == 29)[0])
-    chance = float(ranges.compute_crack_chance(column, 2 / column.width)[at])
+    index = int(np.flatnonzero(values == 29)[0])
+    chance = float(ranges.compute_crack_chance(column, 2 / column.width)[index])
     rows = [
         {"values": ", ".join(str(v) for v in values[a:b]), "pure": bool(p)}
         for a, b, p in zip(pieces.starts, pieces.ends, pieces.pure, strict=True)
@@ -157,7 +161,7 @@ def figure_7(_: Setting) -> Findings:
             ),
             Statement(
                 "sorting places the code 27 in [6, 41] and cracks it with probability 5/36",
-                f"[{ranges.low[at]:g}, {ranges.high[at]:g}], {chance:.6f}",
+                f"[{ranges.low[index]:g}, {ranges.high[index]:g}], {chance:.6f}",
                 abs(chance - 5 / 36) < 1e-12,
             ),
         ),

@@ -63,7 +63,7 @@ _TEXT = "The paper's table has the cracked path at length 1, its text at length 
 
 def _crack_values(attribute: Attribute, number: int, radius: float, chance: np.random.Generator) -> Any:
     """For each value of an attribute, whether it is cracked: attribute 2 by sorting, the others by a polyline."""
-    column, order = attribute.encoded(choose_max_mp(), chance)
+    column, order = attribute.encode(choose_max_mp(), chance)
     if number == 2:
         guesses = spread_evenly(len(column.codes), column.domain[0], column.domain[-1])
     else:
@@ -102,10 +102,12 @@ def _measure_subspaces(columns: Sequence[Attribute], many: int, radius: float) -
     for trial in range(many):
         report_progress(f"trials of subspaces, radius {write_radius(radius)}", trial, many)
         values = {n: _crack_values(columns[n - 1], n, radius, chance) for n in (2, 4, 7, 10)}
-        rows = {n: cracked[columns[n - 1].place] for n, cracked in values.items()}
+        rows = {n: crack_flags[columns[n - 1].value_index] for n, crack_flags in values.items()}
         for subspace, risks in shares.items():
-            cracked = values[subspace[0]] if len(subspace) == 1 else np.logical_and.reduce([rows[n] for n in subspace])
-            risks.append(float(cracked.mean()))
+            crack_flags = (
+                values[subspace[0]] if len(subspace) == 1 else np.logical_and.reduce([rows[n] for n in subspace])
+            )
+            risks.append(float(crack_flags.mean()))
     return {subspace: MedianRisk.of(risks) for subspace, risks in shares.items()}
 
 
@@ -116,10 +118,12 @@ def state_figure_12(percent: Mapping[float, Mapping[Subspace, float]]) -> tuple[
 
 def _state_subspaces(percent: Mapping[Subspace, float]) -> tuple[Statement, ...]:
     """The numbers of the text, each against ours, that larger subspaces are cracked less, and less than the product."""
-    together = {s: one for s, one in percent.items() if len(s) > 1 and 2 not in s}
-    falls = sum(all(one < percent[part] for part in percent if set(part) < set(s)) for s, one in together.items())
+    joint_percent = {s: share for s, share in percent.items() if len(s) > 1 and 2 not in s}
+    falls = sum(
+        all(share < percent[part] for part in percent if set(part) < set(s)) for s, share in joint_percent.items()
+    )
     pairs = [subspace for subspace in percent if len(subspace) == 2]
-    above = [f"{a} and {b}" for a, b in pairs if percent[a, b] >= percent[a,] * percent[b,] / 100]
+    excess_pairs = [f"{a} and {b}" for a, b in pairs if percent[a, b] >= percent[a,] * percent[b,] / 100]
     return (
         *(
             compare(
@@ -134,15 +138,16 @@ def _state_subspaces(percent: Mapping[Subspace, float]) -> tuple[Statement, ...]
         ),
         Statement(
             "As the subspace becomes larger, the risk drops.",
-            f"{falls} of {len(together)} subspaces of 4, 7 and 10 are cracked less than each of their parts",
-            falls == len(together),
+            f"{falls} of {len(joint_percent)} subspaces of 4, 7 and 10 are cracked less than each of their parts",
+            falls == len(joint_percent),
             assumes=(CLASSES,),
-            cases=len(together),
+            cases=len(joint_percent),
         ),
         Statement(
             "risk(A, B) < risk(A) · risk(B)",
-            f"{len(pairs) - len(above)} of {len(pairs)} pairs" + (f", not {'; '.join(above)}" if above else ""),
-            not above,
+            f"{len(pairs) - len(excess_pairs)} of {len(pairs)} pairs"
+            + (f", not {'; '.join(excess_pairs)}" if excess_pairs else ""),
+            not excess_pairs,
             "The paper's own numbers do not give it for 4 and 7: 16 % of 25 % are the 4 % that it prints.",
             assumes=(CLASSES,),
             cases=len(pairs),
@@ -156,7 +161,7 @@ def _state_words(percent: Mapping[float, Mapping[Subspace, float]]) -> tuple[Sta
     def name(subspaces: Sequence[Subspace]) -> str:
         return "; ".join(
             f"{write_radius(radius)}: "
-            + ", ".join(f"{' and '.join(map(str, one))} {risks[one]:.2g} %" for one in subspaces)
+            + ", ".join(f"{' and '.join(map(str, subspace))} {risks[subspace]:.2g} %" for subspace in subspaces)
             for radius, risks in percent.items()
         )
 
@@ -181,26 +186,30 @@ def paths(setting: Setting) -> Findings:
     tree = _grow_tree(setting)
     risks = tree.guess(count_trials(setting), INSIDER, PATH_RADIUS)
     weaker = {
-        adversary: int(np.median([int(one.cracks.sum()) for one in tree.guess(count_trials(setting), *adversary)]))
+        adversary: int(
+            np.median([int(trial_risk.cracks.sum()) for trial_risk in tree.guess(count_trials(setting), *adversary)])
+        )
         for adversary in WEAKER
     }
     counts = [int(many) for many in risks[0].paths]
-    medians = [float(np.median([_at(one, length) for one in risks])) for length in range(len(counts))]
+    medians = [
+        float(np.median([_count_cracks(trial_risk, length) for trial_risk in risks])) for length in range(len(counts))
+    ]
     table = [
         {
             "length": length,
             "paths": many,
             "median_cracks": medians[length],
-            "most_cracks": max(_at(one, length) for one in risks),
+            "most_cracks": max(_count_cracks(trial_risk, length) for trial_risk in risks),
             "paths_theirs": PATHS[length][0] if length < LONG else None,
             "cracks_theirs": PATHS[length][1] if length < LONG else 0,
         }
         for length, many in enumerate(counts)
         if many
     ]
-    cracked = float(np.median([int(one.cracks.sum()) for one in risks]))
+    crack_median = float(np.median([int(trial_risk.cracks.sum()) for trial_risk in risks]))
     return Findings(
-        (*state_paths(counts, medians), _state_weaker(weaker, cracked)),
+        (*state_paths(counts, medians), _state_weaker(weaker, crack_median)),
         (
             Grid(
                 "paths",
@@ -220,46 +229,46 @@ def state_paths(counts: Sequence[int], cracks: Sequence[float]) -> tuple[Stateme
     lengths = f"lengths 1 to {LONG - 1} and above"
 
     def sum_by_length(values: Sequence[float]) -> list[float]:
-        return [*(values[at] if at < len(values) else 0 for at in range(1, LONG)), sum(values[LONG:])]
+        return [*(values[length] if length < len(values) else 0 for length in range(1, LONG)), sum(values[LONG:])]
 
-    both = (CLASSES, C45_SETTINGS)
+    assumptions = (CLASSES, C45_SETTINGS)
     theirs = list(PATHS.values())
     return (
         compare(
             "Paths, and the length of the longest",
             [Pair(LEAVES, sum(counts)), Pair(LONGEST, len(counts) - 1)],
             reason=_LEARNER,
-            assumes=both,
+            assumes=assumptions,
         ),
         compare(
             f"Paths of {lengths}",
-            [Pair(one[0], ours) for one, ours in zip(theirs, sum_by_length(counts), strict=True)],
+            [Pair(printed_pair[0], ours) for printed_pair, ours in zip(theirs, sum_by_length(counts), strict=True)],
             reason=_LEARNER,
-            assumes=both,
+            assumes=assumptions,
         ),
         compare(
             f"Cracked by an insider, radius 5 %: paths of {lengths}",
-            [Pair(one[1], ours) for one, ours in zip(theirs, sum_by_length(cracks), strict=True)],
+            [Pair(printed_pair[1], ours) for printed_pair, ours in zip(theirs, sum_by_length(cracks), strict=True)],
             reason=f"{_LEARNER} {_TEXT}",
-            assumes=both,
+            assumes=assumptions,
         ),
     )
 
 
 def _state_weaker(weaker: Mapping[tuple[int, float], int], insider: float) -> Statement:
-    found = ", ".join(
+    medians_text = ", ".join(
         f"{many} by {points} points at {write_radius(radius)}" for (points, radius), many in weaker.items()
     )
     return Statement(
         "For a less powerful hacker, or a smaller radius, all the paths are protected.",
-        f"Cracked in the median trial: {found}; by the insider {insider:g}.",
+        f"Cracked in the median trial: {medians_text}; by the insider {insider:g}.",
         None,
         "Ours is not the paper's tree: it does not say how C4.5 was set.",
         assumes=(CLASSES, C45_SETTINGS),
     )
 
 
-def _at(risk: PathRisk, length: int) -> int:
+def _count_cracks(risk: PathRisk, length: int) -> int:
     return int(risk.cracks[length]) if length < len(risk.cracks) else 0
 
 
@@ -268,17 +277,17 @@ class _CodedTree:
     """A tree on codes, the tree it stands for, and the columns whose codes an adversary guesses."""
 
     provider: Any
-    decoded: Any
+    plain_tree: Any
     columns: Sequence[CodedColumn]
 
     def guess(self, trials: int, points: int, radius: float) -> list[PathRisk]:
         """In each trial, the paths that new knowledge points crack."""
         chance = np.random.Generator(np.random.PCG64DXSM(SEED))
-        widths, risks = [one.width for one in self.columns], []
+        widths, risks = [column.width for column in self.columns], []
         for trial in range(trials):
             report_progress(f"trials of paths, {points} points, radius {write_radius(radius)}", trial, trials)
-            guess = [_reader(KnowledgePoints.draw(one, points, 0, radius, 1, chance)) for one in self.columns]
-            risks.append(path_risk(self.provider, self.decoded, guess, widths, radius))
+            guess = [_reader(KnowledgePoints.draw(column, points, 0, radius, 1, chance)) for column in self.columns]
+            risks.append(path_risk(self.provider, self.plain_tree, guess, widths, radius))
         return risks
 
 
@@ -293,8 +302,10 @@ def _grow_tree(setting: Setting) -> _CodedTree:
     key = method.new_key(table, Randomness.seeded(SEED))
     release = method.protect(table, key)
     provider = train_c45(release.data, TARGET, min_rows=50 if setting.quick else MIN_ROWS)
-    coded = release.data.with_frame(release.data.frame.drop(TARGET))
-    return _CodedTree(provider, decode_tree(provider, key, table), list_coded_columns(coded, table, release.details))
+    coded_table = release.data.with_frame(release.data.frame.drop(TARGET))
+    return _CodedTree(
+        provider, decode_tree(provider, key, table), list_coded_columns(coded_table, table, release.details)
+    )
 
 
 def _reader(points: KnowledgePoints) -> Callable[[Any], Any]:

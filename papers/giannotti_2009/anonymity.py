@@ -34,7 +34,7 @@ PATIENTS = [
 HOSPITAL_KNOWN = ("dob", "gender", "zip")
 LEVELS: dict[str, dict[str, list[str]]] = {
     "dob": {day: [day, "*"] for day in ("1/21/76", "4/13/86", "2/28/76")},
-    "gender": {one: [one, "Person"] for one in ("Male", "Female")},
+    "gender": {gender: [gender, "Person"] for gender in ("Male", "Female")},
     "zip": {code: [code, f"{code[:4]}*", f"{code[:3]}**"] for code in ("53715", "53703", "53706")},
 }
 COARSE_LEVELS = LEVELS | {
@@ -87,33 +87,33 @@ WIDTHS = (0.25, 0.5)
 STOMACH = {"stomach": ("Gastric Ulcer", "Gastritis", "Stomach Cancer"), "lung": ("Bronchitis", "Pneumonia")}
 
 
-def _of(rows: list[tuple[Any, ...]], roles: dict[str, str], hierarchies: dict[str, list[list[str]]]) -> Table:
+def _build_table(rows: list[tuple[Any, ...]], roles: dict[str, str], hierarchies: dict[str, list[list[str]]]) -> Table:
     return Table.of(pl.DataFrame(rows, schema=list(roles), orient="row"), roles, hierarchies)
 
 
 def patients(hierarchies: Hierarchies = LEVELS) -> Table:
     """The hospital's patients, with hierarchies that fit the slides."""
     roles = {"name": "identifying", **dict.fromkeys(HOSPITAL_KNOWN, "quasi_identifying"), "disease": "sensitive"}
-    return _of(PATIENTS, roles, {name: list(levels.values()) for name, levels in hierarchies.items()})
+    return _build_table(PATIENTS, roles, {name: list(levels.values()) for name, levels in hierarchies.items()})
 
 
 def figure_2_table() -> Table:
     """The release of Figure 2."""
     roles = dict.fromkeys(FIGURE_2_KNOWN, "quasi_identifying") | {"problem": "sensitive"}
-    codes = ["02141", *(one[3] for one in VOTERS)]
-    return _of(FIGURE_2, roles, {"zip": [[code, f"{code[:4]}*"] for code in codes]})
+    codes = ["02141", *(voter[3] for voter in VOTERS)]
+    return _build_table(FIGURE_2, roles, {"zip": [[code, f"{code[:4]}*"] for code in codes]})
 
 
 def voters() -> Table:
     """The external table beside it."""
-    known = dict.fromkeys(("birth", "gender", "zip", "race"), "quasi_identifying")
-    return _of(VOTERS, {"name": "identifying", **known}, {})
+    roles = dict.fromkeys(("birth", "gender", "zip", "race"), "quasi_identifying")
+    return _build_table(VOTERS, {"name": "identifying", **roles}, {})
 
 
 def diverse_table() -> Table:
     """'A 3-diverse patient table'; salaries in thousands."""
     roles = {"zip": "quasi_identifying", "age": "quasi_identifying", "salary": "sensitive", "disease": "sensitive"}
-    return _of(DIVERSE, roles, {"zip": [["47678", "476**"]], "age": [["27", "2*"]]})
+    return _build_table(DIVERSE, roles, {"zip": [["47678", "476**"]], "age": [["27", "2*"]]})
 
 
 def hospital(setting: Setting) -> Findings:
@@ -124,14 +124,14 @@ def hospital(setting: Setting) -> Findings:
     ours = {k: set(minimal_nodes(table, (KAnonymity(k=k),))) for k in MINIMAL}
     by_book = {k: _minimal(rows, k) for k in MINIMAL}
     incognito = {k: Generalize(models=(KAnonymity(k=k),), search="incognito").protect(table).details for k in MINIMAL}
-    alone = uniqueness(table)
-    judged = {name: judge_hierarchies(one) for name, one in HIERARCHIES.items()}
+    unique_share = uniqueness(table)
+    judgements = {name: judge_hierarchies(hierarchies) for name, hierarchies in HIERARCHIES.items()}
     return Findings(
         statements=(
             Statement(
                 "The combinations of date of birth, sex and ZIP code are unique.",
-                f"k = {k_anonymity(table)}; {wording.format_percent(alone)} of the patients are unique.",
-                alone == 1,
+                f"k = {k_anonymity(table)}; {wording.format_percent(unique_share)} of the patients are unique.",
+                unique_share == 1,
             ),
             *(
                 Statement(
@@ -143,8 +143,8 @@ def hospital(setting: Setting) -> Findings:
                 for k in MINIMAL
             ),
             *(
-                require_all("the hierarchies", dict(zip(judged, column, strict=True)))
-                for column in zip(*judged.values(), strict=True)
+                require_all("the hierarchies", dict(zip(judgements, column, strict=True)))
+                for column in zip(*judgements.values(), strict=True)
             ),
         ),
         grids=(
@@ -162,12 +162,12 @@ def hospital(setting: Setting) -> Findings:
 def judge_hierarchies(hierarchies: Hierarchies) -> tuple[Statement, ...]:
     """Whether releases are minimal, and whether Incognito generates all k-anonymous nodes, by exhaustion."""
     table, rows = patients(hierarchies), list_nodes(hierarchies)
-    released = {k: _released(table, k) for k in MINIMAL}
+    nodes_by_k = {k: _choose_node(table, k) for k in MINIMAL}
     return (
         Statement(
             "'Do not anonymize more than necessary': the release is a minimal node.",
-            "; ".join(f"k = {k}: {_nodes({node})}" for k, node in released.items()),
-            all(node in _minimal(rows, k) for k, node in released.items()),
+            "; ".join(f"k = {k}: {_nodes({node})}" for k, node in nodes_by_k.items()),
+            all(node in _minimal(rows, k) for k, node in nodes_by_k.items()),
         ),
         *(_judge_incognito(k, table, rows) for k in MINIMAL),
     )
@@ -183,11 +183,11 @@ def _judge_incognito(k: int, table: Table, rows: list[dict[str, Any]]) -> Statem
     """Whether Incognito generates all k-anonymous nodes."""
     details = Generalize(models=(KAnonymity(k=k),), search="incognito").protect(table).details
     by_book = {(row["dob"], row["sex"], row["zip"]) for row in rows if row["k"] >= k}
-    found = {tuple(levels) for levels in details["generalizations"]["levels"]}
+    incognito_nodes = {tuple(levels) for levels in details["generalizations"]["levels"]}
     return Statement(
         f"Incognito generates all possible {k}-anonymous full-domain generalizations.",
-        f"{_nodes(found)}; by exhaustion {_nodes(by_book)}",
-        found == by_book,
+        f"{_nodes(incognito_nodes)}; by exhaustion {_nodes(by_book)}",
+        incognito_nodes == by_book,
         cases=len(by_book),
     )
 
@@ -197,12 +197,15 @@ _HEIGHTS = "The slides give no hierarchies; here: date of birth → *, sex → P
 
 def _node(levels: tuple[int, ...], hierarchies: Hierarchies) -> dict[str, Any]:
     """The patients at a node, counted by the book."""
-    known = [tuple(one[1:4]) for one in PATIENTS]
-    shown = [
-        tuple(hierarchies[name][value][level] for name, value, level in zip(HOSPITAL_KNOWN, one, levels, strict=True))
-        for one in known
+    quasi_rows = [tuple(patient[1:4]) for patient in PATIENTS]
+    generalized_rows = [
+        tuple(
+            hierarchies[name][value][level]
+            for name, value, level in zip(HOSPITAL_KNOWN, quasi_row, levels, strict=True)
+        )
+        for quasi_row in quasi_rows
     ]
-    sizes = Counter(shown)
+    sizes = Counter(generalized_rows)
     return {
         "node": str(levels),
         "dob": levels[0],
@@ -210,16 +213,16 @@ def _node(levels: tuple[int, ...], hierarchies: Hierarchies) -> dict[str, Any]:
         "zip": levels[2],
         "crowds": len(sizes),
         "k": min(sizes.values()),
-        "first_patient": ", ".join(shown[0]),
+        "first_patient": ", ".join(generalized_rows[0]),
     }
 
 
 def _minimal(rows: list[dict[str, Any]], k: int) -> set[tuple[int, ...]]:
     will_do = {(row["dob"], row["sex"], row["zip"]) for row in rows if row["k"] >= k}
     return {
-        one
-        for one in will_do
-        if not any(other != one and all(a <= b for a, b in zip(other, one, strict=True)) for other in will_do)
+        node
+        for node in will_do
+        if not any(other != node and all(a <= b for a, b in zip(other, node, strict=True)) for other in will_do)
     }
 
 
@@ -227,7 +230,7 @@ def _nodes(nodes: Iterable[tuple[int, ...]]) -> str:
     return ", ".join(map(str, sorted(nodes)))
 
 
-def _released(table: Table, k: int) -> tuple[int, ...]:
+def _choose_node(table: Table, k: int) -> tuple[int, ...]:
     return tuple(Generalize(models=(KAnonymity(k=k),)).protect(table).details["levels"].values())
 
 
@@ -239,19 +242,23 @@ def figure_2(setting: Setting) -> Findings:
     rows = [
         {
             "name": name,
-            "rows_that_fit": len(links.rows(at)),
-            "problems": ", ".join(sorted(release.frame["problem"].gather(links.rows(at)).to_list())),
+            "rows_that_fit": len(links.rows(person_index)),
+            "problems": ", ".join(sorted(release.frame["problem"].gather(links.rows(person_index)).to_list())),
         }
-        for at, name in enumerate(people.frame["name"])
+        for person_index, name in enumerate(people.frame["name"])
     ]
     sizes = sorted(crowds(release)["crowd"].to_list())
-    reached = anonymity(release)
+    anonymity_measures = anonymity(release)
     andre = rows[0]["problems"].split(", ")
-    told = count_homogeneous_people(release, release, ("problem",))
-    highest, diverse = Fraction(1, sizes[0]), reached["distinct_l"]["problem"]
+    certain_people = count_homogeneous_people(release, release, ("problem",))
+    highest, diverse = Fraction(1, sizes[0]), anonymity_measures["distinct_l"]["problem"]
     return Findings(
         statements=(
-            Statement("Figure 2 is 2-anonymous.", f"k = {reached['k']}, classes of {sizes}.", reached["k"] == 2),
+            Statement(
+                "Figure 2 is 2-anonymous.",
+                f"k = {anonymity_measures['k']}, classes of {sizes}.",
+                anonymity_measures["k"] == 2,
+            ),
             Statement(
                 "By linking, you still do not know Andre's problem.",
                 f"{rows[0]['rows_that_fit']} rows fit, with {len(set(andre))} problems.",
@@ -264,8 +271,8 @@ def figure_2(setting: Setting) -> Findings:
             ),
             Statement(
                 "k-anonymity does not provide privacy where a class lacks diversity.",
-                f"Distinct l = {diverse}: the problem of {told} of {len(release)} people is certain.",
-                diverse == 1 and told > 0,
+                f"Distinct l = {diverse}: the problem of {certain_people} of {len(release)} people is certain.",
+                diverse == 1 and certain_people > 0,
             ),
         ),
         grids=(Grid("links", "Whom the external table links to Figure 2", frame_of(rows)),),
@@ -282,29 +289,32 @@ def similarity(setting: Setting) -> Findings:
     """k, l and t of the 3-diverse table, and what is learned about Bob."""
     del setting  # nine rows are quick enough
     table = diverse_table()
-    bob = _of(
+    bob = _build_table(
         [("Bob", "47678", "27")],
         {"name": "identifying", "zip": "quasi_identifying", "age": "quasi_identifying"},
         {},
     )
-    reached = anonymity(table)
+    anonymity_measures = anonymity(table)
     ours: dict[str, Any] = {
-        "k": reached["k"],
-        "distinct l, salary": reached["distinct_l"]["salary"],
-        "distinct l, disease": reached["distinct_l"]["disease"],
-        "t of salary, ordered": reached["t_ordered"]["salary"],
-        "t of salary, equal": reached["t_equal"]["salary"],
-        "t of disease, equal": reached["t_equal"]["disease"],
+        "k": anonymity_measures["k"],
+        "distinct l, salary": anonymity_measures["distinct_l"]["salary"],
+        "distinct l, disease": anonymity_measures["distinct_l"]["disease"],
+        "t of salary, ordered": anonymity_measures["t_ordered"]["salary"],
+        "t of salary, equal": anonymity_measures["t_equal"]["salary"],
+        "t of disease, equal": anonymity_measures["t_equal"]["disease"],
     }
     golden = (3, 3, 3, 0.375, 2 / 3, 4 / 9)
     rows = [
-        {"what": what, "independent_count": round(float(told), 4), "ours": round(float(found), 4)}
-        for (what, found), told in zip(ours.items(), golden, strict=True)
+        {"what": measure, "independent_count": round(float(golden_value), 4), "ours": round(float(our_value), 4)}
+        for (measure, our_value), golden_value in zip(ours.items(), golden, strict=True)
     ]
     salaries = {width: Similarity(column="salary", width=width).draw_conclusions(table, bob) for width in WIDTHS}
     disease = Similarity(column="disease", groups=STOMACH).draw_conclusions(table, bob)
     same = sum(row["independent_count"] == row["ours"] for row in rows)
-    known, least = count_homogeneous_people(table, table, ("disease",)), min(reached["distinct_l"].values())
+    certain_people, least = (
+        count_homogeneous_people(table, table, ("disease",)),
+        min(anonymity_measures["distinct_l"].values()),
+    )
     return Findings(
         statements=(
             Statement("The table is 3-diverse.", f"Distinct l = {least}.", least == 3),
@@ -328,7 +338,7 @@ def similarity(setting: Setting) -> Findings:
         grids=(Grid("models", "What the table reaches", frame_of(rows), _DISTANCES),),
         remarks=(
             (
-                f"The disease itself is learned for {known} of {len(table)} people. The meaning leaks, which "
+                f"The disease itself is learned for {certain_people} of {len(table)} people. The meaning leaks, which "
                 "is why the slides go on to t-closeness."
             ),
         ),
@@ -341,5 +351,5 @@ _DISTANCES = (
 )
 
 
-def _span(found: list[Any]) -> str:
-    return f"[{found[0][0]:g}k, {found[0][1]:g}k]." if isinstance(found[0], tuple) else "Nothing is learned."
+def _span(spans: list[Any]) -> str:
+    return f"[{spans[0][0]:g}k, {spans[0][1]:g}k]." if isinstance(spans[0], tuple) else "Nothing is learned."

@@ -39,9 +39,9 @@ GUESSED: Mapping[int, float] = {1: 0.70, 5: 0.83, 15: 0.95}
 
 def open_error(truth_a: float, truth_b: float) -> tuple[float, float]:
     """Bias and mean square error of asking openly."""
-    said = TRUE_SHARE * truth_a + (1 - TRUE_SHARE) * (1 - truth_b)
-    bias = said - TRUE_SHARE
-    return bias, bias**2 + said * (1 - said) / SURVEY
+    yes_share = TRUE_SHARE * truth_a + (1 - TRUE_SHARE) * (1 - truth_b)
+    bias = yes_share - TRUE_SHARE
+    return bias, bias**2 + yes_share * (1 - yes_share) / SURVEY
 
 
 def spinner_error(p: float) -> float:
@@ -49,14 +49,14 @@ def spinner_error(p: float) -> float:
     return (1 / (16 * (p - 0.5) ** 2) - (TRUE_SHARE - 0.5) ** 2) / SURVEY
 
 
-def _simulated(
+def _simulate_surveys(
     surveys: int, chance: np.random.Generator
 ) -> tuple[dict[tuple[float, float], tuple[float, float]], dict[float, float]]:
     """Bias and mean square error of open surveys, and mean square error of Warner's, over many surveys."""
     openly = {}
     for truth_a, truth_b in TABLE_1:
-        said = TRUE_SHARE * truth_a + (1 - TRUE_SHARE) * (1 - truth_b)
-        wrong = chance.binomial(SURVEY, said, surveys) / SURVEY - TRUE_SHARE
+        yes_share = TRUE_SHARE * truth_a + (1 - TRUE_SHARE) * (1 - truth_b)
+        wrong = chance.binomial(SURVEY, yes_share, surveys) / SURVEY - TRUE_SHARE
         openly[truth_a, truth_b] = float(wrong.mean()), float((wrong**2).mean())
     spun = {}
     for p in SPINNERS:
@@ -69,7 +69,7 @@ def warner_table_1(setting: Setting) -> Findings:
     """Twelve biases and 48 ratios."""
     del setting  # simulated surveys are quick enough
     surveys = 400_000
-    openly, spun = _simulated(surveys, np.random.default_rng(SEED))
+    openly, spun = _simulate_surveys(surveys, np.random.default_rng(SEED))
     rows = []
     for (truth_a, truth_b), (bias, ratios) in TABLE_1.items():
         ours, error = open_error(truth_a, truth_b)
@@ -84,16 +84,16 @@ def warner_table_1(setting: Setting) -> Findings:
     # A hundredth is printed, and 0.135 may be printed either way.
     same = sum(abs(row[f"{name}_ours"] - row[name]) <= 0.00501 for row in rows for name in names)
     biases = sum(abs(row["bias_ours"] - row["bias"]) <= 0.00501 for row in rows)
-    off = max(abs(row[f"{name}_simulated"] / row[f"{name}_ours"] - 1) for row in rows for name in names)
-    allowed = 5 * 2 * np.sqrt(2 / surveys)  # five standard errors of a ratio of two mean squares
+    worst_deviation = max(abs(row[f"{name}_simulated"] / row[f"{name}_ours"] - 1) for row in rows for name in names)
+    allowance = 5 * 2 * np.sqrt(2 / surveys)  # five standard errors of a ratio of two mean squares
     return Findings(
         (
             Statement("12 biases to two decimals", f"{biases} of 12 the same by formula", biases == 12),
             Statement("48 ratios to two decimals", f"{same} of 48 the same by formula", same == 48),
             Statement(
                 "The formula gives what surveys give.",
-                f"{surveys:,} simulated surveys differ from the formula by at most {off:.1%}",
-                bool(off < allowed),
+                f"{surveys:,} simulated surveys differ from the formula by at most {worst_deviation:.1%}",
+                bool(worst_deviation < allowance),
                 source="independent count",
             ),
         ),
@@ -115,14 +115,14 @@ def majority(p: float, times: int) -> float:
     return float(bdtrc(times // 2, times, p))
 
 
-def attack_answers(people: int, times: int, *, memoized: bool) -> float:
+def attack_answers(people: int, times: int, *, memoize: bool) -> float:
     """How often the attack is right, with this many answers of everybody."""
     chance = Randomness.seeded(SEED)
     truth = np.where(chance.generator().random(people) < 0.5, "yes", "no")
     names = [f"person {number}" for number in range(people)]
     table = Table.of({"name": names, "answer": truth.tolist()}, {"name": "identifying", "answer": "sensitive"})
     method = RandomizeResponse(column="answer", p=0.7)
-    release = method.protect(table, chance, method.new_key(chance) if memoized else None)
+    release = method.protect(table, chance, method.new_key(chance) if memoize else None)
     outcome = RepeatedAnswers(times=times, prior="flat").run(release, table)
     return outcome.successes / outcome.attempts
 
@@ -136,22 +136,22 @@ def averaging(setting: Setting) -> Findings:
     people = 5_000 if setting.quick else 50_000
     rows = []
     for times, golden in GUESSED.items():
-        attacked = {
-            "attacked": attack_answers(people, times, memoized=False),
-            "memoized": attack_answers(people, times, memoized=True),
+        attack_shares = {
+            "attacked": attack_answers(people, times, memoize=False),
+            "memoized": attack_answers(people, times, memoize=True),
         }
-        rows.append({"answers": times, "theirs": golden, "ours": round(majority(0.7, times), 4), **attacked})
-    off = 5 * np.sqrt(0.25 / people)
+        rows.append({"answers": times, "theirs": golden, "ours": round(majority(0.7, times), 4), **attack_shares})
+    tolerance = 5 * np.sqrt(0.25 / people)
     lines = [Curve(f"p = {p}", [(times, majority(p, times)) for times in range(1, 32, 2)]) for p in (0.6, 0.7, 0.8)] + [
         Curve("memoized, p = 0.7", [(1, 0.7), (31, 0.7)])
     ]
-    told = [StatedPoint(times, share, f"{share:.0%}") for times, share in GUESSED.items()]
+    stated_points = [StatedPoint(times, share, f"{share:.0%}") for times, share in GUESSED.items()]
     picture = draw_curves(
         "How often the majority of answers is the truth",
         Axis("answers of one person", zero=False),
         Axis("guessed right", percent=True, zero=False),
         lines,
-        told,
+        stated_points,
     )
     return Findings(
         (
@@ -165,13 +165,13 @@ def averaging(setting: Setting) -> Findings:
             Statement(
                 "The formula gives what the attack finds.",
                 f"the attack is right about {_shares(rows, 'attacked')} of {people:,} people",
-                bool(all(abs(row["attacked"] - row["ours"]) < off for row in rows)),
+                bool(all(abs(row["attacked"] - row["ours"]) < tolerance for row in rows)),
                 source="independent count",
             ),
             Statement(
                 "Answers must be memoized.",
                 f"memoized: {_shares(rows, 'memoized')}",
-                bool(all(abs(row["memoized"] - 0.7) < off for row in rows)),
+                bool(all(abs(row["memoized"] - 0.7) < tolerance for row in rows)),
                 source="independent count",
             ),
         ),

@@ -33,7 +33,7 @@ def low_rank(rows: int, columns: int, rank: int, ratio: float) -> tuple[Table, R
     else:
         data = chance.normal(size=(rows, rank)) @ chance.normal(size=(rank, columns))
     data = np.sqrt(ratio) * (data - data.mean(axis=0)) / data.std(axis=0)
-    names = [f"c{at}" for at in range(columns)]
+    names = [f"c{column_index}" for column_index in range(columns)]
     roles = dict.fromkeys(names, "sensitive")
     true = Table.of(pl.DataFrame(dict(zip(names, data.T, strict=True))), roles)
     noisy = pl.DataFrame(dict(zip(names, (data + chance.normal(size=data.shape)).T, strict=True)))
@@ -48,29 +48,31 @@ def _rmse(true: Table, estimate: pl.DataFrame) -> float:
 def spectral(setting: Setting) -> Findings:
     """RMSE by strength of the signal and rank, and the eigenvalues."""
     rows = 2_000 if setting.quick else 20_000
-    table, filtered, bayes = [], {}, {}
-    for done, (columns, rank) in enumerate([*INDEPENDENT, (30, 5), (30, 15)]):
-        report_progress("filtering", done, len(INDEPENDENT) + 2)
+    table, spectral_errors, bayes = [], {}, {}
+    for shape_index, (columns, rank) in enumerate([*INDEPENDENT, (30, 5), (30, 15)]):
+        report_progress("filtering", shape_index, len(INDEPENDENT) + 2)
         for ratio in RATIOS:
             true, release = low_rank(rows, columns, rank, ratio)
-            found, made = (
+            spectral_error, bayes_error = (
                 _rmse(true, SpectralFilter().estimate(release)),
                 _rmse(true, BayesEstimate().estimate(release)),
             )
-            filtered[columns, rank, ratio], bayes[columns, rank, ratio] = found, made
+            spectral_errors[columns, rank, ratio], bayes[columns, rank, ratio] = spectral_error, bayes_error
             table.append({"columns": columns, "rank": rank, "signal_to_noise": ratio,
-                          "released": round(_rmse(true, release.data.frame), 4), "spectral_filter": round(found, 4),
-                          "bayes_estimate": round(made, 4)})  # fmt: skip
+                          "released": round(_rmse(true, release.data.frame), 4),
+                          "spectral_filter": round(spectral_error, 4),
+                          "bayes_estimate": round(bayes_error, 4)})  # fmt: skip
     ranks = ((30, 2), (30, 5), (30, 15), (30, 30))
     lines = [
-        Curve(f"rank {rank}", [(ratio, filtered[columns, rank, ratio]) for ratio in RATIOS]) for columns, rank in ranks
+        Curve(f"rank {rank}", [(ratio, spectral_errors[columns, rank, ratio]) for ratio in RATIOS])
+        for columns, rank in ranks
     ]
     by_ratio = draw_curves(
         "Spectral filter, 30 columns: RMSE in units of the noise",
         Axis("signal to noise", log=True), Axis("RMSE"), lines,
     )  # fmt: skip
     return Findings(
-        _filtered(filtered, bayes),
+        _state_filters(spectral_errors, bayes),
         (Grid("rmse", f"Root mean square error in units of the noise, {rows:,} rows", frame_of(table)),),
         (by_ratio, _eigenvalues(rows)),
         (
@@ -82,26 +84,26 @@ def spectral(setting: Setting) -> Findings:
     )
 
 
-def _filtered(
-    filtered: dict[tuple[int, int, float], float], bayes: dict[tuple[int, int, float], float]
+def _state_filters(
+    spectral_errors: dict[tuple[int, int, float], float], bayes: dict[tuple[int, int, float], float]
 ) -> tuple[Statement, ...]:
-    full = {shape: told for shape, (_, told) in INDEPENDENT.items() if told is not None}
+    full = {shape: paper_error for shape, (_, paper_error) in INDEPENDENT.items() if paper_error is not None}
     return (
         Statement(
             "In many cases the originals can be accurately estimated.",
-            f"30 columns of rank 2, signal ten times the noise: RMSE {filtered[30, 2, 10.0]:.2f} of 3.16.",
+            f"30 columns of rank 2, signal ten times the noise: RMSE {spectral_errors[30, 2, 10.0]:.2f} of 3.16.",
             None,
             "The slides give neither data nor numbers.",
         ),
         compare(
             f"RMSE after the filter, columns and rank {', '.join(map(str, INDEPENDENT))}",
-            [Pair(told, filtered[*shape, 1.0]) for shape, (told, _) in INDEPENDENT.items()],
+            [Pair(paper_error, spectral_errors[*shape, 1.0]) for shape, (paper_error, _) in INDEPENDENT.items()],
             _OTHER_DRAWS,
             source="independent count",
         ),
         compare(
             f"RMSE by the Bayes estimate, columns and rank {', '.join(map(str, full))}",
-            [Pair(told, bayes[*shape, 1.0]) for shape, told in full.items()],
+            [Pair(paper_error, bayes[*shape, 1.0]) for shape, paper_error in full.items()],
             _OTHER_DRAWS,
             source="independent count",
         ),
@@ -110,14 +112,14 @@ def _filtered(
 
 def _eigenvalues(rows: int) -> Plot:
     _, release = low_rank(rows, 30, 5, 1.0)
-    centred = release.data.frame.to_numpy() - release.data.frame.to_numpy().mean(axis=0)
-    sizes = np.linalg.eigvalsh(centred.T @ centred / len(centred))[::-1]
-    low, high = ((1 + sign * np.sqrt(30 / len(centred))) ** 2 for sign in (-1, 1))
+    centred_data = release.data.frame.to_numpy() - release.data.frame.to_numpy().mean(axis=0)
+    sizes = np.linalg.eigvalsh(centred_data.T @ centred_data / len(centred_data))[::-1]
+    low, high = ((1 + sign * np.sqrt(30 / len(centred_data))) ** 2 for sign in (-1, 1))
     return draw_curves(
         "Eigenvalues of 30 noisy columns of rank 5, and where noise lies",
         Axis("eigenvalue, by size"), Axis("σ²", log=True),
         [
-            Curve("eigenvalues", [(at + 1, float(size)) for at, size in enumerate(sizes)]),
+            Curve("eigenvalues", [(index + 1, float(size)) for index, size in enumerate(sizes)]),
             Curve("greatest of noise", [(1, high), (30, high)]),
             Curve("least of noise", [(1, low), (30, low)]),
         ],
@@ -136,22 +138,26 @@ def range_reveal(setting: Setting) -> Findings:
         columns="x", kind="uniform", privacy=2 * confidence / 5, confidence=confidence, ranges={"x": (0, 5)}
     )
     release = method.protect(table, Randomness.seeded(SEED))
-    published = release.data.frame["x"].to_numpy()
+    noisy_values = release.data.frame["x"].to_numpy()
     estimate = RangeReveal().estimate(release)["x"].to_numpy()
-    told = (estimate > 2.5) == half
+    half_hits = (estimate > 2.5) == half
     outcome = RangeReveal().run(release, table)
-    before, after = (float(np.sqrt(np.mean((one - true) ** 2))) for one in (published, estimate))
+    before, after = (float(np.sqrt(np.mean((guess - true) ** 2))) for guess in (noisy_values, estimate))
     table_rows = [
-        {"who": "reads the release", "rmse": round(before, 4), "half_told": float(((published > 2.5) == half).mean())},
-        {"who": "knows where values can be", "rmse": round(after, 4), "half_told": float(told.mean())},
+        {
+            "who": "reads the release",
+            "rmse": round(before, 4),
+            "half_told": float(((noisy_values > 2.5) == half).mean()),
+        },
+        {"who": "knows where values can be", "rmse": round(after, 4), "half_told": float(half_hits.mean())},
     ]
     scale = float(release.public["x"]["scale"])
     return Findings(
         (
             Statement(
                 "α = 1 on [0, 1] ∪ [4, 5] reveals the half for every record.",
-                f"α = {scale:.3f}; the half is told of {told.mean():.2%} of {rows:,}",
-                bool(told.all()),
+                f"α = {scale:.3f}; the half is told of {half_hits.mean():.2%} of {rows:,}",
+                bool(half_hits.all()),
                 source="independent count",
             ),
             Statement(

@@ -29,22 +29,26 @@ def hide_rule(strategy: str, least: float = MIN_CONFIDENCE) -> tuple[str, ...] |
     """The database with AB → C hidden; None where the strategy cannot."""
     method = HideRules(rules="A,B ==> C", min_support=MIN_SUPPORT, min_confidence=least, strategy=strategy)
     try:
-        published = method.protect(Baskets.of([list(row) for row in ROWS])).data
+        release_data = method.protect(Baskets.of([list(row) for row in ROWS])).data
     except ImpossibleRelease:
         return None
-    return tuple("".join(map(str, row)) for row in published.to_lists())
+    return tuple("".join(map(str, row)) for row in release_data.to_lists())
 
 
 def rule_hiding(setting: Setting) -> Findings:
     """The example of the slides, and what happens at the threshold."""
     del setting  # five baskets are quick enough
-    before = {rule: confidence(ROWS, *rule) for rule in (("AB", "C"), ("BC", "A"))}
+    rule_confidences = {rule: confidence(ROWS, *rule) for rule in (("AB", "C"), ("BC", "A"))}
     return Findings(
         statements=(
             Statement(
                 "Before, AB → C and BC → A have confidence 100 %.",
-                ", ".join(f"{left} → {right}: {found}" for (left, right), found in before.items()) + ".",
-                set(before.values()) == {Fraction(1)},
+                ", ".join(
+                    f"{left} → {right}: {rule_confidence}"
+                    for (left, right), rule_confidence in rule_confidences.items()
+                )
+                + ".",
+                set(rule_confidences.values()) == {Fraction(1)},
             ),
             _slide("1a", "B turned to 1 in T4: AB → C has 66 %, BC → A 100 %.", Fraction(2, 3)),
             _slide(
@@ -69,21 +73,21 @@ def rule_hiding(setting: Setting) -> Findings:
     )
 
 
-def _slide(strategy: str, theirs: str, expected: Fraction) -> Statement:
+def _slide(strategy: str, theirs: str, expected_confidence: Fraction) -> Statement:
     rows = hide_rule(strategy) or ROWS
-    found, other = confidence(rows, "AB", "C"), confidence(rows, "BC", "A")
-    same = rows == SLIDES[strategy] and (found, other) == (expected, Fraction(1))
-    return Statement(theirs, f"{strategy[0]}.{strategy[1]}: {', '.join(rows)}; {found} and {other}.", same)
+    rule_confidence, other = confidence(rows, "AB", "C"), confidence(rows, "BC", "A")
+    same = rows == SLIDES[strategy] and (rule_confidence, other) == (expected_confidence, Fraction(1))
+    return Statement(theirs, f"{strategy[0]}.{strategy[1]}: {', '.join(rows)}; {rule_confidence} and {other}.", same)
 
 
 def _at_the_threshold() -> Statement:
     """What one removal gives, where one half is the threshold."""
-    stopped, threshold = confidence(SLIDES["1b"], "AB", "C"), Fraction(1, 2)
-    ended = confidence(hide_rule("1b", float(threshold)) or ROWS, "AB", "C")
+    slide_confidence, threshold = confidence(SLIDES["1b"], "AB", "C"), Fraction(1, 2)
+    our_confidence = confidence(hide_rule("1b", float(threshold)) or ROWS, "AB", "C")
     return Statement(
         "The published number of steps ends at the threshold, where the rule is still found.",
-        f"At 50 %, one removal gives {stopped}; ours goes on, to {ended}.",
-        stopped == threshold > ended,
+        f"At 50 %, one removal gives {slide_confidence}; ours goes on, to {our_confidence}.",
+        slide_confidence == threshold > our_confidence,
         source="independent count",
     )
 
@@ -94,7 +98,7 @@ def _row(strategy: str, least: float) -> dict[str, Any]:
     if rows is None:
         return row | {"database": "impossible", "AB → C": None, "BC → A": None, "entries_changed": None}
     return row | {
-        "database": ", ".join(one or "–" for one in rows),
+        "database": ", ".join(basket or "–" for basket in rows),
         "AB → C": str(confidence(rows, "AB", "C")),
         "BC → A": str(confidence(rows, "BC", "A")),
         "entries_changed": sum(len(set(a) ^ set(b)) for a, b in zip(rows, ROWS, strict=True)),

@@ -76,8 +76,8 @@ def _run_ring() -> tuple[bool, int]:
     """The comparison of the slides, and what the neighbours of the second site find out."""
     messages: list[Message] = []
 
-    async def compare(network: Network, own: Ints) -> Flags:
-        return await compare_ring_sums(network, own, RING_BITS, "slides")
+    async def compare(network: Network, site_values: Ints) -> Flags:
+        return await compare_ring_sums(network, site_values, RING_BITS, "slides")
 
     terms = [np.array(row, dtype=np.int64) for row in TERMS]
     flags = run_sites(compare, terms, tap=lambda frame: messages.append(decode_frame(frame)[1]))
@@ -93,14 +93,14 @@ def _name_items(baskets: Baskets) -> Baskets:
 
 def _compare_protocols(baskets: int) -> tuple[list[dict[str, Any]], bool]:
     sites = [_name_items(draw_baskets(baskets, ITEMS, SEED + site)) for site in range(SITES)]
-    pooled = Baskets.of([row for site in sites for row in site.to_lists()])
-    expected = association_rules(pooled, SUPPORT, CONFIDENCE).select("antecedent", "consequent")
+    pooled_baskets = Baskets.of([row for site in sites for row in site.to_lists()])
+    expected_rules = association_rules(pooled_baskets, SUPPORT, CONFIDENCE).select("antecedent", "consequent")
     rows, equal = [], True
     protocols: tuple[Protocol, ...] = ("counts", "textbook", "shamir")
     for protocol in protocols:
         frames: list[bytes] = []
         result = mine_horizontal(sites, SUPPORT, CONFIDENCE, protocol=protocol, tap=frames.append)
-        equal &= sorted(result.rules.rows()) == sorted(expected.rows())
+        equal &= sorted(result.rules.rows()) == sorted(expected_rules.rows())
         wire = b"".join(frames)
         rows.append(
             {
@@ -109,7 +109,7 @@ def _compare_protocols(baskets: int) -> tuple[list[dict[str, Any]], bool]:
                 "rules": result.rules.height,
                 "messages": result.statements[0].messages_sent,
                 "bytes": result.statements[0].bytes_sent,
-                "names_can_be_read": any(str(item).encode() in wire for item in pooled.items),
+                "names_can_be_read": any(str(item).encode() in wire for item in pooled_baskets.items),
             }
         )
     return rows, equal

@@ -44,14 +44,14 @@ def privacy_table(setting: Setting) -> Findings:
     chance, count = np.random.default_rng(SEED), 2_000_000
     ours = {(kind, c): Noise(kind=kind, scale=1.0).interval(c) for kind in PRINTED for c in CONFIDENCES}
     rows = []
-    for kind, printed in PRINTED.items():
+    for kind, printed_row in PRINTED.items():
         noise = Noise(kind=kind, scale=1.0)
-        drawn = chance.uniform(-0.5, 0.5, count) if kind == "discretize" else noise.draw(chance, count)
-        for confidence, theirs in zip(CONFIDENCES, printed, strict=True):
-            low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-            seen = {"ours": round(ours[kind, confidence], 4), "simulated": round(float(high - low), 4)}
-            rows.append({"noise": kind, "confidence": f"{confidence:.1%}", "theirs": theirs, **seen})
-    told = {(kind, c): p for kind, three in PRINTED.items() for c, p in zip(CONFIDENCES, three, strict=True)}
+        draws = chance.uniform(-0.5, 0.5, count) if kind == "discretize" else noise.draw(chance, count)
+        for confidence, theirs in zip(CONFIDENCES, printed_row, strict=True):
+            low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
+            measures = {"ours": round(ours[kind, confidence], 4), "simulated": round(float(high - low), 4)}
+            rows.append({"noise": kind, "confidence": f"{confidence:.1%}", "theirs": theirs, **measures})
+    paper_values = {(kind, c): p for kind, three in PRINTED.items() for c, p in zip(CONFIDENCES, three, strict=True)}
     # Equal widths at 50 %: 2α = W, and σ so that 1.349 σ = W / 2.
     at_high = 0.999, ours["gaussian", 0.999] * 0.5 / ours["gaussian", 0.5]
     return Findings(
@@ -59,7 +59,7 @@ def privacy_table(setting: Setting) -> Findings:
             *(
                 compare(
                     f"{kind.capitalize()}: widths at 50, 95 and 99.9 %",
-                    [Pair(told[kind, c], ours[kind, c]) for c in CONFIDENCES],
+                    [Pair(paper_values[kind, c], ours[kind, c]) for c in CONFIDENCES],
                     PRINTED_DIGITS[kind],
                     reason="By formula and by simulation alike; the printed numbers are cut off or misprinted.",
                 )
@@ -94,25 +94,28 @@ def reconstruction(_: Setting) -> Findings:
     }
     rows, errors, pictures, verdicts = [], [], [], []
     golden: dict[int, float] = {}
-    for done, (shape, draw) in enumerate(SHAPES.items()):
-        report_progress("shapes", done, len(SHAPES))
+    for shape_index, (shape, draw) in enumerate(SHAPES.items()):
+        report_progress("shapes", shape_index, len(SHAPES))
         chance = np.random.default_rng(SEED)
         true = draw(chance, COUNT)
         lines: list[Curve] = []
         for name, noise in noises.items():
-            one = _One.of(true, true + noise.draw(chance, COUNT), noise)
-            rows += [{"shape": shape, "noise": name, **row} for row in one.table()]
-            found = {steps: one.error(one.after(steps)) for steps in STEPS}
-            stopped, at = one.stopped()
+            case = _Reconstruction.of(true, true + noise.draw(chance, COUNT), noise)
+            rows += [{"shape": shape, "noise": name, **row} for row in case.table()]
+            errors_by_step = {steps: case.error(case.run_steps(steps)) for steps in STEPS}
+            stop_error, stop_step = case.find_stop()
             errors += [
-                {"shape": shape, "noise": name, "steps": steps, "l1": round(l1, 4)} for steps, l1 in found.items()
+                {"shape": shape, "noise": name, "steps": steps, "l1": round(l1, 4)}
+                for steps, l1 in errors_by_step.items()
             ]
-            errors.append({"shape": shape, "noise": name, "steps": at, "l1": round(stopped, 4), "by": "χ²"})
-            lines += [Curve(name, list(found.items())), Curve(f"{name}: χ² stops", [(at, stopped)])]
-            verdicts.append((stopped, min(found.values()), found[STEPS[-1]], one.error(one.randomized())))
+            errors.append({"shape": shape, "noise": name, "steps": stop_step, "l1": round(stop_error, 4), "by": "χ²"})
+            lines += [Curve(name, list(errors_by_step.items())), Curve(f"{name}: χ² stops", [(stop_step, stop_error)])]
+            verdicts.append(
+                (stop_error, min(errors_by_step.values()), errors_by_step[STEPS[-1]], case.error(case.bin_noisy()))
+            )
             if name == "Gaussian":
-                pictures.append(one.picture(shape))
-                golden = {steps: found[steps] for steps in PLANNED}
+                pictures.append(case.picture(shape))
+                golden = {steps: errors_by_step[steps] for steps in PLANNED}
         pictures.append(
             draw_curves(
                 f"{shape.capitalize()}: error by number of steps",
@@ -120,7 +123,7 @@ def reconstruction(_: Setting) -> Findings:
             )
         )  # fmt: skip
     return Findings(
-        (*_reconstructed(verdicts), _over_iterates(golden)),
+        (*_state_errors(verdicts), _over_iterates(golden)),
         (
             Grid("errors", "L1 distance of reconstruction and originals", frame_of(errors)),
             Grid("shapes", f"Shares of {COUNT:,} values by bin", frame_of(rows)),
@@ -135,44 +138,44 @@ def reconstruction(_: Setting) -> Findings:
     )
 
 
-def _over_iterates(found: Mapping[int, float]) -> Statement:
+def _over_iterates(errors_by_step: Mapping[int, float]) -> Statement:
     """The triangles under Gaussian noise."""
-    pairs = [Pair(theirs, found[steps]) for steps, theirs in PLANNED.items()]
-    what = f"L1 at {', '.join(map(str, PLANNED))} steps (triangles, Gaussian)"
+    pairs = [Pair(theirs, errors_by_step[steps]) for steps, theirs in PLANNED.items()]
+    quantity = f"L1 at {', '.join(map(str, PLANNED))} steps (triangles, Gaussian)"
     why = "The setting of the independent count is not recorded."
     chance = Tolerance(0.02, "other values are drawn")
-    return compare(what, pairs, chance, reason=why, source="independent count")
+    return compare(quantity, pairs, chance, reason=why, source="independent count")
 
 
-def _reconstructed(verdicts: list[tuple[float, float, float, float]]) -> tuple[Statement, ...]:
-    stopped, best, last, randomized = (np.array(part) for part in zip(*verdicts, strict=True))
+def _state_errors(verdicts: list[tuple[float, float, float, float]]) -> tuple[Statement, ...]:
+    stop_errors, best, last, noisy_errors = (np.array(part) for part in zip(*verdicts, strict=True))
     picture = "The slides show pictures without numbers; the shapes are drawn after them."
     return (
         Statement(
             "The original shape is reconstructed, even when the randomized one looks nothing like it.",
-            f"L1 to the originals: randomized {randomized.min():.2f} to {randomized.max():.2f}, "
-            f"reconstructed {stopped.min():.2f} to {stopped.max():.2f}.",
+            f"L1 to the originals: randomized {noisy_errors.min():.2f} to {noisy_errors.max():.2f}, "
+            f"reconstructed {stop_errors.min():.2f} to {stop_errors.max():.2f}.",
             None,
             picture,
         ),
         Statement(
             "Stop when successive estimates hardly differ.",
-            f"At {STEPS[-1]:,} steps L1 is {last.max():.2f} at worst; where χ² stops {stopped.max():.2f}; "
+            f"At {STEPS[-1]:,} steps L1 is {last.max():.2f} at worst; where χ² stops {stop_errors.max():.2f}; "
             f"at best {best.max():.2f}.",
             None,
             picture,
         ),
         Statement(
             "Reconstruction over-iterates, so stop by a χ² test.",
-            f"χ² is at most {(stopped - best).max():.2f} above the best, going on {(last - best).max():.2f}.",
-            bool((stopped - best).max() < (last - best).max()),
+            f"χ² is at most {(stop_errors - best).max():.2f} above the best, going on {(last - best).max():.2f}.",
+            bool((stop_errors - best).max() < (last - best).max()),
             source="independent count",
         ),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _One:
+class _Reconstruction:
     """One shape under one noise."""
 
     noisy: Floats
@@ -181,29 +184,29 @@ class _One:
     channel: Floats
 
     @classmethod
-    def of(cls, true: Floats, noisy: Floats, noise: Noise) -> _One:
-        seen = build_noisy_edges(noise, EDGES)
-        channel = channel_of(noise, EDGES, seen)
-        return cls(noisy, count_in_bins(true, EDGES) / len(true), count_in_bins(noisy, seen), channel)
+    def of(cls, true: Floats, noisy: Floats, noise: Noise) -> _Reconstruction:
+        noisy_edges = build_noisy_edges(noise, EDGES)
+        channel = channel_of(noise, EDGES, noisy_edges)
+        return cls(noisy, count_in_bins(true, EDGES) / len(true), count_in_bins(noisy, noisy_edges), channel)
 
-    def after(self, steps: int) -> Floats:
+    def run_steps(self, steps: int) -> Floats:
         return run_em(self.counts, self.channel, stop=steps).probabilities
 
-    def randomized(self) -> Floats:
+    def bin_noisy(self) -> Floats:
         """Noisy values in the same bins; what lies beyond is lost."""
         return np.asarray(np.histogram(self.noisy, EDGES)[0] / len(self.noisy))
 
     def error(self, shares: Floats) -> float:
         return float(np.abs(shares - self.original).sum())
 
-    def stopped(self) -> tuple[float, int]:
+    def find_stop(self) -> tuple[float, int]:
         """The error where the χ² test stops, and after how many steps."""
-        made = run_em(self.counts, self.channel)
-        return self.error(made.probabilities), made.iterations
+        estimate = run_em(self.counts, self.channel)
+        return self.error(estimate.probabilities), estimate.iterations
 
     def table(self) -> list[dict[str, float]]:
-        made = run_em(self.counts, self.channel).probabilities
-        parts = (EDGES[:-1], self.original, self.randomized(), made)
+        estimate = run_em(self.counts, self.channel).probabilities
+        parts = (EDGES[:-1], self.original, self.bin_noisy(), estimate)
         return [
             {"from": round(float(low), 3), "original": a, "randomized": b, "reconstructed": round(float(c), 6)}
             for low, a, b, c in zip(*parts, strict=True)
@@ -216,5 +219,8 @@ class _One:
             f"{shape.capitalize()}, Gaussian noise",
             Axis("value"),
             Axis("share of values", percent=True),
-            [Curve(name, [(float(at), row[name]) for at, row in zip(middles, rows, strict=True)]) for name in names],
+            [
+                Curve(name, [(float(middle), row[name]) for middle, row in zip(middles, rows, strict=True)])
+                for name in names
+            ],
         )

@@ -34,36 +34,37 @@ ONE_TO_ONE = replace(ONE_TO_N, images=((0,), (1,), (2,)), supports=(2, 2, 1, 0, 
 RANDOM = frozenset({1, 2, 3, 4, 6})
 
 
-def _coded(key: ItemKey) -> frozenset[int]:
+def _encode_shop(key: ItemKey) -> frozenset[int]:
     """What {a, b} becomes."""
-    published = EncodeItems(kind="one_to_n").protect(Baskets.of(SHOP), key.seal()).data.to_lists()
-    return frozenset(map(int, published[0]))
+    basket_codes = EncodeItems(kind="one_to_n").protect(Baskets.of(SHOP), key.seal()).data.to_lists()
+    return frozenset(map(int, basket_codes[0]))
 
 
-def _items(key: ItemKey, seen: frozenset[int]) -> set[Any]:
+def _items(key: ItemKey, codes: frozenset[int]) -> set[Any]:
     """N⁻¹ of the slides: the items whose codes are all there."""
-    return {item for item, image in zip(key.items, key.published_images, strict=True) if image <= seen}
+    return {item for item, image in zip(key.items, key.published_images, strict=True) if image <= codes}
 
 
 def mapping(setting: Setting) -> Findings:
     """The mapping of the slides there and back, and how much it hides."""
-    single, several = _coded(ONE_TO_ONE), _coded(ONE_TO_N)
-    back = {_braced(one): _items(ONE_TO_N, one) for one in (several, RANDOM)}
+    single, several = _encode_shop(ONE_TO_ONE), _encode_shop(ONE_TO_N)
+    decoded_items = {_write_braces(codes): _items(ONE_TO_N, codes) for codes in (several, RANDOM)}
     del setting  # some hundred baskets are quick enough
     rows = [row for baskets in BASKETS for row in _frequency_rows(baskets)]
     safer = [_compare_mappings(*rows[start : start + 2]) for start in range(0, len(rows), 3)]
     return Findings(
         statements=(
-            Statement("One-to-one: {a, b} → {1, 2}.", f"{_braced(single)}.", single == {1, 2}),
-            Statement("One-to-n: {a, b} → {1, 2, 3}.", f"{_braced(several)}.", several == {1, 2, 3}),
+            Statement("One-to-one: {a, b} → {1, 2}.", f"{_write_braces(single)}.", single == {1, 2}),
+            Statement("One-to-n: {a, b} → {1, 2, 3}.", f"{_write_braces(several)}.", several == {1, 2, 3}),
             Statement(
                 "With random codes: {a, b} → {1, 2, 3, 4, 6}, and N⁻¹ gives {a, b} back.",
-                "; ".join(f"N⁻¹({coded}) = {_braced(items)}" for coded, items in back.items()) + ".",
-                all(items == {"a", "b"} for items in back.values()),
+                "; ".join(f"N⁻¹({codes_text}) = {_write_braces(items)}" for codes_text, items in decoded_items.items())
+                + ".",
+                all(items == {"a", "b"} for items in decoded_items.values()),
             ),
             Statement(
                 "A random subset E of B ∪ F may be added to each transaction.",
-                f"With E = {{5}}, N⁻¹ gives {_braced(_items(ONE_TO_N, several | {5}))}: not every subset may.",
+                f"With E = {{5}}, N⁻¹ gives {_write_braces(_items(ONE_TO_N, several | {5}))}: not every subset may.",
                 _items(ONE_TO_N, several | {5}) == {"a", "b"},
                 "A code that completes the image of another item decodes to that item, too.",
             ),
@@ -94,15 +95,16 @@ def mapping(setting: Setting) -> Findings:
     )
 
 
-def _compare_mappings(one: dict[str, Any], many: dict[str, Any]) -> tuple[str, bool]:
+def _compare_mappings(single: dict[str, Any], many: dict[str, Any]) -> tuple[str, bool]:
     """How many items are named one-to-one and one-to-n, and whether one-to-n always names fewer."""
-    by = ("named", "named_by_supports_alone")
-    text = f"Of {one['items']} items in {one['baskets']:,} baskets, someone who knows pairs identifies "
-    text += f"{one[by[0]]} one-to-one and {many[by[0]]} one-to-n; from supports alone, {one[by[1]]} and {many[by[1]]}."
-    return text, all(many[name] < one[name] for name in by)
+    measures = ("named", "named_by_supports_alone")
+    text = f"Of {single['items']} items in {single['baskets']:,} baskets, someone who knows pairs identifies "
+    text += f"{single[measures[0]]} one-to-one and {many[measures[0]]} one-to-n; "
+    text += f"from supports alone, {single[measures[1]]} and {many[measures[1]]}."
+    return text, all(many[name] < single[name] for name in measures)
 
 
-def _braced(items: Any) -> str:
+def _write_braces(items: Any) -> str:
     return "{" + ", ".join(map(str, sorted(items))) + "}"
 
 
@@ -140,13 +142,17 @@ FILTERS = ((16, 2), (32, 2), (64, 2), (128, 2), (16, 4), (32, 4), (64, 4), (128,
 
 def bloom(setting: Setting) -> Findings:
     """What filters feign by their size, what they miss, and who reads them."""
-    data = Baskets.of([list(one) for one in TWELVE_SETS])
+    data = Baskets.of([list(itemset) for itemset in TWELVE_SETS])
     true = {frozenset(items) for items in frequent_itemsets(data, LEAST)["items"].to_list()}
     keys = 12 if setting.quick else 40
     rows = [_filter_row(data, true, bits, hashes, keys) for bits, hashes in FILTERS]
     by_size = {(row["bits"], row["hashes"]): row for row in rows}
     small, large = by_size[16, 2], by_size[128, 4]
-    attacks = [_attacked(data, keyed, knowledge) for keyed in (False, True) for knowledge in ("dictionary", "supports")]
+    attacks = [
+        _attack_filters(data, has_key, knowledge)
+        for has_key in (False, True)
+        for knowledge in ("dictionary", "supports")
+    ]
     return Findings(
         statements=(
             Statement(
@@ -187,29 +193,29 @@ _FEIGNED = "With the originals, false positives of the filters are removed and t
 
 
 def _filter_row(data: Baskets, true: set[frozenset[str]], bits: int, hashes: int, keys: int) -> dict[str, Any]:
-    method, shown, missed = EncodeBloom(bits=bits, hashes=hashes), [], 0
+    method, set_counts, miss_count = EncodeBloom(bits=bits, hashes=hashes), [], 0
     for seed in range(keys):
         key = method.new_key(data, Randomness.seeded(seed))
-        found = mine_filters(method.protect(data, key).data, filter_requests(key), LEAST)
-        sets = {frozenset(items) for items in decode_itemsets(found, key)["items"].to_list()}
-        shown.append(len(sets))
-        missed += len(true - sets)
+        filter_counts = mine_filters(method.protect(data, key).data, filter_requests(key), LEAST)
+        sets = {frozenset(items) for items in decode_itemsets(filter_counts, key)["items"].to_list()}
+        set_counts.append(len(sets))
+        miss_count += len(true - sets)
     return {
         "bits": bits,
         "hashes": hashes,
         "true_sets": len(true),
-        "sets_mean": round(mean(shown), 2),
-        "sets_most": max(shown),
-        "missed": missed,
+        "sets_mean": round(mean(set_counts), 2),
+        "sets_most": max(set_counts),
+        "missed": miss_count,
     }
 
 
-def _attacked(data: Baskets, keyed: bool, knowledge: str) -> dict[str, Any]:
-    method = EncodeBloom(bits=128, hashes=4, keyed=keyed)
+def _attack_filters(data: Baskets, has_key: bool, knowledge: str) -> dict[str, Any]:
+    method = EncodeBloom(bits=128, hashes=4, keyed=has_key)
     release = method.protect(data, method.new_key(data, Randomness.seeded(SEED)))
     outcome = BloomDictionary(knowledge=knowledge).run(release, data)
     return {
-        "filters": "keyed" if keyed else "without a key",
+        "filters": "keyed" if has_key else "without a key",
         "knows": "the items by name" if knowledge == "dictionary" else "how often items are bought",
         "items": outcome.attempts,
         "items_named": outcome.successes,

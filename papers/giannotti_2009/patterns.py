@@ -33,36 +33,36 @@ MINTERMS = {"abc": 1, "ab": 4, "ac": 4, "bc": 4, "b": 5, "c": 5}
 
 def twelve() -> Baskets:
     """The transactions of the slides."""
-    return Baskets.of([list(one) for one in TWELVE])
+    return Baskets.of([list(basket) for basket in TWELVE])
 
 
 def no_channel() -> Baskets:
     """The counter-example."""
-    return Baskets.of([list(one) for one, many in MINTERMS.items() for _ in range(many)])
+    return Baskets.of([list(minterm) for minterm, many in MINTERMS.items() for _ in range(many)])
 
 
 def channels(setting: Setting) -> Findings:
     """Everything that the slides and an independent count say of channels."""
     del setting  # twelve baskets are quick enough
     data = twelve()
-    behind = individuals_behind(80, 0.987)
-    few = sum({"a", "b"} <= set(one) and not set("cde") & set(one) for one in TWELVE)
-    found = {least: inference_channels(data, least, K) for least in CHANNELS}
+    inference = individuals_behind(80, 0.987)
+    few = sum({"a", "b"} <= set(basket) and not set("cde") & set(basket) for basket in TWELVE)
+    channels_by_least = {least: inference_channels(data, least, K) for least in CHANNELS}
     widest = {least: inference_channels(data, least, K, maximal=True) for least in CHANNELS}
-    slide = [row for row in _rows(found[6]) if (row["inner"], row["outer"]) == ("ab", "abcde")]
+    slide = [row for row in _rows(channels_by_least[6]) if (row["inner"], row["outer"]) == ("ab", "abcde")]
     return Findings(
         statements=(
             Statement(
                 "A rule of support 80 and confidence 98.7 % is about just one individual.",
-                f"{behind.antecedent} − 80 = {behind.individuals}.",
-                (behind.antecedent, behind.individuals) == (81, 1),
+                f"{inference.antecedent} − 80 = {inference.individuals}.",
+                (inference.antecedent, inference.individuals) == (81, 1),
             ),
             Statement(
                 "p = a ∧ b ∧ ¬c ∧ ¬d ∧ ¬e is inferred from I = ab and J = abcde.",
                 f"Its support is {few}; found as a channel at support 6: {'yes' if slide else 'no'}.",
                 few == 1 and len(slide) == 1 and slide[0]["support"] == few,
             ),
-            *(_counted(least, found[least], widest[least]) for least in CHANNELS),
+            *(_state_channels(least, channels_by_least[least], widest[least]) for least in CHANNELS),
             Statement(
                 "At support 8 the maximal ones are C(∅, cde), C(a, ab), C(a, ae).",
                 ", ".join(f"C({row['inner']}, {row['outer']})" for row in _rows(widest[8])) + ".",
@@ -82,28 +82,28 @@ def channels(setting: Setting) -> Findings:
     )
 
 
-def _counted(least: int, found: pl.DataFrame, widest: pl.DataFrame) -> Statement:
+def _state_channels(least: int, all_channels: pl.DataFrame, widest: pl.DataFrame) -> Statement:
     many, maximal = CHANNELS[least]
     return Statement(
         f"Support {least}, k = {K}: {many} channels, {maximal} of them maximal.",
-        f"{found.height}, {widest.height} of them maximal.",
-        (found.height, widest.height) == (many, maximal),
+        f"{all_channels.height}, {widest.height} of them maximal.",
+        (all_channels.height, widest.height) == (many, maximal),
         source="independent count",
     )
 
 
-def _rows(found: pl.DataFrame) -> list[dict[str, Any]]:
+def _rows(channels_frame: pl.DataFrame) -> list[dict[str, Any]]:
     return [
         {"inner": "".join(inner) or "∅", "outer": "".join(outer), "support": support}
-        for inner, outer, support in found.iter_rows()
+        for inner, outer, support in channels_frame.iter_rows()
     ]
 
 
 def _by_support(widest: dict[int, pl.DataFrame]) -> list[dict[str, Any]]:
     return [
         {"least_support": least, "holds": row["inner"], "of": row["outer"], "people": row["support"]}
-        for least, found in widest.items()
-        for row in _rows(found)
+        for least, channels_frame in widest.items()
+        for row in _rows(channels_frame)
     ]
 
 
@@ -130,29 +130,30 @@ def beyond_channels(setting: Setting) -> Findings:
     del setting  # 23 baskets are quick enough
     data, least = no_channel(), 5
     patterns = Patterns.of(frequent_itemsets(data, least), len(data))
-    found = inference_channels(data, least, K).height
+    channel_count = inference_channels(data, least, K).height
     bounds = support_bounds(patterns, "abc")
-    forced = forced_patterns(patterns, K)
-    names = ", ".join("".join(map(str, one.either[0].present)) for one in forced)
+    implied_patterns = forced_patterns(patterns, K)
+    names = ", ".join("".join(map(str, pattern.either[0].present)) for pattern in implied_patterns)
     release = PublishPatterns(k=K, min_support=least).protect(data)
-    after = inferable_patterns(release.data, K, release.data.complete_from)
-    repaired = dict(zip(map(tuple, release.data.frame["items"]), release.data.supports.tolist(), strict=True))
+    inferable_count = inferable_patterns(release.data, K, release.data.complete_from)
+    repaired_supports = dict(zip(map(tuple, release.data.frame["items"]), release.data.supports.tolist(), strict=True))
     rows = [
-        {"itemset": "".join(items), "support": support, "published_by_ours": repaired.get(tuple(items))}
+        {"itemset": "".join(items), "support": support, "published_by_ours": repaired_supports.get(tuple(items))}
         for items, support in patterns.frame.iter_rows()
     ]
     return Findings(
         statements=(
             Statement(
                 "The theorem makes a detector possible, which looks at pairs I ⊆ J of frequent itemsets.",
-                f"{wording.count_noun(found, 'channel')}, yet abc must have support {bounds.lower} to {bounds.upper}.",
-                bool(found) or bounds.lower != bounds.upper,
+                f"{wording.count_noun(channel_count, 'channel')}, yet abc must have support {bounds.lower} to "
+                f"{bounds.upper}.",
+                bool(channel_count) or bounds.lower != bounds.upper,
                 "The theorem speaks of all itemsets; a detector sees only the frequent ones.",
             ),
             Statement(
                 "There is no channel, and the supports force sup(abc) = 1.",
-                f"{wording.count_noun(found, 'channel')}; forced: {names}.",
-                not found and bounds == (1, 1) and len(forced) == 1,
+                f"{wording.count_noun(channel_count, 'channel')}; forced: {names}.",
+                not channel_count and bounds == (1, 1) and len(implied_patterns) == 1,
                 source="independent count",
             ),
         ),
@@ -162,6 +163,9 @@ def beyond_channels(setting: Setting) -> Findings:
                 "The theorem speaks of all itemsets. A detector sees frequent ones only, and abc is not frequent: the "
                 "bounds of Calders and Goethals (2002) find it all the same."
             ),
-            f"Ours repairs that, too: {wording.count_noun(after, 'pattern')} of few people in what it publishes.",
+            (
+                f"Ours repairs that, too: {wording.count_noun(inferable_count, 'pattern')} of few people in what it "
+                "publishes."
+            ),
         ),
     )

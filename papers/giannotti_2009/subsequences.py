@@ -34,7 +34,7 @@ def subsequences(setting: Setting) -> Findings:
     del setting  # a dozen sequences are quick enough
     videos = Sequences.of([[list(element) for element in row] for row in VIDEOS])
     least = next(count for count in range(1, len(VIDEOS) + 1) if count / len(VIDEOS) > VIDEO_SHARE)
-    found = find_video_patterns(videos, least, "all")
+    patterns = find_video_patterns(videos, least, "all")
     largest = set(find_video_patterns(videos, least, "maximal"))
     data = Sequences.of([list(row) for row in DATABASE])
     return Findings(
@@ -42,15 +42,15 @@ def subsequences(setting: Setting) -> Findings:
             _compare_containment(),
             Statement(
                 f"Videos, support above {VIDEO_SHARE}: {write_patterns(VIDEO_PATTERNS)}.",
-                f"{len(found)} patterns in {least} or more of {len(VIDEOS)} sequences; the ones that no other contains "
-                f"are {write_patterns(largest)}.",
+                f"{len(patterns)} patterns in {least} or more of {len(VIDEOS)} sequences; the ones that no other "
+                f"contains are {write_patterns(largest)}.",
                 largest == VIDEO_PATTERNS,
             ),
             *_compare_frequent(data),
             Statement(
                 "Videos: 9 patterns, counted by listing every part of every sequence.",
-                f"{len(found)}; {len(count_parts_of_videos(least))} by listing.",
-                found == count_parts_of_videos(least),
+                f"{len(patterns)}; {len(count_parts_of_videos(least))} by listing.",
+                patterns == count_parts_of_videos(least),
                 source="independent count",
             ),
         ),
@@ -61,7 +61,7 @@ def subsequences(setting: Setting) -> Findings:
                 frame_of(
                     [
                         {"pattern": write_patterns([pattern]), "sequences": count, "printed": pattern in VIDEO_PATTERNS}
-                        for pattern, count in sorted(found.items())
+                        for pattern, count in sorted(patterns.items())
                     ]
                 ),
             ),
@@ -79,19 +79,22 @@ def find_video_patterns(videos: Sequences, least: int, kind: Any) -> dict[Patter
 def count_parts_of_videos(least: int) -> dict[Pattern, int]:
     """The same by listing every part of every customer's sequence."""
     parts = [_list_parts(row) for row in VIDEOS]
-    counts = {part: sum(part in one for one in parts) for part in set().union(*parts)}
+    counts = {part: sum(part in part_set for part_set in parts) for part in set().union(*parts)}
     return {part: count for part, count in counts.items() if count >= least}
 
 
 def _list_parts(row: Pattern) -> set[Pattern]:
     """Every non-empty choice of letters, without the elements of which none is chosen."""
-    letters = [(place, letter) for place, element in enumerate(row) for letter in element]
-    found = set()
+    letters = [(position, letter) for position, element in enumerate(row) for letter in element]
+    part_set = set()
     for size in range(1, len(letters) + 1):
-        for chosen in combinations(letters, size):
-            elements = ("".join(letter for at, letter in chosen if at == place) for place in range(len(row)))
-            found.add(tuple(element for element in elements if element))
-    return found
+        for choice in combinations(letters, size):
+            elements = (
+                "".join(letter for letter_position, letter in choice if letter_position == position)
+                for position in range(len(row))
+            )
+            part_set.add(tuple(element for element in elements if element))
+    return part_set
 
 
 def write_patterns(patterns: Iterable[Pattern]) -> str:
@@ -109,17 +112,17 @@ def _compare_containment() -> Statement:
 
 
 def _compare_frequent(data: Sequences) -> tuple[Statement, Statement]:
-    found = {"".join(pattern) for pattern in frequent_subsequences(data, LEAST)["pattern"].to_list()}
-    alone, backwards = support(data, ["A"]), support(data, ["C", "B"])
+    pattern_texts = {"".join(pattern) for pattern in frequent_subsequences(data, LEAST)["pattern"].to_list()}
+    single_support, backwards = support(data, ["A"]), support(data, ["C", "B"])
     return (
         Statement(
             f"Frequent at support {LEAST}: {', '.join(sorted(FREQUENT))}.",
-            f"{', '.join(sorted(found))}.",
-            found == FREQUENT,
+            f"{', '.join(sorted(pattern_texts))}.",
+            pattern_texts == FREQUENT,
         ),
         Statement(
             "A occurs only 2 times in D, C B does not occur.",
-            f"A is in {alone} sequences, C B in {backwards}.",
-            (alone, backwards) == (2, 0),
+            f"A is in {single_support} sequences, C B in {backwards}.",
+            (single_support, backwards) == (2, 0),
         ),
     )

@@ -70,33 +70,36 @@ def _measure(release: Release, way: str, function: str) -> float:
 def accuracy(setting: Setting) -> Findings:
     """Bars of five functions and ways at 25 % and 100 % privacy."""
     rows = 10_000 if setting.quick else 100_000
-    found: dict[float, dict[str, dict[str, float]]] = {}
+    accuracies: dict[float, dict[str, dict[str, float]]] = {}
     for privacy in (0.25, 1.0):
-        found[privacy] = {}
-        for done, function in enumerate(FUNCTIONS):
-            report_progress(f"trees at {privacy:.0%} privacy", done, len(FUNCTIONS))
+        accuracies[privacy] = {}
+        for function_index, function in enumerate(FUNCTIONS):
+            report_progress(f"trees at {privacy:.0%} privacy", function_index, len(FUNCTIONS))
             release = add_noise(_draw_people(rows, function, SEED), "gaussian", privacy)
             ways = {way: _measure(release, way, function) for way in WAYS}
-            found[privacy][function] = {"Original": measure_original(rows, function), **ways}
+            accuracies[privacy][function] = {"Original": measure_original(rows, function), **ways}
     table = [
         {
             "privacy": privacy,
             "function": function,
-            **{way.lower().replace(", ", "_"): share for way, share in one.items()},
+            **{way.lower().replace(", ", "_"): share for way, share in ways_shares.items()},
         }
-        for privacy, functions in found.items()
-        for function, one in functions.items()
+        for privacy, functions in accuracies.items()
+        for function, ways_shares in functions.items()
     ]
     return Findings(
-        _stated(found),
+        _state_accuracy(accuracies),
         (Grid("functions", f"Accuracy on 5,000 people without noise, {rows:,} to learn from", frame_of(table)),),
-        tuple(_bars(privacy, functions) for privacy, functions in found.items()),
+        tuple(_bars(privacy, functions) for privacy, functions in accuracies.items()),
         (_UNPRUNED,),
     )
 
 
 def _bars(privacy: float, functions: dict[str, dict[str, float]]) -> Plot:
-    percent = {of: {way: 100 * one[way] for way in one if "pruned" not in way} for of, one in functions.items()}
+    percent = {
+        function: {way: 100 * shares[way] for way in shares if "pruned" not in way}
+        for function, shares in functions.items()
+    }
     return draw_bars(f"Gaussian noise, {privacy:.0%} privacy: per cent right", percent, ("Original", "Randomized"), 1)
 
 
@@ -105,27 +108,28 @@ INDEPENDENT = {"Original": 1.0, "Randomized": 0.717, "ByClass": 0.964}
 """Accuracies of Fn1 at 100 % privacy by an independent count."""
 
 
-def _stated(found: dict[float, dict[str, dict[str, float]]]) -> tuple[Statement, ...]:
+def _state_accuracy(accuracies: dict[float, dict[str, dict[str, float]]]) -> tuple[Statement, ...]:
     """What the bars show, with our numbers; nothing is judged by a picture."""
-    high = found[1.0]
-    apart = {
+    high = accuracies[1.0]
+    gaps = {
         privacy: max(abs(functions["Fn4"][way] - functions["Fn5"][way]) for way in ("Original", *WAYS))
-        for privacy, functions in found.items()
+        for privacy, functions in accuracies.items()
     }
     return (
         *(
             _show(
                 f"Gaussian noise, {privacy:.0%} privacy: {way} stays close to Original (bars).",
-                f"Points below Original: {_write_losses({f: one['Original'] - one[way] for f, one in some.items()})}.",
+                "Points below Original: "
+                f"{_write_losses({f: shares['Original'] - shares[way] for f, shares in functions_shares.items()})}.",
             )
-            for privacy, some in found.items()
+            for privacy, functions_shares in accuracies.items()
             for way in ("ByClass", "Local")
         ),
-        *(_state_gain(privacy, functions) for privacy, functions in found.items()),
+        *(_state_gain(privacy, functions) for privacy, functions in accuracies.items()),
         Statement(
             "Function 4 gives almost the same results as function 5.",
             "Farthest apart, over all ways: "
-            + ", ".join(f"{100 * most:.1f} points at {privacy:.0%}" for privacy, most in apart.items())
+            + ", ".join(f"{100 * most:.1f} points at {privacy:.0%}" for privacy, most in gaps.items())
             + ".",
             None,
             'The slides give no number for "almost".',
@@ -145,14 +149,15 @@ def _show(theirs: str, ours: str) -> Statement:
     return Statement(theirs, ours, None, _PICTURES)
 
 
-def _write_losses(lost: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {100 * points:.1f}" for name, points in lost.items())
+def _write_losses(losses: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {100 * points:.1f}" for name, points in losses.items())
 
 
 def _state_gain(privacy: float, functions: dict[str, dict[str, float]]) -> Statement:
     """Reconstruction against none: how many functions gain."""
     gains = {
-        way: sum(one[way] > one["Randomized"] for one in functions.values()) for way in ("Global", "ByClass", "Local")
+        way: sum(shares[way] > shares["Randomized"] for shares in functions.values())
+        for way in ("Global", "ByClass", "Local")
     }
     return _show(
         f"At {privacy:.0%} Global, ByClass and Local are more accurate than Randomized (bars).",
@@ -166,8 +171,8 @@ def privacy_levels(setting: Setting) -> Findings:
     functions = ("Fn1", "Fn3") if setting.quick else ("Fn1", "Fn2", "Fn3", "Fn5")
     levels = (0.1, 1.0, 2.0) if setting.quick else LEVELS
     table: list[dict[str, Any]] = []
-    for done, function in enumerate(functions):
-        report_progress("trees by privacy", done, len(functions))
+    for function_index, function in enumerate(functions):
+        report_progress("trees by privacy", function_index, len(functions))
         whole = measure_original(rows, function)
         for kind, privacy in product(KINDS, levels):
             release = add_noise(_draw_people(rows, function, SEED), kind, privacy)
@@ -197,12 +202,12 @@ def _draw_levels(function: str, frame: pl.DataFrame) -> Plot:
 
 def state_privacy_levels(frame: pl.DataFrame) -> tuple[Statement, ...]:
     """What the curves show, with our numbers at every level; nothing is judged by a picture."""
-    lost = frame.with_columns(lost=pl.col("original") - pl.col("accuracy"))
+    losses = frame.with_columns(lost=pl.col("original") - pl.col("accuracy"))
     return (
         *(
             _show(
                 f"{way} stays close to Original (curves).",
-                f"Points below Original, by level: {_write_levels(lost.filter(pl.col('way') == way))}.",
+                f"Points below Original, by level: {_write_levels(losses.filter(pl.col('way') == way))}.",
             )
             for way in ("ByClass(G)", "ByClass(U)")
         ),
@@ -213,11 +218,11 @@ def state_privacy_levels(frame: pl.DataFrame) -> tuple[Statement, ...]:
     )
 
 
-def _write_levels(lost: pl.DataFrame) -> str:
+def _write_levels(losses: pl.DataFrame) -> str:
     """What every function loses at every level."""
     return "; ".join(
         f"{privacy:.0%}: {_write_losses(dict(part.select('function', 'lost').iter_rows()))}"
-        for (privacy,), part in lost.sort("privacy").group_by("privacy", maintain_order=True)
+        for (privacy,), part in losses.sort("privacy").group_by("privacy", maintain_order=True)
     )
 
 
@@ -226,6 +231,6 @@ def _write_falls(frame: pl.DataFrame) -> str:
     falls = []
     for (function,), part in frame.sort("privacy").group_by("function", maintain_order=True):
         accuracies = part["accuracy"].to_list()
-        lower = sum(later < earlier for earlier, later in pairwise(accuracies))
+        lower = sum(follower < earlier for earlier, follower in pairwise(accuracies))
         falls.append(f"{function} at {lower} of {len(accuracies) - 1}")
     return f"Lower than at the level before: {', '.join(falls)} steps."

@@ -26,21 +26,21 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         name="example",
         title="Life insurance: identifiable records, posteriors, both phases",
-        place="Tables 1 and 3, Appendices A and B",
+        location="Tables 1 and 3, Appendices A and B",
         states="Sixteen customers, twelve of them identifiable. Phase I changes three of six unique ones and keeps the "
         "counts; phase II lowers the sum of differences in posterior from 4.0718 to 2.4237 by three swaps.",
-        made="p = 0.5. Phase II starts where Table 3 does; the optimum starts nowhere. Nothing is random.",
+        procedure="p = 0.5. Phase II starts where Table 3 does; the optimum starts nowhere. Nothing is random.",
         module="example",
     ),
     Study(
         paper=PAPER,
         name="table_4_offers",
         title="Trees on swapped salaries: a stand-in for the paper's offers",
-        place="Table 4, upper half",
+        location="Table 4, upper half",
         states="509 offers to faculty, 13 columns, salary in three groups; 502 identifiable, 478 of them uniquely. "
         "Error 30.84 % on the originals, 33.79 % swapped, 61.12 % perturbed at random; 52, 75 and 106 leaves; 0.41 s "
         "and 0.31 s.",
-        made="The survey is no longer available. Ours is a substitute drawn with seed 2004, of the same size "
+        procedure="The survey is no longer available. Ours is a substitute drawn with seed 2004, of the same size "
         "and shape, so nothing can be compared; p = 0.5, "
         f"swaps drawn with seed 1. {_LEARNER}",
         module="experiment",
@@ -49,11 +49,11 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         name="table_4_census",
         title="Census (Adult): trees on swapped incomes",
-        place="Table 4, lower half",
+        location="Table 4, lower half",
         states="25,049 records of Adult after deleting poorer ones at random, numbers cut into intervals of equal "
         "frequency; 18,278 identifiable, 11,470 of them uniquely. Error 19.01 % on the originals, 30.44 % swapped, "
         "50.10 % perturbed at random; 507, 843 and 2,181 leaves; 38.67 s and 6.43 s.",
-        made="Deleted with seed 1; 2, 3, 5 and 10 intervals a column, shown for three, which come nearest to the "
+        procedure="Deleted with seed 1; 2, 3, 5 and 10 intervals a column, shown for three, which come nearest to the "
         f"paper's counts of identifiable records; p = 0.5, swaps drawn with seed 1. {_LEARNER}",
         module="experiment",
         quickly="6,000 records, 3 folds.",

@@ -36,13 +36,13 @@ def census(data: Path, records: int = RECORDS, intervals: int = INTERVALS) -> Ta
     poor = np.flatnonzero((frame[INCOME] == _POOR).to_numpy())
     rich = np.flatnonzero((frame[INCOME] != _POOR).to_numpy())
     kept_rich = round(records * len(rich) / RECORDS)
-    kept = np.concatenate(
+    row_indices = np.concatenate(
         [
             chance.choice(poor, records - kept_rich, replace=False),
             rich if kept_rich == len(rich) else chance.choice(rich, kept_rich, replace=False),
         ]
     )
-    frame = frame[np.sort(kept)]
+    frame = frame[np.sort(row_indices)]
     cut = frame.with_columns(
         cut_equal_frequency(numbers, intervals).apply(numbers)
         for numbers in (frame[name].cast(pl.Int64) for name in NUMBERS)
@@ -76,8 +76,10 @@ def offers() -> Table:
         level = pull * standing + chance.normal(size=OFFERS)
         order = np.argsort(np.argsort(level)) / OFFERS
         cuts = np.cumsum(chance.dirichlet(np.full(len(values), 3.0)))[:-1]
-        columns[name] = [values[one] for one in np.searchsorted(cuts, order, side="right")]
-    salary = standing + 0.35 * chance.normal(size=OFFERS) + 0.1 * np.array([int(one) - 1999 for one in columns["year"]])
+        columns[name] = [values[index] for index in np.searchsorted(cuts, order, side="right")]
+    salary = (
+        standing + 0.35 * chance.normal(size=OFFERS) + 0.1 * np.array([int(year) - 1999 for year in columns["year"]])
+    )
     thirds = np.argsort(np.argsort(salary)) * 3 // OFFERS
-    frame = pl.DataFrame(columns | {SALARY: [("low", "middle", "high")[one] for one in thirds]})
+    frame = pl.DataFrame(columns | {SALARY: [("low", "middle", "high")[index] for index in thirds]})
     return Table.of(frame, dict.fromkeys(columns, "quasi_identifying") | {SALARY: "sensitive"}, source="offers")

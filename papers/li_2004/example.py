@@ -75,7 +75,9 @@ DIFFERENCES = {
 
 def insurance() -> Table:
     """Table 1."""
-    columns = dict(zip((*PATTERN, AMOUNT), map(list, zip(*(one[:4] for one in CUSTOMERS), strict=True)), strict=True))
+    columns = dict(
+        zip((*PATTERN, AMOUNT), map(list, zip(*(customer[:4] for customer in CUSTOMERS), strict=True)), strict=True)
+    )
     return Table.of(columns, dict.fromkeys(PATTERN, "quasi_identifying") | {AMOUNT: "sensitive"}, source="insurance")
 
 
@@ -83,76 +85,85 @@ def insurance() -> Table:
 class Example:
     """The example as phase II sees it; records are numbered from 1, as in the paper."""
 
-    found: IdentifiableRecords
+    identifiable: IdentifiableRecords
     records: SwapRecords
 
     @classmethod
     def of(cls, table: Table) -> Example:
         """U and V, and the posteriors of a record of each."""
-        codes = np.array([AMOUNTS.index(one) for one in table.frame[AMOUNT]], dtype=np.int64)
-        found = IdentifiableRecords.of(table.frame, PATTERN, codes, len(AMOUNTS))
-        known = [number_values(table.frame[name]) for name in PATTERN]
-        chances = compute_posteriors(known, codes, len(AMOUNTS), np.concatenate([found.unique, found.first]))
-        changes = round(SHARE * len(found.unique))
-        return cls(found, SwapRecords.of(found, codes, chances, changes, np.ones(found.groups, dtype=np.int64)))
+        codes = np.array([AMOUNTS.index(amount) for amount in table.frame[AMOUNT]], dtype=np.int64)
+        identifiable = IdentifiableRecords.of(table.frame, PATTERN, codes, len(AMOUNTS))
+        quasi_columns = [number_values(table.frame[name]) for name in PATTERN]
+        chances = compute_posteriors(
+            quasi_columns, codes, len(AMOUNTS), np.concatenate([identifiable.unique, identifiable.first])
+        )
+        changes = round(SHARE * len(identifiable.unique))
+        return cls(
+            identifiable,
+            SwapRecords.of(identifiable, codes, chances, changes, np.ones(identifiable.groups, dtype=np.int64)),
+        )
 
     @property
     def numbers(self) -> list[int]:
         """The number of each record."""
-        return [int(row) + 1 for row in (*self.found.unique, *self.found.first)]
+        return [int(row) + 1 for row in (*self.identifiable.unique, *self.identifiable.first)]
 
-    def answer(self, changed: dict[int, str]) -> SwapAnswer:
+    def answer(self, new_amounts: dict[int, str]) -> SwapAnswer:
         """Table 3's column as an answer."""
         category = [
-            AMOUNTS.index(changed[number]) if number in changed else int(own)
-            for number, own in zip(self.numbers, self.records.own_categories, strict=True)
+            AMOUNTS.index(new_amounts[number]) if number in new_amounts else int(category_code)
+            for number, category_code in zip(self.numbers, self.records.own_categories, strict=True)
         ]
         return SwapAnswer(np.arange(len(category), dtype=np.int64), np.array(category, dtype=np.int64))
 
     def differences(self, answer: SwapAnswer) -> dict[int, float]:
         """d(t, r) of every record."""
-        lost = self.records.chances[answer.record, self.records.own_categories[answer.record]]
-        lost = lost - self.records.chances[answer.record, answer.category]
-        return {self.numbers[record]: int(one) / UNIT for record, one in zip(answer.record, lost, strict=True)}
+        losses = self.records.chances[answer.record, self.records.own_categories[answer.record]]
+        losses = losses - self.records.chances[answer.record, answer.category]
+        return {self.numbers[record]: int(loss) / UNIT for record, loss in zip(answer.record, losses, strict=True)}
 
-    def apart(self) -> float:
+    def compute_split_optimum(self) -> float:
         """The optimum where the counts of U and of V must each stay."""
-        free, nobody = self.records.free, np.random.default_rng(0)
+        free, generator = self.records.free, np.random.default_rng(0)
         parts = [
             self.records.take(np.flatnonzero(free), self.records.changes),
             self.records.take(np.flatnonzero(~free), 0),
         ]
-        return sum(find_best_answer(part, 0, 60.0, nobody).objective for part in parts) / UNIT
+        return sum(find_best_answer(part, 0, 60.0, generator).objective for part in parts) / UNIT
 
 
 def example(setting: Setting) -> Findings:
     """Everything that Tables 1 and 3 state."""
     del setting  # sixteen rows are quick enough
-    one = Example.of(insurance())
-    start = one.answer(STARTED)
-    swapped = run_phase_two(one.records, start)
-    best = find_best_answer(one.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
-    begun, ended = start.compute_cost(one.records) / UNIT, swapped.answer.compute_cost(one.records) / UNIT
-    flows = solve_phase_one(one.records.available, one.records.changes)
-    sums = {"Phase I as in Table 3": begun, "Phase II as published": ended}
-    sums |= {"optimum, U and V balanced apart": one.apart(), "optimum of problem (12)": best}
-    told = (4.0718, 2.4237, None, None)
-    rows = [{"release": n, "theirs": t, "ours": round(o, 4)} for (n, o), t in zip(sums.items(), told, strict=True)]
+    case = Example.of(insurance())
+    start = case.answer(STARTED)
+    phase_two = run_phase_two(case.records, start)
+    best = find_best_answer(case.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
+    start_cost, end_cost = start.compute_cost(case.records) / UNIT, phase_two.answer.compute_cost(case.records) / UNIT
+    flows = solve_phase_one(case.records.available, case.records.changes)
+    sums = {"Phase I as in Table 3": start_cost, "Phase II as published": end_cost}
+    sums |= {"optimum, U and V balanced apart": case.compute_split_optimum(), "optimum of problem (12)": best}
+    paper_sums = (4.0718, 2.4237, None, None)
+    rows = [
+        {"release": n, "theirs": t, "ours": round(o, 4)} for (n, o), t in zip(sums.items(), paper_sums, strict=True)
+    ]
     return Findings(
         statements=(
-            _statuses(one.found),
-            _same_posteriors(one),
+            _statuses(case.identifiable),
+            _same_posteriors(case),
             Statement(
                 "Phase I: the objective is 0 with 3 changes.",
                 _flows(flows.moves, flows.shift),
                 flows.shift == 0 and flows.moves.sum() == 3,
             ),
-            compare("Phase I: Σ d", [Pair(4.0718, round(begun, 4))], _CELLS),
-            Statement("Phase II swaps #1 and #7, #6 and #16, #10 and #13.", _swaps(one, swapped), _agree(one, swapped)),
-            compare("Phase II: Σ d", [Pair(2.4237, round(ended, 4))], _CELLS),
+            compare("Phase I: Σ d", [Pair(4.0718, round(start_cost, 4))], _CELLS),
+            Statement(
+                "Phase II swaps #1 and #7, #6 and #16, #10 and #13.", _swaps(case, phase_two), _agree(case, phase_two)
+            ),
+            compare("Phase II: Σ d", [Pair(2.4237, round(end_cost, 4))], _CELLS),
         ),
         grids=(
-            Grid("posteriors", "Table 3, ours and theirs", frame_of(_rows(one, start, swapped.answer))),
+            Grid("posteriors", "Table 3, ours and theirs", frame_of(_rows(case, start, phase_two.answer))),
             Grid("sums", "Σ d of the example", frame_of(rows), _BALANCE),
         ),
         remarks=_ERRATA,
@@ -172,58 +183,65 @@ _ERRATA = (
 )
 
 
-def _statuses(found: IdentifiableRecords) -> Statement:
-    told = {row: one[4] for row, one in enumerate(CUSTOMERS)}
-    unique = {row for row, status in told.items() if status == "U"}
-    grouped = {frozenset(row for row, status in told.items() if status == name) for name in ("V1", "V2", "V3")}
-    ours = {frozenset(map(int, part)) for part in np.split(found.members, found.starts[1:-1])}
-    same = set(map(int, found.unique)) == unique and ours == grouped
-    counts = found.count_by_status()
-    said = f"{counts['unique']} unique, {counts['collective']} in {counts['groups']} groups"
-    return Statement("Table 1: six records are unique, six in three groups, four unidentifiable.", said, same)
+def _statuses(identifiable: IdentifiableRecords) -> Statement:
+    paper_statuses = {row: customer[4] for row, customer in enumerate(CUSTOMERS)}
+    unique = {row for row, status in paper_statuses.items() if status == "U"}
+    paper_groups = {
+        frozenset(row for row, status in paper_statuses.items() if status == name) for name in ("V1", "V2", "V3")
+    }
+    ours = {frozenset(map(int, part)) for part in np.split(identifiable.members, identifiable.starts[1:-1])}
+    same = set(map(int, identifiable.unique)) == unique and ours == paper_groups
+    counts = identifiable.count_by_status()
+    counts_text = f"{counts['unique']} unique, {counts['collective']} in {counts['groups']} groups"
+    return Statement("Table 1: six records are unique, six in three groups, four unidentifiable.", counts_text, same)
 
 
-def _same_posteriors(one: Example) -> Statement:
-    ours = {number: chances / UNIT for number, chances in zip(one.numbers, one.records.chances, strict=True)}
+def _same_posteriors(case: Example) -> Statement:
+    ours = {number: chances / UNIT for number, chances in zip(case.numbers, case.records.chances, strict=True)}
     same = sum(
         f"{mine:.4f}" == f"{theirs:.4f}"
-        for number, told in POSTERIORS.items()
-        for mine, theirs in zip(ours[number], told, strict=True)
+        for number, paper_chances in POSTERIORS.items()
+        for mine, theirs in zip(ours[number], paper_chances, strict=True)
     )
     return Statement("Table 3: 27 posteriors.", f"{same} of them the same to four digits.", same == 27)
 
 
 def _flows(moves: Ints, shift: int) -> str:
-    said = ", ".join(f"{AMOUNTS[k]} → {AMOUNTS[h]} {moves[k, h]}" for k, h in zip(*np.nonzero(moves), strict=True))
-    return f"{shift} with {int(moves.sum())} changes: {said}."
+    flows_text = ", ".join(
+        f"{AMOUNTS[k]} → {AMOUNTS[h]} {moves[k, h]}" for k, h in zip(*np.nonzero(moves), strict=True)
+    )
+    return f"{shift} with {int(moves.sum())} changes: {flows_text}."
 
 
-def _pairs(one: Example, swapped: SwapOutcome) -> list[tuple[int, int, float]]:
-    return [(*sorted((one.numbers[s.first], one.numbers[s.other])), s.cost / UNIT) for s in swapped.swaps]  # type: ignore[misc]
+def _pairs(case: Example, outcome: SwapOutcome) -> list[tuple[int, int, float]]:
+    return [(*sorted((case.numbers[s.first], case.numbers[s.other])), s.cost / UNIT) for s in outcome.swaps]  # type: ignore[misc]
 
 
-def _swaps(one: Example, swapped: SwapOutcome) -> str:
-    return ", ".join(f"#{a} and #{b} ({cost:.4f})" for a, b, cost in _pairs(one, swapped)) + "."
+def _swaps(case: Example, outcome: SwapOutcome) -> str:
+    return ", ".join(f"#{a} and #{b} ({cost:.4f})" for a, b, cost in _pairs(case, outcome)) + "."
 
 
-def _agree(one: Example, swapped: SwapOutcome) -> bool:
-    return {(a, b) for a, b, _ in _pairs(one, swapped)} == {(1, 7), (6, 16), (10, 13)}
+def _agree(case: Example, outcome: SwapOutcome) -> bool:
+    return {(a, b) for a, b, _ in _pairs(case, outcome)} == {(1, 7), (6, 16), (10, 13)}
 
 
-def _rows(one: Example, start: SwapAnswer, end: SwapAnswer) -> list[dict[str, Any]]:
-    begun, ended = one.differences(start), one.differences(end)
+def _rows(case: Example, start: SwapAnswer, end: SwapAnswer) -> list[dict[str, Any]]:
+    start_losses, end_losses = case.differences(start), case.differences(end)
     rows = []
-    for at, number in enumerate(one.numbers):
-        ours = one.records.chances[at] / UNIT
+    for record_index, number in enumerate(case.numbers):
+        ours = case.records.chances[record_index] / UNIT
         rows.append(
             {
                 "no": number,
-                **{f"p_{name}_theirs": told for name, told in zip(AMOUNTS, POSTERIORS[number], strict=True)},
+                **{
+                    f"p_{name}_theirs": paper_chance
+                    for name, paper_chance in zip(AMOUNTS, POSTERIORS[number], strict=True)
+                },
                 **{f"p_{name}_ours": round(float(mine), 4) for name, mine in zip(AMOUNTS, ours, strict=True)},
                 "d_phase_1_theirs": DIFFERENCES[number][0],
-                "d_phase_1_ours": round(begun[number], 4),
+                "d_phase_1_ours": round(start_losses[number], 4),
                 "d_phase_2_theirs": DIFFERENCES[number][1],
-                "d_phase_2_ours": round(ended[number], 4),
+                "d_phase_2_ours": round(end_losses[number], 4),
             }
         )
     return rows

@@ -14,7 +14,7 @@ import polars as pl
 from papers.census import INCOME
 from papers.li_2004.data import INTERVALS, RECORDS, SALARY, TRIED_INTERVALS, offers
 from papers.li_2004.data import census as adult
-from papers.li_2004.validated_trees import Validated, features, validated
+from papers.li_2004.validated_trees import TreeScores, cross_validate, features
 from papers.study import Findings, Grid, Pair, Setting, Statement, Tolerance, compare, frame_of, require_all
 from sfumato.arrays import Ints
 from sfumato.attack.swapping.swap_linkage import SwapLinkage
@@ -48,7 +48,7 @@ def table_4_offers(setting: Setting) -> Findings:
     """The upper half, on a stand-in: shown, never judged."""
     del setting  # 509 rows are quick enough
     findings = _experiment(offers(), SALARY, OFFER, 10)
-    statements = tuple(replace(one, holds=None, reason=_STAND_IN) for one in findings.statements)
+    statements = tuple(replace(statement, holds=None, reason=_STAND_IN) for statement in findings.statements)
     return replace(findings, statements=statements)
 
 
@@ -66,7 +66,7 @@ def require_all_intervals(several: Mapping[int, Findings]) -> tuple[Statement, .
     """The statements of all cuts: each holds only if it does for every number of intervals."""
     return tuple(
         require_all("into how many intervals numbers are cut", dict(zip(map(str, several), column, strict=True)))
-        for column in zip(*(one.statements for one in several.values()), strict=True)
+        for column in zip(*(findings.statements for findings in several.values()), strict=True)
     )
 
 
@@ -86,11 +86,11 @@ class _Way:
     """One row of Table 4."""
 
     name: str
-    published: Table
+    table: Table
     seconds: float | None
     release: Release | None
     """None for the originals."""
-    trees: Validated
+    trees: TreeScores
 
 
 _SEARCHES: dict[str, Literal["optimal", "paper", "proportional"]] = {
@@ -101,23 +101,23 @@ _SEARCHES: dict[str, Literal["optimal", "paper", "proportional"]] = {
 """The rows of Table 4 beside the originals; the paper's rival draws values in proportion to the column's."""
 
 
-def _experiment(table: Table, column: str, printed: Table4, folds: int) -> Findings:
+def _experiment(table: Table, column: str, paper_table: Table4, folds: int) -> Findings:
     x = features(table.frame.drop(column))
     truth = _codes(table.frame[column])
     ways = [_way("original", table, None, None, x, truth, column, folds)]
     for name, search in _SEARCHES.items():
-        begun = time.perf_counter()
+        start = time.perf_counter()
         release = SwapConfidential(column=column, share=SHARE, search=search).protect(table, Randomness.seeded(SEED))
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - start
         ways.append(_way(name, release.data, seconds, release, x, truth, column, folds))
     status = ways[1].release.details["identifiable"][column]  # type: ignore[union-attr]
     return Findings(
-        statements=_statements(ways, printed, status),
+        statements=_statements(ways, paper_table, status),
         grids=(
             Grid(
                 "table_4",
                 f"Table 4, ours and theirs{_CUT if column == INCOME else ''}",
-                frame_of([_row(one, printed, table, column) for one in ways]),
+                frame_of([_row(way, paper_table, table, column) for way in ways]),
             ),
             Grid("linkage", "Reading the value of records that are alone", frame_of(_linkage(ways, table)), _READ),
         ),
@@ -147,7 +147,7 @@ _REMARKS = (
 
 def _way(
     name: str,
-    published: Table,
+    release_table: Table,
     seconds: float | None,
     release: Release | None,
     x: Any,
@@ -155,7 +155,9 @@ def _way(
     column: str,
     folds: int,
 ) -> _Way:
-    return _Way(name, published, seconds, release, validated(x, _codes(published.frame[column]), truth, folds))
+    return _Way(
+        name, release_table, seconds, release, cross_validate(x, _codes(release_table.frame[column]), truth, folds)
+    )
 
 
 def _codes(column: pl.Series) -> Ints:
@@ -165,23 +167,23 @@ def _codes(column: pl.Series) -> Ints:
 _PLACE = {"original": 0, "optimal": 1, "as published": 1, "random": 2}
 
 
-def _row(way: _Way, printed: Table4, table: Table, column: str) -> dict[str, Any]:
-    at = _PLACE[way.name]
+def _row(way: _Way, paper_table: Table4, table: Table, column: str) -> dict[str, Any]:
+    row_index = _PLACE[way.name]
     return {
         "data": way.name,
-        "error_theirs": printed.error[at],
+        "error_theirs": paper_table.error[row_index],
         "error": round(100 * way.trees.error, 2),
         "error_on_originals": round(100 * way.trees.true_error, 2),
-        "leaves_theirs": printed.leaves[at],
+        "leaves_theirs": paper_table.leaves[row_index],
         "leaves": way.trees.leaves,
         "reached_leaves": way.trees.reached_leaves,
-        "seconds_theirs": printed.seconds[at - 1] if at else None,
+        "seconds_theirs": paper_table.seconds[row_index - 1] if row_index else None,
         "seconds": None if way.seconds is None else round(way.seconds, 2),
         "sum_of_d": None if way.release is None else round(way.release.details["objective"], 3),
         "bound": None if way.release is None else round(way.release.details["bound"], 3),
-        "marginal_shift": measure_marginal_shift(table, way.published, column),
-        "joint_total_variation": joint_total_variation(table, way.published, column),
-        "i_divergence_by_bayes": joint_divergence(table, way.published, column).simple_bayes,
+        "marginal_shift": measure_marginal_shift(table, way.table, column),
+        "joint_total_variation": joint_total_variation(table, way.table, column),
+        "i_divergence_by_bayes": joint_divergence(table, way.table, column).simple_bayes,
     }
 
 
@@ -192,39 +194,39 @@ def _linkage(ways: list[_Way], table: Table) -> list[dict[str, Any]]:
         read, undone = (
             SwapLinkage(knows=knows, share=SHARE).run(way.release, table) for knows in ("release", "method")
         )
-        alone = read.facts["alone"]
+        singles = read.facts["alone"]
         rows.append(
             {
                 "data": way.name,
-                "alone": alone,
-                "read_right": round(read.facts["alone_right"] / alone, 4),
-                "undone_right": round(undone.facts["alone_right"] / alone, 4),
-                "foretold_right": round(undone.facts["alone_foretold"] / alone, 4),
+                "alone": singles,
+                "read_right": round(read.facts["alone_right"] / singles, 4),
+                "undone_right": round(undone.facts["alone_right"] / singles, 4),
+                "foretold_right": round(undone.facts["alone_foretold"] / singles, 4),
             }
         )
     return rows
 
 
-def _statements(ways: list[_Way], printed: Table4, status: dict[str, int]) -> tuple[Statement, ...]:
-    original, optimal, published, random = ways
-    errors = [100 * way.trees.error for way in (original, published, random)]
-    leaves = [way.trees.leaves for way in (original, published, random)]
+def _statements(ways: list[_Way], paper_table: Table4, status: dict[str, int]) -> tuple[Statement, ...]:
+    original, optimal, swap, random = ways
+    errors = [100 * way.trees.error for way in (original, swap, random)]
+    leaves = [way.trees.leaves for way in (original, swap, random)]
     counts = (
-        Pair(printed.identifiable, status["unique"] + status["collective"]),
-        Pair(printed.unique, status["unique"]),
+        Pair(paper_table.identifiable, status["unique"] + status["collective"]),
+        Pair(paper_table.unique, status["unique"]),
     )
     return (
         compare("Identifiable records, and unique ones", counts, _DELETED),
         compare(
             "Error on the originals, swapped, at random",
-            list(map(Pair, printed.error, errors)),
+            list(map(Pair, paper_table.error, errors)),
             _TWO_ERRORS,
             unit=" %",
             reason=_LEARNER,
         ),
         compare(
             "Leaves on the originals, swapped, at random",
-            list(map(Pair, printed.leaves, leaves)),
+            list(map(Pair, paper_table.leaves, leaves)),
             _SWAPPED,
             reason=_LEARNER,
         ),
@@ -237,8 +239,8 @@ def _statements(ways: list[_Way], printed: Table4, status: dict[str, int]) -> tu
             _LEARNER,
         ),
         Statement(
-            f"Perturbing takes {printed.seconds[0]} s.",
-            f"{published.seconds:.2f} s as published, {optimal.seconds:.2f} s to the optimum.",
+            f"Perturbing takes {paper_table.seconds[0]} s.",
+            f"{swap.seconds:.2f} s as published, {optimal.seconds:.2f} s to the optimum.",
             None,
             _MACHINE,
         ),

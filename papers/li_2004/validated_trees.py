@@ -16,7 +16,7 @@ _CLASS = "class of the record"
 
 
 @dataclass(frozen=True)
-class Validated:
+class TreeScores:
     """What cross-validation found."""
 
     error: float
@@ -34,16 +34,16 @@ def features(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(pl.all().cast(pl.String))
 
 
-def validated(x: pl.DataFrame, y: Ints, truth: Ints, folds: int, seed: int = 1) -> Validated:
+def cross_validate(x: pl.DataFrame, y: Ints, truth: Ints, folds: int, seed: int = 1) -> TreeScores:
     """Cross-validate within a data set; `truth` are the classes of the originals."""
     from sklearn.model_selection import StratifiedKFold
 
-    predicted = np.empty(len(y), dtype=np.int64)
+    predictions = np.empty(len(y), dtype=np.int64)
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y):
-        predicted[test] = grow(x[train], y[train]).predict(x[test])
+        predictions[test] = grow(x[train], y[train]).predict(x[test])
     whole = grow(x, y)
-    errors = float((predicted != y).mean()), float((predicted != truth).mean())
-    return Validated(*errors, count_leaves(whole), whole.n_leaves)
+    errors = float((predictions != y).mean()), float((predictions != truth).mean())
+    return TreeScores(*errors, count_leaves(whole), whole.n_leaves)
 
 
 def grow(x: pl.DataFrame, y: Ints) -> C45Tree:

@@ -30,20 +30,20 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         name="example",
         title="Four sequences made 2-anonymous, and one pass that is not enough",
-        place="Definitions 1, 3 and 4, Theorem 1; Running example: k = 2",
+        location="Definitions 1, 3 and 4, Theorem 1; Running example: k = 2",
         states="BCE becomes BC, and D' is 2-anonymous. If D' is a k-anonymous version of D, no sequence is linked with "
         "a probability above 1/k.",
-        made="Rare sequences by listing every part; the published single pass and its repetition on the example, on a "
-        "counter-example of ours, and on 100 random databases with seed 2008.",
+        procedure="Rare sequences by listing every part; the published single pass and its repetition on the "
+        "example, on a counter-example of ours, and on 100 random databases with seed 2008.",
         module="example",
     ),
     Study(
         paper=PAPER,
         name="cars",
         title="F-measure and SupSim by k and by support: 300 generated cars",
-        place="Experiments: sparse data; Experiments: higher density threshold",
+        location="Experiments: sparse data; Experiments: higher density threshold",
         states=_EXPERIMENT,
-        made=f"300 cars on a grid of 10 × 10, generated with seed 2007. {_DENSITY}",
+        procedure=f"300 cars on a grid of 10 × 10, generated with seed 2007. {_DENSITY}",
         module="density",
         quickly="two values of k and two supports.",
     ),
@@ -51,9 +51,9 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         name="tracks",
         title="F-measure and SupSim by k and by support: tracks of Athens and Chicago",
-        place="Experiments: sparse data; Experiments: higher density threshold",
+        location="Experiments: sparse data; Experiments: higher density threshold",
         states=_EXPERIMENT,
-        made=f"129 trips in Athens and 889 of a shuttle bus in Chicago on a grid of 10 × 10. {_DENSITY}",
+        procedure=f"129 trips in Athens and 889 of a shuttle bus in Chicago on a grid of 10 × 10. {_DENSITY}",
         module="density",
         quickly="two values of k and two supports.",
         needs=tuple(TRACKS.values()),
@@ -62,10 +62,11 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         name="optimum",
         title="How far BF-P2kA is from the best anonymous release",
-        place="Definition 4, the optimal P2kA problem (the optimum is ours)",
+        location="Definition 4, the optimal P2kA problem (the optimum is ours)",
         states="Find a k-anonymous D' with the same k-frequent patterns and the same supports. The approach assures "
         "supports that are about the same.",
-        made="The first 20 to 273 of the trucks generated with seed 2005. The optimum ranges over all multisets of at "
+        procedure="The first 20 to 273 of the trucks generated with seed 2005. The optimum ranges over all multisets "
+        "of at "
         "most as many sequences in which whatever occurs occurs k times and was k-frequent before; an integer program, "
         "60 s each at the most.",
         module="optimum",

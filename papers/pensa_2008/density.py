@@ -85,13 +85,13 @@ def _describe(several: Mapping[str, Walks]) -> list[dict[str, Any]]:
             "data": name,
             "density": density,
             "sequences": len(walks),
-            "regions": len({cell for walk in kept for cell in walk}),
-            "mean_length": round(measure_mean_length(kept), 1),
-            "distinct": len(set(map(tuple, kept))),
+            "regions": len({cell for walk in dense_walks for cell in walk}),
+            "mean_length": round(measure_mean_length(dense_walks), 1),
+            "distinct": len(set(map(tuple, dense_walks))),
         }
         for name, walks in several.items()
         for density, share in SHARES.items()
-        for kept in [keep_dense(walks, share)]
+        for dense_walks in [keep_dense(walks, share)]
     ]
 
 
@@ -102,11 +102,11 @@ def _measure(name: str, density: str, walks: Walks, choices: Sequence[Choice]) -
     for k in sorted({choice.k for choice in choices}):
         report_progress(f"{name}, {density}, k = {k}", len(rows), len(choices))
         release = AnonymizeSequences(k=k).protect(data)
-        once = AnonymizeSequences(k=k, literal=True).protect(data)
-        found = {
+        single_pass = AnonymizeSequences(k=k, literal=True).protect(data)
+        measures = {
             "originals_that_contain_each": measure_least_containing(release.data, data),
             "k_found": sequence_anonymity(release.data),
-            "k_found_after_one_pass": sequence_anonymity(once.data),
+            "k_found_after_one_pass": sequence_anonymity(single_pass.data),
         }
         for choice in choices:
             if choice.k != k:
@@ -126,7 +126,7 @@ def _measure(name: str, density: str, walks: Walks, choices: Sequence[Choice]) -
                     "sup_sim": changes.sup_sim,
                     "dropped_sequences": int(release.losses["dropped_sequences"]),
                     "share_of_elements_changed": release.losses["loss"],
-                    **found,
+                    **measures,
                 }
             )
     return rows
@@ -161,23 +161,23 @@ def _write_means(means: pl.DataFrame) -> str:
 
 
 def _judge_subset(frame: pl.DataFrame) -> Statement:
-    broken = frame.filter(pl.col("originals_that_contain_each") < pl.col("k")).height
+    violations = frame.filter(pl.col("originals_that_contain_each") < pl.col("k")).height
     return Statement(
         "S(D', k) ⊆ S(D, k): no pattern becomes k-frequent.",
-        f"Every published sequence is contained in at least k originals in {frame.height - broken} of {frame.height} "
-        "settings.",
-        broken == 0,
+        f"Every published sequence is contained in at least k originals in {frame.height - violations} of "
+        f"{frame.height} settings.",
+        violations == 0,
         cases=frame.height,
     )
 
 
 def _judge_anonymous(frame: pl.DataFrame) -> Statement:
     short = frame.filter(pl.col("k_found_after_one_pass") < pl.col("k"))
-    left = frame.filter(pl.col("k_found") < pl.col("k"))
+    failures = frame.filter(pl.col("k_found") < pl.col("k"))
     return Statement(
         "D' is k-anonymous: no sequence is linked with a probability above 1/k.",
         f"After the published single pass, some sequence is in fewer than k published ones in {short.height} of "
-        f"{frame.height} settings; after its repetition in {left.height}.",
+        f"{frame.height} settings; after its repetition in {failures.height}.",
         short.is_empty(),
         "Definition 3 is weaker than Theorem 1: see the example.",
         cases=frame.height,
@@ -189,9 +189,9 @@ def _draw(frame: pl.DataFrame) -> tuple[Plot, ...]:
     by_k, by_support = frame.filter(pl.col("support") == SUPPORT), frame.filter(pl.col("k") == K)
     words = {"f_measure": "F-measure", "sup_sim": "SupSim"}
     return tuple(
-        draw_curves(f"{word} by {along}, {fixed}", x, Axis(word), _list_curves(rows, column, measure))
+        draw_curves(f"{word} by {variable_name}, {setting_text}", x, Axis(word), _list_curves(rows, column, measure))
         for measure, word in words.items()
-        for rows, column, along, fixed, x in (
+        for rows, column, variable_name, setting_text, x in (
             (by_k, "k", "k", f"support {SUPPORT:.0%}", Axis("k")),
             (by_support, "support", "support", f"k = {K}", Axis("support", percent=True, zero=False)),
         )

@@ -35,7 +35,7 @@ def count_parts(rows: Sequence[str]) -> Counter[str]:
     return Counter(
         part
         for row in rows
-        for part in {"".join(chosen) for size in range(1, len(row) + 1) for chosen in combinations(row, size)}
+        for part in {"".join(letters) for size in range(1, len(row) + 1) for letters in combinations(row, size)}
     )
 
 
@@ -48,7 +48,7 @@ def example(setting: Setting) -> Findings:
     """The paper's example, our counter-example, and random databases."""
     del setting  # short words are quick enough
     ours = anonymize(DATABASE)
-    once, repeated = anonymize(COUNTER_EXAMPLE, literal=True), anonymize(COUNTER_EXAMPLE)
+    single_pass, final_rows = anonymize(COUNTER_EXAMPLE, literal=True), anonymize(COUNTER_EXAMPLE)
     draws = draw_outcomes(DRAWS)
     return Findings(
         statements=(
@@ -66,11 +66,11 @@ def example(setting: Setting) -> Findings:
             _compare_patterns(),
             Statement(
                 "Theorem 1: in a k-anonymous version, no sequence is linked with a probability above 1/k.",
-                f"One pass turns {', '.join(COUNTER_EXAMPLE)} into {', '.join(once)}, a {K}-anonymous version by "
-                f"Definition 3; rare in it: {write(list_rare(once)) or 'nothing'}.",
-                not list_rare(once),
+                f"One pass turns {', '.join(COUNTER_EXAMPLE)} into {', '.join(single_pass)}, a {K}-anonymous version "
+                f"by Definition 3; rare in it: {write(list_rare(single_pass)) or 'nothing'}.",
+                not list_rare(single_pass),
                 "Definition 3 forbids only that a rare sequence stays rare: one that was frequent may become rare. "
-                f"Repeated until nothing is rare, the method gives {', '.join(repeated)}.",
+                f"Repeated until nothing is rare, the method gives {', '.join(final_rows)}.",
             ),
             Statement(
                 "Repeating the method leaves no rare sequence.",
@@ -123,10 +123,10 @@ def draw_outcomes(databases: int) -> dict[str, int]:
         rows = ["".join(chance.choice(list("abcd"), chance.integers(1, 7))) for _ in range(chance.integers(3, 14))]
         k = int(chance.integers(2, 4))
         try:
-            once, repeated = (anonymize(rows, k, literal=literal) for literal in (True, False))
+            single_pass, final_rows = (anonymize(rows, k, literal=literal) for literal in (True, False))
         except ImpossibleRelease:
             continue
         outcomes["databases"] += 1
-        outcomes["once"] += bool(list_rare(once, k))
-        outcomes["repeated"] += bool(list_rare(repeated, k))
+        outcomes["once"] += bool(list_rare(single_pass, k))
+        outcomes["repeated"] += bool(list_rare(final_rows, k))
     return outcomes

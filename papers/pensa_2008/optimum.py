@@ -92,16 +92,16 @@ def measure_size(size: Size, seconds: float) -> dict[str, Any]:
     data = Sequences.of(generate_trucks()[: size.trucks])
     release = AnonymizeSequences(k=size.k).protect(data)
     changes = pattern_changes(data, release.data, size.k)
-    solved = support_optimum(data, size.k, seconds)
-    best = min(solved.distance, changes.support_distance)  # out of time, the solver may be behind the method
+    solution = support_optimum(data, size.k, seconds)
+    best = min(solution.distance, changes.support_distance)  # out of time, the solver may be behind the method
     return {
         "trucks": size.trucks,
         "k": size.k,
         "patterns": changes.before,
         "bf_p2ka": changes.support_distance,
         "best_found": best,
-        "bound": solved.bound,
-        "proven": solved.bound == best,
+        "bound": solution.bound,
+        "proven": solution.bound == best,
         "bf_p2ka_per_pattern": changes.support_distance / changes.before,
         "best_per_pattern": best / changes.before,
     }

@@ -31,8 +31,8 @@ PROTOCOLS: tuple[VerticalProtocol, ...] = ("textbook", "packed")
 def support(setting: Setting) -> Findings:
     """The support of {A1, B1}, three ways, for every column that A1 can be."""
     del setting  # 32 products fit in one encryption
-    shown = list(product((0, 1), repeat=len(B1)))
-    private = multiply_privately([np.array(column, dtype=np.bool_) for column in shown], np.array(B1, dtype=np.bool_))
+    columns = list(product((0, 1), repeat=len(B1)))
+    private = multiply_privately([np.array(column, dtype=np.bool_) for column in columns], np.array(B1, dtype=np.bool_))
     rows = [
         {
             "A1": " ".join(map(str, column)),
@@ -41,7 +41,7 @@ def support(setting: Setting) -> Findings:
             "multiplied": int(np.dot(column, B1)),
             "private": total,
         }
-        for column, total in zip(shown, private, strict=True)
+        for column, total in zip(columns, private, strict=True)
     ]
     same = sum(row["counted"] == row["multiplied"] == row["private"] for row in rows)
     return Findings(
@@ -61,13 +61,13 @@ def support(setting: Setting) -> Findings:
 def multiply_privately(lefts: Sequence[Flags], right: Flags) -> list[int]:
     """Scalar products of two sites by packed encryption, the shares put together here only."""
 
-    async def share(network: Network, own: Sequence[Flags]) -> tuple[list[int], int]:
+    async def share(network: Network, columns: Sequence[Flags]) -> tuple[list[int], int]:
         products: PackedProducts[int] = await open_products(network, right.size, right.size)
-        pairs = [Pair(place, 0) for place in range(len(lefts))]
-        return await products.share(pairs, lambda place: own[place], "papers"), products.modulus
+        pairs = [Pair(index, 0) for index in range(len(lefts))]
+        return await products.share(pairs, lambda index: columns[index], "papers"), products.modulus
 
     (first, modulus), (last, _) = run_sites(share, [list(lefts), [right]])
-    return [(left + other) % modulus for left, other in zip(first, last, strict=True)]
+    return [(first_share + other) % modulus for first_share, other in zip(first, last, strict=True)]
 
 
 def protocol(setting: Setting) -> Findings:
@@ -77,23 +77,23 @@ def protocol(setting: Setting) -> Findings:
     left, right = pad(A1), pad(B1)
     rows = left.size
     randoms = np.random.default_rng(SEED).integers(0, 1 << 24, rows // 2)
-    disguised = disguise(left, coefficients, randoms)
-    answer = reply(right, coefficients, disguised)
+    masked_values = disguise(left, coefficients, randoms)
+    answer = reply(right, coefficients, masked_values)
     baggage = int(answer.values @ randoms)
-    found = resolve(answer, randoms)
+    dot_product = resolve(answer, randoms)
     messages = [
-        *({"from": "A", "what": f"value {row + 1}", "number": int(value)} for row, value in enumerate(disguised)),
+        *({"from": "A", "what": f"value {row + 1}", "number": int(value)} for row, value in enumerate(masked_values)),
         {"from": "B", "what": "S", "number": answer.total},
         *(
             {"from": "B", "what": f"value {row + 1} of n/2", "number": int(value)}
             for row, value in enumerate(answer.values)
         ),
         {"from": "kept by A", "what": "baggage", "number": baggage},
-        {"from": "kept by A", "what": "S - baggage", "number": found},
+        {"from": "kept by A", "what": "S - baggage", "number": dot_product},
     ]
     return Findings(
         statements=(
-            Statement("A sends n values.", f"{disguised.size} values for n = {rows}.", disguised.size == rows),
+            Statement("A sends n values.", f"{masked_values.size} values for n = {rows}.", masked_values.size == rows),
             Statement(
                 "B sends S and n/2 values.", f"S and {answer.values.size} values.", answer.values.size == rows // 2
             ),
@@ -104,8 +104,8 @@ def protocol(setting: Setting) -> Findings:
             ),
             Statement(
                 "A can remove the baggage and get the scalar product.",
-                f"{found}; by hand 2 (rows 2 and 4).",
-                found == 2,
+                f"{dot_product}; by hand 2 (rows 2 and 4).",
+                dot_product == 2,
             ),
         ),
         grids=(Grid("messages", "What is sent", frame_of(messages)),),
@@ -122,23 +122,23 @@ def algorithm(setting: Setting) -> Findings:
     """Both protocols beside pooled mining."""
     del setting  # sixty rows are quick enough
     sites = draw_sites(60, 3)
-    pooled = Baskets.of([left + right for left, right in zip(*sites, strict=True)])
-    itemsets = sorted(frequent_itemsets(pooled, SUPPORT)["items"].to_list())
-    rules = sorted(association_rules(pooled, SUPPORT, CONFIDENCE).select("antecedent", "consequent").rows())
-    between = sum(len({item[0] for item in left + right}) == 2 for left, right in rules)
+    pooled_baskets = Baskets.of([left + right for left, right in zip(*sites, strict=True)])
+    itemsets = sorted(frequent_itemsets(pooled_baskets, SUPPORT)["items"].to_list())
+    rules = sorted(association_rules(pooled_baskets, SUPPORT, CONFIDENCE).select("antecedent", "consequent").rows())
+    cross_rules = sum(len({item[0] for item in left + right}) == 2 for left, right in rules)
     same = True
     rows: list[dict[str, Any]] = []
     for name, result in [(name, _mine(sites, name)) for name in PROTOCOLS]:
-        found = sorted(result.itemsets["items"].to_list()), sorted(result.rules.rows())
-        same &= found == (itemsets, rules)
-        sent = result.statements[0]
+        run_lists = sorted(result.itemsets["items"].to_list()), sorted(result.rules.rows())
+        same &= run_lists == (itemsets, rules)
+        statement = result.statements[0]
         rows.append(
             {
                 "protocol": name,
-                "itemsets": len(found[0]),
-                "rules": len(found[1]),
-                "messages": sent.messages_sent,
-                "bytes": sent.bytes_sent,
+                "itemsets": len(run_lists[0]),
+                "rules": len(run_lists[1]),
+                "messages": statement.messages_sent,
+                "bytes": statement.bytes_sent,
             }
         )
     rows.append({"protocol": "pooled", "itemsets": len(itemsets), "rules": len(rules), "messages": None, "bytes": None})
@@ -146,9 +146,9 @@ def algorithm(setting: Setting) -> Findings:
         statements=(
             Statement(
                 "The answer is the union of all L_k: what pooled mining finds.",
-                f"{len(itemsets)} itemsets and {len(rules)} rules, {between} of them between the sites; the same in "
-                f"{'both protocols' if same else 'not all protocols'}.",
-                same and between > 0,
+                f"{len(itemsets)} itemsets and {len(rules)} rules, {cross_rules} of them between the sites; the same "
+                f"in {'both protocols' if same else 'not all protocols'}.",
+                same and cross_rules > 0,
             ),
         ),
         grids=(Grid("runs", "Runs of both protocols; messages and bytes that A sends", frame_of(rows)),),

@@ -27,16 +27,16 @@ def equations(setting: Setting) -> Findings:
         coefficients, chance = draw_coefficients(SEED, size), np.random.default_rng(SEED + size)
         left, right = ((chance.random(size) < 1 / 3).astype(np.int64) for _ in range(2))
         randoms = chance.integers(0, 1 << RANDOM_BITS, size // 2)
-        disguised = disguise(left, coefficients, randoms)
-        answer = reply(right, coefficients, disguised)
+        masked_values = disguise(left, coefficients, randoms)
+        answer = reply(right, coefficients, masked_values)
         rows.append(
             {
                 "n": size,
-                "A sends": disguised.size,
+                "A sends": masked_values.size,
                 "unknowns of A": left.size + randoms.size,
                 "B sends": answer.values.size + 1,
                 "unknowns of B": right.size,
-                "vectors of A": count_disguised(coefficients, disguised),
+                "vectors of A": count_disguised(coefficients, masked_values),
                 "vectors of B": count_vectors(coefficients, answer.values),
             }
         )
@@ -76,8 +76,8 @@ def equations(setting: Setting) -> Findings:
 
 def _write_equations(rows: Sequence[Mapping[str, int]], side: str) -> str:
     """How many equations in how many unknowns, by n."""
-    found = (f"{row[f'{side} sends']} in {row[f'unknowns of {side}']} (n = {row['n']})" for row in rows)
-    return f"Equations and unknowns: {', '.join(found)}."
+    texts = (f"{row[f'{side} sends']} in {row[f'unknowns of {side}']} (n = {row['n']})" for row in rows)
+    return f"Equations and unknowns: {', '.join(texts)}."
 
 
 def list_vectors(size: int) -> Ints:
@@ -90,9 +90,9 @@ def count_vectors(coefficients: Ints, values: Ints) -> int:
     return int((list_vectors(len(coefficients)) @ coefficients == values).all(axis=1).sum())
 
 
-def count_disguised(coefficients: Ints, disguised: Ints) -> int:
+def count_disguised(coefficients: Ints, masked_values: Ints) -> int:
     """How many vectors of 0 and 1 leave A's values to be whole multiples of the columns."""
-    rest = (disguised - list_vectors(len(coefficients))).astype(np.float64)
+    rest = (masked_values - list_vectors(len(coefficients))).astype(np.float64)
     randoms = np.rint(rest @ np.linalg.pinv(coefficients.astype(np.float64)).T).astype(np.int64)
     return int((randoms @ coefficients.T == rest.astype(np.int64)).all(axis=1).sum())
 
@@ -156,8 +156,8 @@ def _measure(size: int, density: float, runs: int) -> _Rates:
         chance = np.random.default_rng(seed)
         truth = (chance.random(size) < density).astype(np.int64)
         randoms = chance.integers(0, 1 << RANDOM_BITS, size // 2)
-        disguised = disguise(truth, coefficients, randoms)
-        first += bool((recover_disguised_vector(coefficients, disguised).vector == truth).all())
+        masked_values = disguise(truth, coefficients, randoms)
+        first += bool((recover_disguised_vector(coefficients, masked_values).vector == truth).all())
         last += bool((recover_vector(coefficients, truth @ coefficients).vector == truth).all())
     return _Rates(first / runs, last / runs)
 

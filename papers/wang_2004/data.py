@@ -50,7 +50,7 @@ HIDDEN = {"B ⇒ C": (50, 60), "AB ⇒ C": (50, 60), "B ⇒ AC": (50, 60)}
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedRule:
     """A rule that the text of an example names, with its percentages."""
 
     example: int
@@ -61,20 +61,20 @@ class Printed:
 
 
 PRINTED = (
-    Printed(1, "D", "B ⇒ C", 50, 75),
-    Printed(1, "D1", "B ⇒ C", 50, 60),
-    Printed(1, "D1", "A ⇒ B", 67, 83),
-    Printed(1, "D2", "A ⇒ B", 67, 67),
-    Printed(2, "D", "C ⇒ B", 50, 75),
-    Printed(2, "D3", "C ⇒ B", 50, 60),
-    Printed(2, "D3", "A ⇒ C", 83, 83),
-    Printed(2, "D4", "A ⇒ C", 83, 67),
-    Printed(3, "D", "B ⇒ C", 50, 75),
-    Printed(3, "D5", "B ⇒ C", 33, 50),
-    Printed(3, "D5", "C ⇒ B", 50, 67),
-    Printed(4, "D", "C ⇒ B", 50, 75),
-    Printed(4, "D6", "C ⇒ B", 33, 50),
-    Printed(4, "D6", "B ⇒ C", 33, 67),
+    PrintedRule(1, "D", "B ⇒ C", 50, 75),
+    PrintedRule(1, "D1", "B ⇒ C", 50, 60),
+    PrintedRule(1, "D1", "A ⇒ B", 67, 83),
+    PrintedRule(1, "D2", "A ⇒ B", 67, 67),
+    PrintedRule(2, "D", "C ⇒ B", 50, 75),
+    PrintedRule(2, "D3", "C ⇒ B", 50, 60),
+    PrintedRule(2, "D3", "A ⇒ C", 83, 83),
+    PrintedRule(2, "D4", "A ⇒ C", 83, 67),
+    PrintedRule(3, "D", "B ⇒ C", 50, 75),
+    PrintedRule(3, "D5", "B ⇒ C", 33, 50),
+    PrintedRule(3, "D5", "C ⇒ B", 50, 67),
+    PrintedRule(4, "D", "C ⇒ B", 50, 75),
+    PrintedRule(4, "D6", "C ⇒ B", 33, 50),
+    PrintedRule(4, "D6", "B ⇒ C", 33, 67),
 )
 """Section 4."""
 
@@ -99,22 +99,25 @@ class RuleCount:
     """A rule's counts in a database."""
 
     whole: int
-    left: int
+    antecedent_rows: int
     rows: int
 
     @property
     def shows(self) -> bool:
         """Whether it reaches both thresholds of the paper."""
-        return self.whole >= LEAST and self.whole >= SHARE * self.left
+        return self.whole >= LEAST and self.whole >= SHARE * self.antecedent_rows
 
     @property
     def percentages(self) -> tuple[Fraction, Fraction]:
         """Support and confidence in percent."""
-        return Fraction(100 * self.whole, self.rows), Fraction(100 * self.whole, self.left or 1)
+        return Fraction(100 * self.whole, self.rows), Fraction(100 * self.whole, self.antecedent_rows or 1)
 
     def prints(self, support: int, confidence: int) -> bool:
         """Whether printed percentages are these, rounded either way: the paper has 66 % and 67 % for 4/6."""
-        return all(abs(exact - said) < 1 for exact, said in zip(self.percentages, (support, confidence), strict=True))
+        return all(
+            abs(exact - percentage) < 1
+            for exact, percentage in zip(self.percentages, (support, confidence), strict=True)
+        )
 
     def __str__(self) -> str:
         """As the paper writes it."""
@@ -149,8 +152,8 @@ def list_rules(rows: Sequence[str]) -> Iterator[str]:
     for size in range(2, len(items) + 1):
         for whole in combinations(items, size):
             for many in range(1, size):
-                for left in combinations(whole, many):
-                    yield f"{''.join(left)} ⇒ {''.join(item for item in whole if item not in left)}"
+                for antecedent in combinations(whole, many):
+                    yield f"{''.join(antecedent)} ⇒ {''.join(item for item in whole if item not in antecedent)}"
 
 
 def draw_baskets(rows: int, items: int, seed: int, first: float = 0.45) -> Baskets:
@@ -158,8 +161,8 @@ def draw_baskets(rows: int, items: int, seed: int, first: float = 0.45) -> Baske
     chance = Randomness.seeded(seed).generator()
     shares = 0.45 / np.arange(1, items + 1) ** 0.35
     shares[0] = first
-    held = chance.random((rows, items)) < shares
+    matrix = chance.random((rows, items)) < shares
     for item in range(0, items, 3):
         for other in ((item * 5 + 1) % items, (item * 7 + 2) % items):
-            held[:, item] |= held[:, other] & (chance.random(rows) < 0.8)
-    return Baskets.of([[f"i{at:02}" for at in np.flatnonzero(row)] for row in held])
+            matrix[:, item] |= matrix[:, other] & (chance.random(rows) < 0.8)
+    return Baskets.of([[f"i{item_code:02}" for item_code in np.flatnonzero(row)] for row in matrix])

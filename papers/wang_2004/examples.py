@@ -62,30 +62,33 @@ def hide_rules(rules: tuple[str, ...], strategy: str) -> Release:
 def table_1(setting: Setting) -> Findings:
     """The nine rules of D, mined and counted."""
     del setting  # six baskets are quick enough
-    mined = association_rules(baskets(DATABASES["D"]), SUPPORT, CONFIDENCE)
-    found = {f"{''.join(a)} ⇒ {''.join(c)}" for a, c in mined.select("antecedent", "consequent").iter_rows()}
+    rules_frame = association_rules(baskets(DATABASES["D"]), SUPPORT, CONFIDENCE)
+    mined_rules = {
+        f"{''.join(a)} ⇒ {''.join(c)}" for a, c in rules_frame.select("antecedent", "consequent").iter_rows()
+    }
     by_book = {rule for rule in list_rules(DATABASES["D"]) if count_rule(DATABASES["D"], rule).shows}
-    rows = [_rule_row("D", rule, *told) for rule, told in NINE.items()]
-    after = [_rule_row("D1", rule, *told) for rule, told in HIDDEN.items()]
-    gone = find_rules_about(DATABASES["D1"], "C")
+    rows = [_rule_row("D", rule, *percentages) for rule, percentages in NINE.items()]
+    hidden_rows = [_rule_row("D1", rule, *percentages) for rule, percentages in HIDDEN.items()]
+    rules_about_c = find_rules_about(DATABASES["D1"], "C")
     return Findings(
         statements=(
             Statement(
                 "Nine rules can be found.",
-                f"{len(found)} mined, {len(by_book)} by the book, {len(found & by_book & set(NINE))} of them printed.",
-                found == by_book == set(NINE),
+                f"{len(mined_rules)} mined, {len(by_book)} by the book, {len(mined_rules & by_book & set(NINE))} of "
+                "them printed.",
+                mined_rules == by_book == set(NINE),
             ),
             _all_same("Their supports and confidences.", rows),
-            _all_same("T5 as AB: B ⇒ C, AB ⇒ C and B ⇒ AC at (50 %, 60 %).", after),
+            _all_same("T5 as AB: B ⇒ C, AB ⇒ C and B ⇒ AC at (50 %, 60 %).", hidden_rows),
             Statement(
                 "Then every rule with C on the right is hidden.",
-                f"{wording.count_noun(len(gone), 'rule')} left.",
-                not gone,
+                f"{wording.count_noun(len(rules_about_c), 'rule')} left.",
+                not rules_about_c,
             ),
         ),
         grids=(
             Grid("rules", "The rules of D", frame_of(rows), "4/6 is printed as 66 % here and as 67 % in Section 4."),
-            Grid("hidden", "T5 made AB (this is D1)", frame_of(after)),
+            Grid("hidden", "T5 made AB (this is D1)", frame_of(hidden_rows)),
         ),
     )
 
@@ -116,20 +119,21 @@ def _all_same(theirs: str, rows: list[dict[str, Any]]) -> Statement:
 def examples(setting: Setting) -> Findings:
     """The four examples: what comes out, and what the text prints of it."""
     del setting  # six baskets are quick enough
-    made = [_database_row(*run) for run in RUNS]
-    printed = [
-        {"example": one.example, **_rule_row(one.database, one.rule, one.support, one.confidence)} for one in PRINTED
+    database_rows = [_database_row(*run) for run in RUNS]
+    rule_rows = [
+        {"example": rule.example, **_rule_row(rule.database, rule.rule, rule.support, rule.confidence)}
+        for rule in PRINTED
     ]
     return Findings(
         statements=(
-            *(_example(number, made) for number in "1234"),
-            _all_same(f"{len(printed)} pairs of percentages of rules in Section 4.", printed),
-            _orders(made, "islf"),
-            _orders(made, "dsrf"),
+            *(_example(number, database_rows) for number in "1234"),
+            _all_same(f"{len(rule_rows)} pairs of percentages of rules in Section 4.", rule_rows),
+            _orders(database_rows, "islf"),
+            _orders(database_rows, "dsrf"),
         ),
         grids=(
-            Grid("databases", "Tables 3 to 7: rows T1 to T6 as bits of A, B and C", frame_of(made), _PICTURES),
-            Grid("rules", "The rules that the examples name", frame_of(printed)),
+            Grid("databases", "Tables 3 to 7: rows T1 to T6 as bits of A, B and C", frame_of(database_rows), _PICTURES),
+            Grid("rules", "The rules that the examples name", frame_of(rule_rows)),
         ),
         remarks=_ERRATA,
     )
@@ -146,7 +150,8 @@ def _database_row(example: str, strategy: str, items: str, name: str) -> dict[st
     release = hide_items(items, strategy)
     rows = rows_of(release.data)
     changes = [
-        f"{item} {'into' if what == 'added' else 'out of'} T{row + 1}" for row, item, what in release.details["changes"]
+        f"{item} {'into' if action == 'added' else 'out of'} T{row + 1}"
+        for row, item, action in release.details["changes"]
     ]
     return {
         "example": example,
@@ -161,8 +166,8 @@ def _database_row(example: str, strategy: str, items: str, name: str) -> dict[st
     }
 
 
-def _example(number: str, made: list[dict[str, Any]]) -> Statement:
-    runs = [row for row in made if row["example"] == number]
+def _example(number: str, database_rows: list[dict[str, Any]]) -> Statement:
+    runs = [row for row in database_rows if row["example"] == number]
     first, last = runs
     theirs = f"Example {number}: {first['algorithm']} hides {first['hidden']} in {first['name']}"
     theirs += (
@@ -171,13 +176,18 @@ def _example(number: str, made: list[dict[str, Any]]) -> Statement:
         else (f", and {last['hidden'][-1]} with it.")
     )
     same = all(row["same"] for row in runs)
-    left = sum(row["rules_left"] for row in runs)
-    ours = f"{'The same databases' if same else 'Others'} ({last['changes']}); {wording.count_noun(left, 'rule')} left."
-    return Statement(theirs, ours, same and not left, assumes=DSRF_CODE if first["algorithm"] == "DSRF" else ())
+    leftover_count = sum(row["rules_left"] for row in runs)
+    leftovers = wording.count_noun(leftover_count, "rule")
+    ours = f"{'The same databases' if same else 'Others'} ({last['changes']}); {leftovers} left."
+    return Statement(
+        theirs, ours, same and not leftover_count, assumes=DSRF_CODE if first["algorithm"] == "DSRF" else ()
+    )
 
 
-def _orders(made: list[dict[str, Any]], strategy: str) -> Statement:
-    ends = {row["hidden"]: row for row in made if row["algorithm"] == strategy.upper() and "," in row["hidden"]}
+def _orders(database_rows: list[dict[str, Any]], strategy: str) -> Statement:
+    ends = {
+        row["hidden"]: row for row in database_rows if row["algorithm"] == strategy.upper() and "," in row["hidden"]
+    }
     names = " and ".join(row["name"] for row in ends.values())
     other = len({row["ours"] for row in ends.values()}) == len(ends)
     return Statement(
@@ -191,8 +201,8 @@ def _orders(made: list[dict[str, Any]], strategy: str) -> Statement:
 def table_8(setting: Setting) -> Findings:
     """Scans and pruned rules, and hiding some rules about an item only."""
     del setting  # six baskets are quick enough
-    told: dict[str, tuple[int | None, int | None]] = {"ISLF": (3, 2), "Dasseni 1.a": (4, 0)}
-    told |= {"DSRF": (None, None), "Dasseni 1.b": (None, None)}
+    paper_counts: dict[str, tuple[int | None, int | None]] = {"ISLF": (3, 2), "Dasseni 1.a": (4, 0)}
+    paper_counts |= {"DSRF": (None, None), "Dasseni 1.b": (None, None)}
     ours = {
         "ISLF": hide_items("C", "islf"),
         "Dasseni 1.a": hide_rules(ABOUT_C, "1a"),
@@ -202,9 +212,9 @@ def table_8(setting: Setting) -> Findings:
     rows = [
         {
             "algorithm": name,
-            "scans_theirs": told[name][0],
+            "scans_theirs": paper_counts[name][0],
             "scans_ours": release.details["scans"],
-            "pruned_theirs": told[name][1],
+            "pruned_theirs": paper_counts[name][1],
             "pruned_ours": release.details["pruned"],
             "database": bits(rows_of(release.data)),
         }
@@ -236,30 +246,30 @@ def _table_8_statements(by_name: dict[str, dict[str, Any]]) -> list[Statement]:
         Statement("Dasseni's 1.a: 4 scans, none pruned.", words_for("Dasseni 1.a"), work("Dasseni 1.a") == (4, 0)),
         *(
             Statement(
-                f"{one} scans less and prunes more than {other}.",
-                f"{words_for(one)} Beside it: {words_for(other)}",
-                work(one)[0] < work(other)[0] and work(one)[1] > work(other)[1],
-                assumes=DSRF_CODE if one == "DSRF" else (),
+                f"{algorithm} scans less and prunes more than {other}.",
+                f"{words_for(algorithm)} Beside it: {words_for(other)}",
+                work(algorithm)[0] < work(other)[0] and work(algorithm)[1] > work(other)[1],
+                assumes=DSRF_CODE if algorithm == "DSRF" else (),
             )
-            for one, other in (islf, dsrf)
+            for algorithm, other in (islf, dsrf)
         ),
     ]
 
 
 def _some_and_not_others() -> list[Statement]:
-    before = count_rule(DATABASES["D"], "A ⇒ C")
-    left = find_rules_about(rows_of(hide_rules(("B ==> A,C",), "1b").data), "C")
+    rule_count = count_rule(DATABASES["D"], "A ⇒ C")
+    leftover_rules = find_rules_about(rows_of(hide_rules(("B ==> A,C",), "1b").data), "C")
     ours = [find_rules_about(rows_of(hide_items("C", strategy).data), "C") for strategy in ("islf", "dsrf")]
     return [
         Statement(
             "Dasseni's approach can hide some of the rules about C and show others; ISLF and DSRF hide all.",
-            f"1.b, given B ⇒ AC, leaves {', '.join(left)}. ISLF and DSRF leave {sum(map(len, ours))} rules.",
-            bool(left) and not any(ours),
+            f"1.b, given B ⇒ AC, leaves {', '.join(leftover_rules)}. ISLF and DSRF leave {sum(map(len, ours))} rules.",
+            bool(leftover_rules) and not any(ours),
         ),
         Statement(
             "For instance it can hide A ⇒ C but show B ⇒ C.",
-            f"A ⇒ C is {before} in D{'' if before.shows else ', below 70 %: there is nothing to hide'}.",
-            before.shows,
+            f"A ⇒ C is {rule_count} in D{'' if rule_count.shows else ', below 70 %: there is nothing to hide'}.",
+            rule_count.shows,
             "The example does not reach the paper's own threshold.",
         ),
     ]

@@ -52,7 +52,7 @@ def left_over(setting: Setting) -> Findings:
     """Every rule about a hidden item that is left, by exhaustion."""
     del setting  # a few baskets are quick enough
     rows = [_case_row(case) for case in CASES]
-    paper = {strategy: _left(DATABASES["D"], "CB", strategy) for strategy in ("islf", "dsrf")}
+    paper = {strategy: _find_leftovers(DATABASES["D"], "CB", strategy) for strategy in ("islf", "dsrf")}
     better = sum(row["left_by_complete"] + row["left_by_exact"] for row in rows)
     islf, dsrf = (
         [row["rules_left"] for row in rows if row["algorithm"] == name and row["rules_left"]]
@@ -62,7 +62,7 @@ def left_over(setting: Setting) -> Findings:
         statements=(
             Statement(
                 "On D no rule with B or C on the right is left.",
-                ", ".join(f"{strategy}: {len(left)}" for strategy, left in paper.items()) + ".",
+                ", ".join(f"{strategy}: {len(rules)}" for strategy, rules in paper.items()) + ".",
                 not any(paper.values()),
             ),
             Statement(
@@ -100,7 +100,7 @@ _WHY = (
 )
 
 
-def _left(rows: Sequence[str], items: str, strategy: str) -> list[str]:
+def _find_leftovers(rows: Sequence[str], items: str, strategy: str) -> list[str]:
     return find_rules_about(_hide(rows, items, strategy), items)
 
 
@@ -110,17 +110,17 @@ def _hide(rows: Sequence[str], items: str, strategy: str) -> tuple[str, ...]:
 
 
 def _case_row(case: Case) -> dict[str, Any]:
-    published = _hide(case.rows, case.items, case.strategy)
-    left = find_rules_about(published, case.items)
+    release_rows = _hide(case.rows, case.items, case.strategy)
+    leftover_rules = find_rules_about(release_rows, case.items)
     return {
         "database": ", ".join(case.rows),
         "hidden": ", ".join(case.items),
         "algorithm": case.strategy.upper(),
-        "published": ", ".join(published),
-        "rules_left": ", ".join(f"{rule} {count_rule(published, rule)}" for rule in left),
+        "published": ", ".join(release_rows),
+        "rules_left": ", ".join(f"{rule} {count_rule(release_rows, rule)}" for rule in leftover_rules),
         "because": case.why,
-        "left_by_complete": len(_left(case.rows, case.items, "complete")),
-        "left_by_exact": len(_left(case.rows, case.items, "exact")),
+        "left_by_complete": len(_find_leftovers(case.rows, case.items, "complete")),
+        "left_by_exact": len(_find_leftovers(case.rows, case.items, "exact")),
     }
 
 
@@ -136,21 +136,25 @@ def side_effects(setting: Setting) -> Findings:
         "D, hiding C and B": (baskets(DATABASES["D"]), ("C", "B"), SUPPORT),
         large: (draw_baskets(ROWS, ITEMS, SEED), HIDDEN, SHOP_SUPPORT),
     }
-    found = {
+    effects_by_scene = {
         name: {strategy: _effects(data, items, support, strategy) for strategy in STRATEGIES}
         for name, (data, items, support) in scenes.items()
     }
     growth = [
         _by_support(first) for first in ((0.0, 0.4, 0.7) if setting.quick else (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7))
     ]
-    rows = [_effects_row(name, strategy, one) for name, all_ in found.items() for strategy, one in all_.items()]
+    rows = [
+        _effects_row(name, strategy, effects)
+        for name, effects_by_strategy in effects_by_scene.items()
+        for strategy, effects in effects_by_strategy.items()
+    ]
     return Findings(
         statements=(_supports_matter(growth),),
         grids=(
             Grid("effects", "Side effects of hiding", frame_of(rows), _EFFECTS),
             Grid("supports", "Changes by the support of the hidden item", frame_of(growth)),
         ),
-        plots=(_columns(large, found[large]), _growth(growth)),
+        plots=(_columns(large, effects_by_scene[large]), _growth(growth)),
         remarks=("The paper's algorithms do not weigh side effects.",),
     )
 
@@ -166,28 +170,28 @@ def _effects(data: Baskets, items: tuple[str, ...], support: float, strategy: st
     return measure_side_effects(data, method.protect(data).data, support, CONFIDENCE, items)
 
 
-def _effects_row(scene: str, strategy: str, one: SideEffects) -> dict[str, Any]:
+def _effects_row(scene: str, strategy: str, effects: SideEffects) -> dict[str, Any]:
     return {
         "baskets": scene,
         "strategy": strategy,
-        "rules_to_hide": one.sensitive,
-        "exposed": one.exposed,
-        "other_rules": one.rules,
-        "lost": one.lost_rules,
-        "ghosts": one.ghost_rules,
-        "added": one.added,
-        "removed": one.removed,
+        "rules_to_hide": effects.sensitive,
+        "exposed": effects.exposed,
+        "other_rules": effects.rules,
+        "lost": effects.lost_rules,
+        "ghosts": effects.ghost_rules,
+        "added": effects.added,
+        "removed": effects.removed,
     }
 
 
 def _by_support(first: float) -> dict[str, Any]:
     data = draw_baskets(ROWS, ITEMS, SEED, first)
-    held = int((data.codes == data.items.index("i00")).sum())
-    row: dict[str, Any] = {"own_share": first, "support": held / len(data)}
+    support = int((data.codes == data.items.index("i00")).sum())
+    row: dict[str, Any] = {"own_share": first, "support": support / len(data)}
     for strategy in ("islf", "dsrf", "complete"):
-        one = _effects(data, ("i00",), SHOP_SUPPORT, strategy)
-        row |= {f"{strategy}_changes": one.added + one.removed, f"{strategy}_exposed": one.exposed}
-        row |= {f"{strategy}_ghosts": one.ghost_rules}
+        effects = _effects(data, ("i00",), SHOP_SUPPORT, strategy)
+        row |= {f"{strategy}_changes": effects.added + effects.removed, f"{strategy}_exposed": effects.exposed}
+        row |= {f"{strategy}_ghosts": effects.ghost_rules}
     return row
 
 
@@ -204,11 +208,11 @@ def _supports_matter(growth: list[dict[str, Any]]) -> Statement:
     )
 
 
-def _columns(scene: str, found: dict[str, SideEffects]) -> Plot:
+def _columns(scene: str, effects_by_strategy: dict[str, SideEffects]) -> Plot:
     counts = {
-        "exposed": {strategy: one.exposed for strategy, one in found.items()},
-        "lost": {strategy: one.lost_rules for strategy, one in found.items()},
-        "ghosts": {strategy: one.ghost_rules for strategy, one in found.items()},
+        "exposed": {strategy: effects.exposed for strategy, effects in effects_by_strategy.items()},
+        "lost": {strategy: effects.lost_rules for strategy, effects in effects_by_strategy.items()},
+        "ghosts": {strategy: effects.ghost_rules for strategy, effects in effects_by_strategy.items()},
     }
     return draw_bars(f"{scene}: rules exposed, lost and made up", counts, soft=("islf", "dsrf"))
 

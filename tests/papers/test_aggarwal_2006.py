@@ -12,7 +12,7 @@ import pytest
 from papers.aggarwal_2006.adult import require_both_cuts, state_sizes
 from papers.aggarwal_2006.employee import EDUCATION, GENDER, PRIVATE, SALARY, STATUS, TITLE, Hidden, employees
 from papers.aggarwal_2006.examples import DELTA, GAMMA, ITEMSETS, PROJECTED, R1, R2, R3, RULES
-from papers.aggarwal_2006.runs import Blanked, mine, private_share, synthetic
+from papers.aggarwal_2006.runs import BlankingRun, mine, private_share, synthetic
 from papers.aggarwal_2006.synthetic import falling, tolerate_one_more
 from papers.registry import list_studies
 from papers.run import reproduce
@@ -43,12 +43,12 @@ def test_examples_2_and_3_blanking() -> None:
     assert title.counts(*RULES[R1]).adversarial(DELTA, GAMMA)
     after = blanked((7, TITLE)).counts(*RULES[R1])
     assert after.public_confidence == 1
-    assert after.hidden == 0 and after.hidden_confidence is None
+    assert after.hidden_size == 0 and after.hidden_confidence is None
 
 
 @pytest.mark.parametrize("name", PROJECTED)
 def test_example_4_projected_databases(name: str) -> None:
-    assert sorted(TABLE.projected(ITEMSETS[name])) == sorted(PROJECTED[name])
+    assert sorted(TABLE.project(ITEMSETS[name])) == sorted(PROJECTED[name])
 
 
 def test_examples_5_to_8_kinds_of_itemsets() -> None:
@@ -120,8 +120,8 @@ def test_shapes_are_judged_over_all_points_and_words_of_degree_are_not() -> None
     assert [one.verdict for one in found] == ["reproduced", "differs"]
     assert falling([3, 2, 1]) and not falling([3, 3, 1]) and not falling([3, 1, 2])
     sizes = [10_000, 20_000, 30_000]
-    flat = [Blanked(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 10, 30)]
-    rising = [Blanked(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 20, 30)]
+    flat = [BlankingRun(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 10, 30)]
+    rising = [BlankingRun(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 20, 30)]
     verdicts = [[one.verdict for one in state_sizes(sizes, some)] for some in (flat, rising)]
     assert verdicts == [
         ["not comparable", "differs", "not comparable"],

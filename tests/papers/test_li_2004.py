@@ -53,7 +53,7 @@ def by_hand(number: int) -> list[Fraction]:
 
 
 def test_table_1_who_is_identifiable() -> None:
-    found = EXAMPLE.found
+    found = EXAMPLE.identifiable
     assert [int(row) + 1 for row in found.unique] == [1, 6, 7, 10, 13, 16]
     groups = [sorted(int(row) + 1 for row in part) for part in np.split(found.members, found.starts[1:-1])]
     assert sorted(groups) == [[2, 3], [4, 5], [11, 12]]
@@ -115,7 +115,7 @@ def test_the_other_cycle_of_phase_1_ends_elsewhere() -> None:
 def test_the_optimum_of_problem_12() -> None:
     best = find_best_answer(EXAMPLE.records, 0, 60.0, np.random.default_rng(1))
     assert f"{best.objective / UNIT:.4f}" == "2.1353" and best.proven
-    assert f"{EXAMPLE.apart():.4f}" == "2.4238"
+    assert f"{EXAMPLE.compute_split_optimum():.4f}" == "2.4238"
 
 
 @pytest.mark.parametrize("search", ["optimal", "paper", "random"])

@@ -179,7 +179,7 @@ def test_a_run_writes_a_page_and_a_csv_per_table(tmp_path: Path) -> None:
     tables = ("nobody_1999.figure_1.numbers.csv", "nobody_1999.figure_10.numbers.csv")
     assert summary.files == ("papers.html", *tables)
     assert pl.read_csv(tmp_path / "out" / tables[0]).rows() == [(1, None, 2.5), (2, 3, 4.0)]
-    assert [bool(one.skipped) for one in summary.runs] == [False, False, True]
+    assert [bool(one.skip_reason) for one in summary.runs] == [False, False, True]
     first = summary.runs[0]
     assert [first.count(one) for one in ("reproduced", "differs", "not comparable")] == [1, 1, 1]
 
@@ -291,5 +291,5 @@ def test_every_study_says_what_the_paper_states_and_how_ours_is_made() -> None:
     assert {one.paper.name for one in studies.values()} == set(registry.PAPERS)
     assert len(studies) == sum(len(import_module(f"papers.{name}").STUDIES) for name in registry.PAPERS)
     for one in studies.values():
-        assert one.states and one.made and one.place and one.title
+        assert one.states and one.procedure and one.location and one.title
         assert one.paper.authors.endswith(f"({one.paper.name[-4:]})")

@@ -10,9 +10,8 @@ from typing import Any
 
 from sfumato.report.words.wording import spell_percent
 
-ALARMING = 0.2
+ALARMING = Fraction(1, 5)
 """An attack that is right more often than blind guessing by this share of its tries is alarming."""
-_ALARMING_GAIN = Fraction(str(ALARMING))
 _NOBODY = "nobody could be tried"
 _NO_BETTER = "no better than guessing"
 _UNSURE = "not clearly better than guessing"
@@ -45,9 +44,14 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     elif attack["low"] <= guessing:
         words, alarming = _UNSURE if gain > 0 else _NO_BETTER, False
     else:
-        alarming = gain >= _ALARMING_GAIN
+        alarming = gain >= ALARMING
         words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
     return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming, _count_right_strangers(attack))
+
+
+def is_alarming_gain(risk: float, guessing: float) -> bool:
+    """Whether two published shares are that far apart, compared as the decimals that are published."""
+    return Fraction(repr(risk)) - Fraction(repr(guessing)) >= ALARMING
 
 
 def compare_with_strangers(attack: Mapping[str, Any]) -> str:
@@ -78,7 +82,7 @@ def _measure_gain(attack: Mapping[str, Any]) -> Fraction:
 def _count_points(gain: Fraction) -> str:
     """The gain in percentage points; with decimals where whole ones would say that a smaller gain is alarming."""
     digits = 0
-    while Fraction(points := f"{float(100 * gain):.{digits}f}") >= 100 * _ALARMING_GAIN > 100 * gain:
+    while Fraction(points := f"{float(100 * gain):.{digits}f}") >= 100 * ALARMING > 100 * gain:
         digits += 1
     return f"{'less than 1' if points == '0' else points} percentage point{'' if points in ('0', '1') else 's'}"
 

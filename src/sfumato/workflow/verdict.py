@@ -30,11 +30,11 @@ from sfumato.report.words.wording import spell_percent
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.attack_words import (
-    ALARMING,
     AttackInWords,
     compare_with_guessing,
     describe_attack,
     find_strongest_attack,
+    is_alarming_gain,
 )
 from sfumato.workflow.drafts.toml_text import quote_key
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
@@ -237,7 +237,7 @@ def list_warnings(
     ]
     sentences += [text for text in (warn_of_unique_rows(unique_rows),) if text]
     for attack in attacks:
-        if attack.risk_at_most is not None and attack.risk_at_most - (attack.guessing or 0.0) > ALARMING:
+        if attack.risk_at_most is not None and is_alarming_gain(attack.risk_at_most, attack.guessing or 0.0):
             sentences.append(
                 f"The attack {attack.attack.replace('_', ' ')} may be right much more often than guessing."
             )
