@@ -135,6 +135,8 @@ class Release:
     """The method's decisions: private, they stay with the custodian. A plain mapping is converted."""
     changes: tuple[Change, ...] = ()
     """What was done to each column, as the methods state it; measured again on the written file."""
+    earlier_methods: tuple[Any, ...] = ()
+    """The methods of the policy before `method`, in order."""
 
     def __post_init__(self) -> None:
         """Copy the data out of the memory it shares with the originals, and drop ids, which name owners."""
@@ -169,6 +171,24 @@ class Release:
         """A deep copy for the custodian, with its method and details."""
         values = {entry.name: deepcopy(getattr(self, entry.name), memo) for entry in fields(self)}
         return Release(**values)
+
+    def list_steps(self) -> tuple[Release, ...]:
+        """The release as each method of the policy states it, in order: the same data, its own method and details.
+
+        Whoever needs a parameter of a method asks the step of that method: in a policy of several methods, `method` is
+        only the last one.
+        """
+        if not self.earlier_methods:
+            return (self,)
+        rows, public = self.details.rows, self.details.public
+        return tuple(
+            replace(self, method=method, details=replace(details, rows=rows, public=public), earlier_methods=())
+            for method, details in zip((*self.earlier_methods, self.method), self.details.list_steps(), strict=True)
+        )
+
+    def find_step(self, family: type[Details]) -> Release | None:
+        """The last step whose method is of a family; None if there is none."""
+        return next((step for step in reversed(self.list_steps()) if isinstance(step.details, family)), None)
 
     @property
     def public(self) -> Mapping[str, Mapping[str, Any]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,16 +15,14 @@ import numpy as np
 from sfumato.attack import Attack, Linking
 from sfumato.attack.attack import AttackResult
 from sfumato.data.reading.table_reader import TextFormat, read_frame
-from sfumato.details import SynthesisDetails, read_details
+from sfumato.details import FAMILIES, ChainDetails, Details, SynthesisDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
+from sfumato.workflow.folders.private_record import STEP_DETAILS
 from sfumato.workflow.policy import Policy
-
-_RECORDED_DETAILS = ("sensitive", "private", "derived", "holdout", "training")
-"""The method's decisions that attacks use, besides its frames."""
 
 
 def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[AttackResult, ...]:
@@ -43,10 +41,16 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
         )
     report_progress("reading")
     published_data, original = certificate.read_published(root), rules.original()
-    kept_details = _read_kept_details(root.parent / "private")
-    details = read_details({**kept_details, "public": certificate.body.get("public", {})})
-    data = _attach_hierarchies(published_data, original)
-    release = Release(data, rules.methods()[-1], certificate.claims(), {}, details, certificate.changes())
+    *earlier_methods, last_method = rules.methods()
+    release = Release(
+        _attach_hierarchies(published_data, original),
+        last_method,
+        certificate.claims(),
+        {},
+        _read_kept_details(root.parent / "private", certificate.body.get("public", {}), len(earlier_methods) + 1),
+        certificate.changes(),
+        tuple(earlier_methods),
+    )
     return run_attacks(rules.attacks(), release, original)
 
 
@@ -108,20 +112,32 @@ def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: boo
     )
 
 
-def _read_kept_details(folder: Path) -> dict[str, Any]:
-    """The method's decisions, as the run stored them."""
+def _read_kept_details(folder: Path, public: Mapping[str, Any], step_count: int) -> Details:
+    """The decisions of each method, as the run stored them."""
     if not (folder / "record.json").is_file():
         raise DataError(f"{folder}: the custodian's record is missing; attack a release in the folder of its run")
-    frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
+    frames: dict[str, Any] = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    details: dict[str, Any] = {
-        name: _restore_tuples(record[name]) for name in _RECORDED_DETAILS if record.get(name) is not None
-    }
-    if (rows := frames.pop("rows", None)) is not None:
-        details["rows"] = rows["original_row"].to_numpy()
-    if (marks := frames.pop("marks", None)) is not None:
-        details["marks"] = marks.rows()
-    return {**details, **frames}
+    rows = None if (numbers := frames.pop("rows", None)) is None else numbers["original_row"].to_numpy()
+    if "marks" in frames:
+        frames["marks"] = frames["marks"].rows()
+    steps = record["steps"]
+    if len(steps) != step_count:
+        raise PolicyError(
+            f"{folder}: this release was made by {len(steps)} methods, and the policy has {step_count}; give the "
+            "policy that made the release"
+        )
+    families = {family.__name__: family for family in FAMILIES}
+    details = [
+        families[step["family"]](
+            **{name: _restore_tuples(step[name]) for name in STEP_DETAILS if name in step},
+            **{name: frames[name] for name in step["files"]},
+        )
+        for step in steps
+    ]
+    if step_count == 1:
+        return replace(details[0], rows=rows, public=public)
+    return ChainDetails(rows=rows, public=public, steps=tuple(details))
 
 
 def _restore_tuples(value: Any) -> Any:

@@ -106,6 +106,7 @@ def _chain_releases(first: Release, second: Release) -> Release:
         _combine_losses(first.losses, second.losses),
         _chain_details(first, second),
         (*first.changes, *second.changes),
+        (*first.earlier_methods, first.method),
     )
 
 

@@ -8,7 +8,7 @@ exceeded; then everything appears at once.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.progress import report_progress
-from sfumato.protect.method import KeyedMethod
+from sfumato.protect.method import KeyedMethod, Method
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
@@ -283,6 +283,17 @@ def _commit_to_input(policy: Policy) -> Commitment | None:
     return None if policy.data.path == DEMO else commit_to_source(policy.data.path)
 
 
+def _find_least_maturity(methods: Sequence[Method]) -> str:
+    """A release is no more mature than the least mature of its methods."""
+    return next((method.maturity for method in methods if method.maturity != "stable"), "stable")
+
+
+def _merge_columns(release: Release, name: str) -> dict[str, int]:
+    """What methods state by column; of two methods that state something about one column, the last."""
+    parts = [step.get(name) or {} for step in release.details.list_steps()]
+    return {column: number for part in parts for column, number in part.items()}
+
+
 def build_record(
     policy: Policy,
     release: Release,
@@ -302,7 +313,7 @@ def build_record(
         **policy.about.model_dump(),
         "created": format_timestamp(),
         "versions": list_versions(),
-        "maturity": release.method.maturity,
+        "maturity": _find_least_maturity(policy.methods()),
         "for_publication": randomness.for_publication,
         "data": {
             "file": shape.name_file(form),
@@ -317,8 +328,8 @@ def build_record(
         "public": dict(release.public),
         "formulas": shape.count_formulas(published_data),
         "changes": [asdict(change) for change in release.changes],
-        "levels": dict(release.details.get("levels", {})),
-        "heights": dict(release.details.get("heights", {})),
+        "levels": _merge_columns(release, "levels"),
+        "heights": _merge_columns(release, "heights"),
         "suppression": summarize_suppression(policy, release),
         "attacks": [
             {

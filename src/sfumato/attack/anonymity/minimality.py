@@ -97,7 +97,8 @@ class Minimality(Attack):
         tally = CandidateSets.of(look_up_candidates(published_table, people)).tally(published_table, people, column)
         belief = _PersonalBelief.believe_shares(tally)
         try:
-            view = _FinerNeighbours.of(release, truth, people, self._choose_rule(release, column, tally))
+            step = _find_leveling_step(release)
+            view = _FinerNeighbours.of(step, truth, people, self._choose_rule(step, column, tally))
             belief, facts = _condition_on_refusals(
                 belief, tally, view, self.samples, randomness or Randomness.seeded(0)
             )
@@ -120,7 +121,7 @@ class Minimality(Attack):
         )
 
     def _choose_column(self, release: Release) -> str:
-        models = getattr(release.method, "models", ())
+        models = getattr(_find_leveling_step(release).method, "models", ())
         spoken = {str(model.column) for model in models if getattr(model, "column", None)}
         if self.column is None and len(spoken) == 1:
             return spoken.pop()
@@ -192,6 +193,12 @@ class _FinerNeighbours:
         return cls(
             rule, tuple(pack_row_keys(frame, [name]).keys for name in raised_columns), pack_row_keys(frame, names).keys
         )
+
+
+def _find_leveling_step(release: Release) -> Release:
+    """The last step whose method chooses levels, whatever other methods did besides; else the release."""
+    steps = [step for step in release.list_steps() if step.method is not None]
+    return next((step for step in reversed(steps) if step.method.level_choice != LevelChoice.OTHER), release)
 
 
 def _refuse_unsound(release: Release, people: Table) -> None:

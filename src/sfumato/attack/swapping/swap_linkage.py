@@ -26,6 +26,8 @@ from sfumato.attack.candidates import (
     choose_sensitive_columns,
     draw_tried_people,
 )
+from sfumato.change import ChangeKind
+from sfumato.details import SwapDetails
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
@@ -111,10 +113,7 @@ class SwapLinkage(Attack):
 
     def _choose_columns(self, release: Release) -> tuple[str, ...]:
         """The columns to learn: the named one, or else those that the release lists as swapped."""
-        claimed_columns = (
-            claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share"
-        )
-        swapped_columns = tuple(dict.fromkeys(name for name in claimed_columns if isinstance(name, str)))
+        swapped_columns = tuple(change.column for change in release.changes if change.kind is ChangeKind.SWAPPED)
         return (
             swapped_columns
             if self.column is None and swapped_columns
@@ -163,7 +162,8 @@ class SwapLinkage(Attack):
         return known_columns
 
     def _choose_share(self, release: Release) -> float:
-        share = getattr(release.method, "share", None) if self.share is None else self.share
+        step = release.find_step(SwapDetails)
+        share = getattr(step and step.method, "share", None) if self.share is None else self.share
         if not isinstance(share, float | int):
             raise PolicyError("the release does not state which share of the records was swapped; give `share`")
         return float(share)

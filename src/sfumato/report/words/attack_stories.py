@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
+from sfumato.change_kinds import ChangeKind
 from sfumato.errors import join_names
 from sfumato.lazy import find_tagged_class
 from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
@@ -19,7 +20,6 @@ from sfumato.public.cut_intervals import INTERVALS
 from sfumato.public.noise_law import NOISE_KINDS
 from sfumato.report.words import wording
 
-_SWAPS = "uniques_off_share"
 _MOST_NAMES = 8
 _ON_ENTRIES = ("rule_inference", "learned_inference")
 """Attacks that may be aimed at columns of which nothing is blank; which ones does not leave."""
@@ -81,8 +81,7 @@ def _list_usual_targets(tag: str, body: Mapping[str, Any]) -> list[str]:
         noisy_names = [name for name, kind in kinds.items() if kind in NOISE_KINDS]
         return noisy_names or [name for name, kind in kinds.items() if kind == INTERVALS]
     if guesses == "swapped":
-        column_names = (claim["arguments"].get("column") for claim in body["claims"] if claim["measure"] == _SWAPS)
-        return list(dict.fromkeys(name for name in column_names if isinstance(name, str)))
+        return [change["column"] for change in body["changes"] if change["kind"] == ChangeKind.SWAPPED]
     return []
 
 

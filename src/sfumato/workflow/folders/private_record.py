@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sfumato.data.writing.table_writer import write_frame
@@ -49,11 +50,32 @@ def keep_private(
         **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
         "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
         **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
+        "steps": [_describe_step(step) for step in release.list_steps()],
     }
     path = staging.private / "record.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
     for file in staging.private.iterdir():
         file.chmod(0o600)
+
+
+STEP_DETAILS = ("sensitive", "private", "derived", "holdout", "training")
+"""Decisions of a method that attacks use, besides those in files of their own."""
+
+
+def _describe_step(step: Release) -> dict[str, Any]:
+    """What each method decided: its family, by which attacks read it, its values, and the files that hold the rest."""
+    details = step.details
+    return {
+        "method": step.method.method,
+        "family": type(details).__name__,
+        **{name: _list_plain(details[name]) for name in STEP_DETAILS if name in details},
+        "files": [name for name, detail in details.items() if isinstance(detail, pl.DataFrame) or name == "marks"],
+    }
+
+
+def _list_plain(value: Any) -> Any:
+    """Row numbers as JSON has them."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def keep_secrets(commitment: Commitment | None, keys: Mapping[str, Key], staging: StagingFolder) -> None:

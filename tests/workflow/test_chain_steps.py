@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""A policy of several methods: whoever reads a parameter of a method reads it from that method, wherever it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato.data.generators.population import (
+    build_population_hierarchies,
+    generate_population,
+    list_population_roles,
+)
+from sfumato.details import AnonymityDetails, SwapDetails
+from sfumato.workflow.attack_run import attack_again
+
+KNOWN = ["sex", "zip", "education", "occupation"]
+SWAP = sf.SwapConfidential(column="salary_level", share=0.5, search="paper", pattern=tuple(KNOWN))
+CAP = sf.TopCode(columns=("age",), k=5)
+ORDERS = pytest.mark.parametrize("methods", [(SWAP, CAP), (CAP, SWAP)], ids=["swap first", "swap last"])
+
+
+def draw_people(count: int = 600) -> sf.Table:
+    return sf.Table.of(generate_population().head(count), list_population_roles(), build_population_hierarchies())
+
+
+def run_seeded(data: Any, methods: tuple[sf.Method, ...], **options: Any) -> Any:
+    return sf.run(data, list(methods), sf.Randomness.seeded(1), **options)
+
+
+def find_attack(result: Any, name: str) -> Any:
+    return next(attack for attack in result.record["attacks"] if attack["attack"] == name)
+
+
+@ORDERS
+def test_a_release_has_a_step_for_each_method(methods: tuple[sf.Method, ...]) -> None:
+    release = run_seeded(draw_people(), methods).release
+    steps = release.list_steps()
+    assert [step.method for step in steps] == list(methods)
+    assert all(step.data is release.data or step.data.frame.equals(release.data.frame) for step in steps)
+    swap_step, cap_step = release.find_step(SwapDetails), release.find_step(AnonymityDetails)
+    assert swap_step is not None and swap_step.method == SWAP
+    assert cap_step is not None and cap_step.method == CAP
+
+
+@ORDERS
+def test_a_release_is_no_more_mature_than_each_of_its_methods(methods: tuple[sf.Method, ...]) -> None:
+    result = run_seeded(draw_people(), methods)
+    assert SWAP.maturity == "for study" and CAP.maturity == "stable"
+    assert result.record["maturity"] == "for study"
+    assert "A method of this release is for study, not for use." in result.verdict.warnings
+
+
+@ORDERS
+def test_swaps_are_undone_by_the_share_of_the_swap(methods: tuple[sf.Method, ...]) -> None:
+    attack: dict[str, Any] = {"attack": "swap_linkage", "knows": "method", "knowledge": KNOWN}
+    people = draw_people(1500)
+    stated, given = (
+        find_attack(run_seeded(people, methods, attacks=[{**attack, **extra}]), "swap_linkage")
+        for extra in ({}, {"share": 0.5})
+    )
+    assert stated["undone"] == given["undone"] > 0
+    assert stated["successes"] == given["successes"]
+
+
+LEVELS = sf.Generalize(models=(sf.LDiversity(l=2, column="s"),))
+CAP_VISITS = sf.TopCode(columns=("n",), k=2)
+
+
+def build_patients() -> sf.Table:
+    return sf.Table.of(
+        {
+            "q": ["q1"] * 2 + ["q2"] * 4,
+            "s": ["cancer", "cancer", "flu", "cold", "gout", "cough"],
+            "n": [1, 2, 3, 4, 5, 6],
+        },
+        {"q": "quasi_identifying", "s": "sensitive", "n": "insensitive"},
+        {"q": [["q1", "Q"], ["q2", "Q"]]},
+    )
+
+
+def test_minimality_reads_the_models_of_the_method_that_has_them() -> None:
+    hits = [
+        find_attack(
+            run_seeded(build_patients(), methods, attacks=[{"attack": "minimality"}], accept={"n": "drawn anew"}),
+            "minimality",
+        )["successes"]
+        for methods in ((LEVELS,), (CAP_VISITS, LEVELS), (LEVELS, CAP_VISITS))
+    ]
+    assert hits == [3, 3, 3]
+
+
+def test_levels_of_an_earlier_method_are_in_the_certificate() -> None:
+    records = [
+        run_seeded(build_patients(), methods, accept={"n": "drawn anew"}).record
+        for methods in ((LEVELS,), (CAP_VISITS, LEVELS), (LEVELS, CAP_VISITS))
+    ]
+    assert [record["levels"] for record in records] == [{"q": 1}] * 3
+    assert [record["heights"] for record in records] == [records[0]["heights"]] * 3
+
+
+POLICY = """
+[data]
+path = "people.csv"
+[roles]
+quasi_identifying = ["age", "sex", "zip"]
+sensitive = ["disease", "job"]
+[[protect]]
+method = "swap_confidential"
+column = "job"
+pattern = ["age", "sex", "zip"]
+share = 0.5
+search = "paper"
+[[protect]]
+method = "top_code"
+columns = ["age"]
+k = 5
+[[attack]]
+attack = "swap_linkage"
+knows = "method"
+[output]
+path = "out"
+"""
+
+
+def test_an_attack_again_is_the_attack_of_the_run(tmp_path: Path) -> None:
+    people = draw_people().frame.select("age", "sex", "zip", "disease", job="occupation")
+    people.write_csv(tmp_path / "people.csv")
+    (tmp_path / "policy.toml").write_text(POLICY)
+    policy = sf.Policy.read(tmp_path / "policy.toml")
+    result = sf.run(policy, randomness=sf.Randomness.seeded(1))
+    again = next(attack for attack in attack_again(tmp_path / "out", policy) if attack.attack.attack == "swap_linkage")
+    attack = find_attack(result, "swap_linkage")
+    assert again.outcome.facts["columns"] == attack["columns"] == ["job"]
+    assert (again.outcome.attempts, again.outcome.successes) == (attack["attempts"], attack["successes"])
