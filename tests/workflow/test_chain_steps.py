@@ -132,7 +132,7 @@ def test_an_attack_again_is_the_attack_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY)
     policy = sf.Policy.read(tmp_path / "policy.toml")
     result = sf.run(policy, randomness=sf.Randomness.seeded(1))
-    again = next(attack for attack in attack_again(tmp_path / "out", policy) if attack.attack.attack == "swap_linkage")
+    (again,) = attack_again(tmp_path / "out", policy)
     attack = find_attack(result, "swap_linkage")
     assert again.outcome.facts["columns"] == attack["columns"] == ["job"]
     assert (again.outcome.attempts, again.outcome.successes) == (attack["attempts"], attack["successes"])
