@@ -90,7 +90,11 @@ def init_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The policy file to write."), ALWAYS] = Path("policy.toml"),
     purpose: Annotated[
         str | None,
-        typer.Option("--for", help="publish, share, synthetic, outsource or hide. Default: publish."),
+        typer.Option(
+            "--for",
+            help="publish (anyone may read it), share (a known recipient gets it), synthetic (invented rows), "
+            "outsource (someone else mines codes) or hide (single secrets must not show). Default: publish.",
+        ),
         ALWAYS,
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing and take the defaults."), ALWAYS] = False,

@@ -196,9 +196,11 @@ class _FinerNeighbours:
 
 
 def _find_leveling_step(release: Release) -> Release:
-    """The last step whose method chooses levels, whatever other methods did besides; else the release."""
-    steps = [step for step in release.list_steps() if step.method is not None]
-    return next((step for step in reversed(steps) if step.method.level_choice != LevelChoice.OTHER), release)
+    """The last step whose method chooses levels, whatever other methods did; else the last that has models."""
+    steps = [step for step in reversed(release.list_steps()) if step.method is not None]
+    leveling_steps = [step for step in steps if step.method.level_choice != LevelChoice.OTHER]
+    model_steps = [step for step in steps if getattr(step.method, "models", ())]
+    return next(iter((*leveling_steps, *model_steps)), release)
 
 
 def _refuse_unsound(release: Release, people: Table) -> None:
