@@ -39,8 +39,8 @@ def test_randomized_and_swapped_columns_are_targets_without_being_named() -> Non
     public = {"age": {"kind": "gaussian"}, "disease": {"kind": "k_ary"}}
     assert tell({"public": public}, attack="bayes_estimate", columns=None).startswith("Bayes estimate: age. ")
     assert tell({"public": public}, attack="likeliest_answer", column=None).startswith("Likeliest answer: disease. ")
-    claims = [{"measure": "uniques_off_share", "arguments": {"column": "disease"}}]
-    assert "reads disease there" in tell({"claims": claims}, attack="swap_linkage", column=None, knowledge=None)
+    changes = [{"column": "disease", "kind": "swapped"}, {"column": "age", "kind": "capped"}]
+    assert "reads disease there" in tell({"changes": changes}, attack="swap_linkage", column=None, knowledge=None)
 
 
 def test_columns_that_may_not_leave_are_not_guessed() -> None:
