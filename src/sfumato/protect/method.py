@@ -13,6 +13,7 @@ from sfumato.key import Key
 from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.public.level_choice import LevelChoice
+from sfumato.public.thresholds import MiningThresholds
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -78,6 +79,11 @@ class Method(Description, ABC):
     def find_mark(cls, parameters: Mapping[str, Any]) -> str:
         """What a hidden item leaves in its place, or gets as an ending, with these public parameters; else empty."""
         return ""
+
+    @classmethod
+    def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
+        """From where on what it hides would show, with these public parameters; None if it hides no rules or items."""
+        return None
 
     @property
     def alone(self) -> bool:

@@ -9,11 +9,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, isfinite
+from typing import TYPE_CHECKING, NamedTuple
 
 from sfumato.errors import PolicyError
 
+if TYPE_CHECKING:
+    from sfumato.release import Release
+
 Support = int | float
 Confidence = Fraction | float | int
+
+
+class MiningThresholds(NamedTuple):
+    """From where on patterns and rules are mined, as a policy states it."""
+
+    support: Support
+    confidence: float | None
+    """None if no rules are mined."""
 
 
 def compute_least_count(min_support: Support, rows: int) -> int:
@@ -39,3 +51,17 @@ def parse_exact_confidence(confidence: Confidence, name: str = "confidence") -> 
     if not 0 < fraction <= 1:
         raise PolicyError(f"{name} must be above 0 and at most 1")
     return fraction
+
+
+def find_hiding_thresholds(step: Release) -> MiningThresholds | None:
+    """From where on what the method of a step hid would show, as it states; None if it hides no rules or items."""
+    method = step.method
+    thresholds: MiningThresholds | None = None if method is None else method.find_thresholds(method.describe())
+    return thresholds
+
+
+def require_hiding_thresholds(step: Release) -> MiningThresholds:
+    """The same, of a step that hides."""
+    thresholds = find_hiding_thresholds(step)
+    assert thresholds is not None, "the step hides nothing"
+    return thresholds

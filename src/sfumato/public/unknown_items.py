@@ -4,7 +4,9 @@
 A certain item is written as its name, an unknown one as its name and a question mark; any other item is certainly
 absent. So such baskets are written and read like any others, and a reader who ignores the marks sees what is certain.
 The support of an itemset is then an interval, from the baskets that certainly hold it to those that may, and so is the
-confidence of a rule. Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
+confidence of a rule. Whether such a name is a mark is a statement of the method that made the release, never read off
+the name: an item of the data may be called "milk?" as well.
+Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numpy as np
 from sfumato.arrays import Codes, Flags
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
+from sfumato.release import Release
 
 MARK = "?"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -58,11 +61,31 @@ def mark_unknowns(known_baskets: Baskets, rows: Sequence[int], items: Sequence[I
     return Baskets(tuple(names), offsets, codes[order].astype(np.int32))
 
 
-def split_unknowns(published_baskets: Baskets) -> KnownAndUnknown:
-    """What is certain and what is unknown; names that are all integers become integers again."""
+def find_unknown_mark(release: Release) -> str:
+    """The ending of unknown items in a release; empty if its methods mark nothing.
+
+    The methods state it, or the claims of a release that was read from its folder. Of a release made by hand, without
+    either, nobody says that there is no mark.
+    """
+    methods = [step.method for step in release.list_steps() if step.method is not None]
+    if methods:
+        return next((mark for method in methods if (mark := method.find_mark(method.describe()))), "")
+    if release.claims:
+        return next((str(mark) for claim in release.claims if (mark := claim.arguments.get("unknown_mark"))), "")
+    return MARK
+
+
+def split_unknowns(published_baskets: Baskets, unknown_mark: str = MARK) -> KnownAndUnknown:
+    """What is certain and what is unknown; names that are all integers become integers again.
+
+    Without a mark, everything is certain.
+    """
+    if not unknown_mark:
+        nothing = Baskets(published_baskets.items, np.zeros_like(published_baskets.offsets), np.zeros(0, np.int32))
+        return KnownAndUnknown(published_baskets, nothing)
     names = [str(item) for item in published_baskets.items]
-    marked_mask = np.array([name.endswith(MARK) for name in names], dtype=np.bool_)
-    plain: list[Item] = [name.removesuffix(MARK) for name in names]
+    marked_mask = np.array([name.endswith(unknown_mark) for name in names], dtype=np.bool_)
+    plain: list[Item] = [name.removesuffix(unknown_mark) for name in names]
     if all(_INTEGER.fullmatch(str(name)) for name in plain):
         plain = [int(name) for name in plain]
     name_index = {name: index for index, name in enumerate(dict.fromkeys(plain))}

@@ -17,6 +17,7 @@ from sfumato.lazy import find_tagged_class
 from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.checks import has_known_form
 from sfumato.protect.method import KeyedMethod
+from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Finding
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate
@@ -136,26 +137,32 @@ def _list_warning_problems(body: Mapping[str, Any], unique: Sequence[UniqueRows]
 
 def _list_attack_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """Count again what the certificate of an attack says about the released file itself."""
-    from sfumato.attack.baskets.remining import count_one_basket_short
-    from sfumato.attack.baskets.stored_remining import count_stored_one_basket_short
-
-    method = body["methods"][-1] if body["methods"] else {}
     for attack in body["attacks"]:
-        count = None
         kind = find_tagged_class("attack", str(attack["attack"]))
-        if kind is not None and kind.recounts_file and isinstance(published_data, Baskets | StoredBaskets):
-            stated_parameters = {
-                **method,
-                **{name: part for name, part in attack["parameters"].items() if part is not None},
-            }
-            thresholds = stated_parameters["min_support"], stated_parameters.get("min_confidence")
-            if isinstance(published_data, Baskets):
-                count = count_one_basket_short(published_data, *thresholds)
-            else:
-                count = count_stored_one_basket_short(published_data, *thresholds)
+        is_counted = kind is not None and kind.recounts_file and isinstance(published_data, Baskets | StoredBaskets)
+        count = _count_one_basket_short(body["methods"], attack["parameters"], published_data) if is_counted else None
         if attack["one_basket_short"] != count:
             return ["the certificate counts other rules that are one basket short than the data file has"]
     return []
+
+
+def _count_one_basket_short(
+    methods: Sequence[Mapping[str, Any]], attack_parameters: Mapping[str, Any], published_data: Baskets | StoredBaskets
+) -> int | None:
+    """Rules that one more basket would show, at the thresholds of each method that hides or those of the attack."""
+    from sfumato.attack.baskets.mined_rules import count_one_basket_short, replace_thresholds
+    from sfumato.attack.baskets.stored_remining import count_stored_one_basket_short
+
+    kinds = [(find_tagged_class("method", str(method.get("method"))), method) for method in methods]
+    stated_thresholds = [kind.find_thresholds(method) for kind, method in kinds if kind is not None]
+    thresholds = [
+        replace_thresholds(stated, attack_parameters.get("min_support"), attack_parameters.get("min_confidence"))
+        for stated in [stated for stated in stated_thresholds if stated is not None] or [None]
+    ]
+    if isinstance(published_data, StoredBaskets):
+        return count_stored_one_basket_short(published_data, thresholds)
+    mark = next((mark for kind, method in kinds if kind is not None and (mark := kind.find_mark(method))), "")
+    return count_one_basket_short(split_unknowns(published_data, mark).known_items, thresholds)
 
 
 def _may_be_coded(body: Mapping[str, Any]) -> bool:

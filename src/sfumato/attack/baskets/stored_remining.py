@@ -2,35 +2,54 @@
 """Re-mining of baskets that stay in their file: the attack of memory, on the items that it could find at all.
 
 Rules down to some support have only items of that support. So the items are counted in the files, and of each basket
-only those that reach it are held; the outcome is that of memory.
+only those that reach it are held; pairs of common items are counted some baskets at a time. The outcome is that of
+memory. No strategy that runs on such baskets marks items as unknown.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
+import numpy as np
+
 from sfumato.attack.attack import Outcome
-from sfumato.attack.baskets.remining import Remining, count_one_basket_short
+from sfumato.attack.baskets.mined_rules import count_one_basket_short
+from sfumato.attack.baskets.rare_itemsets import PairCounts, choose_common_items, count_together
+from sfumato.attack.baskets.remining import MinedRelease, Remining
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.mine.baskets.stored_itemsets import take_frequent_items
-from sfumato.public.thresholds import compute_least_count
+from sfumato.public.thresholds import MiningThresholds, compute_least_count
+from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Release
 
 
 def run_stored_remining(attack: Remining, release: Release, original: StoredBaskets) -> Outcome:
     """Mine both files as far down as the attack looks."""
     published_baskets: StoredBaskets = release.data
-    least = compute_least_count(attack.choose_thresholds(release.method).support, len(original))
-    lowest = min(ceil(least * (1 - Fraction(repr(attack.reach)))), least - 1)
-    frequent_baskets = take_frequent_items(published_baskets, max(1, lowest))
-    # A share would be one of the baskets that were taken.
-    counting_attack = attack.model_copy(update={"min_support": least})
-    return counting_attack.run(replace(release, data=frequent_baskets), take_frequent_items(original, least))
+    steps = attack.list_hiding_steps(release)
+    thresholds = [step.thresholds for step in steps]
+    least = min(compute_least_count(pair.support, len(original)) for pair in thresholds)
+    lowest = max(1, ceil(least * (1 - Fraction(repr(attack.reach)))))
+    frequent_baskets = take_frequent_items(published_baskets, lowest)
+    mined_release = MinedRelease(split_unknowns(frequent_baskets, ""), count_stored_pairs(published_baskets))
+    short = count_stored_one_basket_short(published_baskets, thresholds)
+    return attack.attack_steps(mined_release, steps, take_frequent_items(original, least), short)
 
 
-def count_stored_one_basket_short(data: StoredBaskets, support: int | float, confidence: float | None) -> int | None:
+def count_stored_pairs(baskets: StoredBaskets) -> PairCounts:
+    """As `count_pairs`."""
+    chosen = choose_common_items(baskets.items, baskets.counts)
+    columns = np.full(len(baskets.items), -1, dtype=np.int64)
+    columns[chosen] = np.arange(len(chosen))
+    joint_counts = np.zeros((len(chosen), len(chosen)), dtype=np.int64)
+    for batch in baskets.iterate("counting items together"):
+        joint_counts += count_together(batch.offsets, columns[batch.codes], len(chosen))
+    return PairCounts(tuple(str(baskets.items[place]) for place in chosen), joint_counts, len(baskets))
+
+
+def count_stored_one_basket_short(data: StoredBaskets, thresholds: Sequence[MiningThresholds]) -> int | None:
     """As `count_one_basket_short`."""
-    least = compute_least_count(support, len(data))
-    return count_one_basket_short(take_frequent_items(data, max(1, least - 1)), least, confidence)
+    least = min(compute_least_count(pair.support, len(data)) for pair in thresholds)
+    return count_one_basket_short(take_frequent_items(data, max(1, least - 1)), thresholds, len(data))

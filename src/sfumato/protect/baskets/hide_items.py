@@ -8,7 +8,7 @@ hidden is that others predict it. Wang, Lee, Billis, Jafari 2004.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_fo
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.secret_rules import HidingThresholds, MinSupport, index_item_names
 from sfumato.protect.method import Method
-from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
+from sfumato.public.thresholds import MiningThresholds, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 
@@ -76,6 +76,12 @@ class HideItems(Method):
     def describe(self) -> dict[str, Any]:
         """The method without the items: naming them in a certificate would disclose what to look for."""
         return self.model_dump(mode="json", exclude={"items"}) | {"items": len(self.items)}
+
+    @classmethod
+    def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
+        """Those of the rules about the items."""
+        support = parameters.get("min_support")
+        return None if support is None else MiningThresholds(support, parameters.get("min_confidence"))
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find what predicts the items, and change baskets until nothing does."""

@@ -36,7 +36,7 @@ from sfumato.protect.baskets.secret_rules import (
     number_secret_rules,
 )
 from sfumato.protect.method import Method
-from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
+from sfumato.public.thresholds import MiningThresholds, compute_least_count, parse_exact_confidence
 from sfumato.public.unknown_items import MARK, mark_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
@@ -149,7 +149,13 @@ class HideRules(Method):
     @classmethod
     def find_mark(cls, parameters: Mapping[str, Any]) -> str:
         """Unknown items end in a mark."""
-        return MARK if parameters["strategy"] == "block" else ""
+        return MARK if parameters.get("strategy") == "block" else ""
+
+    @classmethod
+    def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
+        """Those of the secret rules and itemsets."""
+        support = parameters.get("min_support")
+        return None if support is None else MiningThresholds(support, parameters.get("min_confidence"))
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find the baskets of each rule, and change some of them until none shows."""
