@@ -309,17 +309,17 @@ class CodeDetails(Details):
 class ChainDetails(Details):
     """Decisions of several methods, in terms of the rows of the last release.
 
-    A key returns the last method's value, and `sensitive` the secrets of all of them.
+    A key returns the last method's value, and `sensitive` and `changes` the secrets and the changes of all of them.
     """
 
     steps: tuple[Details, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
-        """The value of the last method that sets it; secrets of all methods are secrets."""
+        """The value of the last method that sets it; secrets and changes are those of all methods."""
         if name in ("rows", "public"):
             return super().__getitem__(name)
-        if name == "sensitive" and (secrets := [step["sensitive"] for step in self.steps if "sensitive" in step]):
-            return tuple(secret for part in secrets for secret in part)
+        if name in ("sensitive", "changes") and (parts := [step[name] for step in self.steps if name in step]):
+            return tuple(entry for part in parts for entry in part)
         for step in reversed(self.steps):
             if (value := step.get(name)) is not None:
                 return value

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Ints
+from sfumato.baskets import Baskets
 from sfumato.change import Change, ChangeKind
 from sfumato.details import ChainDetails
 from sfumato.errors import quote_names
 from sfumato.key import Key
 from sfumato.measure.checks import CHECKS
+from sfumato.protect.baskets.basket_columns import compute_change_losses
 from sfumato.protect.claims import guard_blanks
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
@@ -60,7 +62,15 @@ def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> Prot
         stated_release = _state_unknown(replace(next_release, method=method))
         release = stated_release if release is None else _chain_releases(release, stated_release)
     assert release is not None  # a policy has at least one method
-    return ProtectedData(_guard_blanked_crowds(release), keys)
+    return ProtectedData(_guard_blanked_crowds(_sum_basket_losses(release, original)), keys)
+
+
+def _sum_basket_losses(release: Release, original: Any) -> Release:
+    """What several methods changed in baskets, compared with the originals: each says only what it changed itself."""
+    if not release.earlier_methods or not isinstance(release.data, Baskets):
+        return release
+    losses = compute_change_losses(original, release.data, release.details["changes"])
+    return replace(release, losses={**release.losses, **losses})
 
 
 def _guard_blanked_crowds(release: Release) -> Release:

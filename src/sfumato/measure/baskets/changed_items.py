@@ -10,10 +10,13 @@ from sfumato.baskets import Baskets
 
 
 def measure_changed_items(original: Baskets, published_baskets: Baskets, unknown_mark: str) -> float:
-    """Changed items as a share of all occurrences, at most 1; an unknown item counts whether or not it was there."""
+    """Changed items as a share of all occurrences, at most 1; an unknown item counts whether or not it was there.
+
+    Without a mark, nothing is unknown.
+    """
     names = {str(item): number for number, item in enumerate(original.items)}
     shown_names = [str(item) for item in published_baskets.items]
-    unknown = np.array([name.endswith(unknown_mark) for name in shown_names], dtype=bool)
+    unknown = np.array([bool(unknown_mark) and name.endswith(unknown_mark) for name in shown_names], dtype=bool)
     plain = [
         name.removesuffix(unknown_mark) if is_unknown else name
         for name, is_unknown in zip(shown_names, unknown, strict=True)

@@ -83,15 +83,24 @@ def side_effects(
     min_confidence: Confidence | None,
     sensitive: Iterable[Secret],
     unknown_mark: str = "",
+    other_secrets: Iterable[Secret] = (),
 ) -> SideEffects:
-    """Compare what an analyst finds before and after; items marked as unknown count as absent."""
+    """Compare what an analyst finds before and after; items marked as unknown count as absent.
+
+    `other_secrets` were hidden by other methods: they are neither counted as secret here nor as lost.
+    """
     least = compute_least_count(min_support, len(original))
     share = None if min_confidence is None else parse_exact_confidence(min_confidence)
     secrets = SecretNames.of(sensitive)
+    all_secrets = secrets | SecretNames.of(other_secrets)
     original_sets = _FrequentSets(recount_itemsets(original, least))
     published_sets = _FrequentSets(recount_itemsets(published_baskets, least, unknown_mark), original_sets.item_places)
-    sets = _compare_itemsets(original_sets, published_sets, secrets)
-    rules = _MiningDifference() if share is None else _compare_rules(original_sets, published_sets, share, secrets)
+    sets = _compare_itemsets(original_sets, published_sets, all_secrets)
+    rules = (
+        _MiningDifference()
+        if share is None
+        else _compare_rules(original_sets, published_sets, share, secrets, all_secrets)
+    )
     changes = _BasketChanges.of(original, published_baskets, unknown_mark)
     secret_sets = [right for left, right in secrets.rules if not left]
     return SideEffects(
@@ -192,6 +201,10 @@ class SecretNames:
                 rules.append((left, right))
         return cls(tuple(dict.fromkeys(rules)), frozenset(items))
 
+    def __or__(self, other: SecretNames) -> SecretNames:
+        """Both."""
+        return SecretNames(tuple(dict.fromkeys((*self.rules, *other.rules))), self.items | other.items)
+
     def covers(self, items: Itemset) -> bool:
         """Whether an itemset contains a secret one."""
         return any(not left and right <= items for left, right in self.rules)
@@ -245,11 +258,14 @@ def _compare_itemsets(
 
 
 def _compare_rules(
-    original_sets: _FrequentSets, published_sets: _FrequentSets, share: Fraction, secrets: SecretNames
+    original_sets: _FrequentSets,
+    published_sets: _FrequentSets,
+    share: Fraction,
+    secrets: SecretNames,
+    all_secrets: SecretNames,
 ) -> _MiningDifference:
     difference = _MiningDifference()
     every = list(dict.fromkeys((*original_sets.sets, *published_sets.sets)))
-    has_secrets = bool(secrets.rules or secrets.items)
     for number, whole in enumerate(every):
         if number % 1024 == 0:
             report_progress("comparing rules", number, len(every))
@@ -261,15 +277,14 @@ def _compare_rules(
             if not old and not new:
                 continue
             difference.published_count += new
-            if has_secrets and secrets.is_secret(
-                published_sets.name_items(left_mask), published_sets.name_items(whole ^ left_mask)
-            ):
-                difference.original_secrets += old
-                difference.published_secrets += new
-            else:
+            sides = published_sets.name_items(left_mask), published_sets.name_items(whole ^ left_mask)
+            if not all_secrets.is_secret(*sides):
                 difference.original_count += old
                 difference.lost_count += old and not new
                 difference.ghosts += new and not old
+            elif secrets.is_secret(*sides):
+                difference.original_secrets += old
+                difference.published_secrets += new
     return difference
 
 

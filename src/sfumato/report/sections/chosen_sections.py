@@ -64,12 +64,12 @@ def _build_model_sections(
 def make_sections(
     methods: Sequence[Method], release: Release, original: Any, published_data: Any, utility: Mapping[str, float]
 ) -> tuple[ReportSection, ...]:
-    """The sections of the methods of a release, each once, in the order of the methods."""
+    """The sections of the methods of a release, each once, in the order of the methods; of hiding, one per method."""
     run = _RunData(release, original, published_data, utility)
     sections = [*_build_model_sections(published_data, [method.describe() for method in methods])]
     for name in dict.fromkeys(method.section for method in methods if method.section):
         section = _SECTIONS[name](run)
-        sections += [] if section is None else [section]
+        sections += [] if section is None else [section] if isinstance(section, ReportSection) else section
     return tuple(sections)
 
 
@@ -88,14 +88,14 @@ def _make_entries(run: _RunData) -> ReportSection | None:
     return build_entry_section(run.release, run.original, run.published_data)
 
 
-def _make_hiding(run: _RunData) -> ReportSection | None:
-    from sfumato.report.sections.hiding_section import build_hiding_section
+def _make_hiding(run: _RunData) -> Sequence[ReportSection]:
+    from sfumato.report.sections.hiding_section import list_hiding_sections
 
     # Patterns mined from such baskets have their own section.
     return (
-        build_hiding_section(run.release, run.original, run.published_data, run.utility)
+        list_hiding_sections(run.release, run.original, run.published_data, run.utility)
         if isinstance(run.published_data, Baskets)
-        else None
+        else ()
     )
 
 
@@ -143,7 +143,7 @@ def _make_sequences(run: _RunData) -> ReportSection | None:
     return build_sequence_section(run.release, run.original, run.published_data, run.utility)
 
 
-_SECTIONS: Mapping[str, Callable[[_RunData], ReportSection | None]] = {
+_SECTIONS: Mapping[str, Callable[[_RunData], ReportSection | Sequence[ReportSection] | None]] = {
     "entries": _make_entries,
     "hiding": _make_hiding,
     "noise": _make_noise,

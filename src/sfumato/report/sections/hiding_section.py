@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import polars as pl
 
 from sfumato.baskets import Baskets
 from sfumato.details import HidingDetails, PatternDetails
+from sfumato.measure.baskets.hiding_steps import list_hiding_steps, measure_step_effects
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.patterns import Patterns
-from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
-from sfumato.public.unknown_items import split_unknowns
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence, require_hiding_thresholds
+from sfumato.public.unknown_items import find_unknown_mark, split_unknowns
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.pictures.rule_pictures import RuleSpot, RuleWords, draw_rules_before_and_after
@@ -29,30 +31,73 @@ _REACH = 0.5
 _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, baskets")
 
 
-def build_hiding_section(
+def list_hiding_sections(
     release: Release, original: Baskets, published_baskets: Baskets, utility: Mapping[str, float]
+) -> list[ReportSection]:
+    """A section for each method that hides, with its own thresholds, secrets and side effects."""
+    steps = list_hiding_steps(release)
+    if len(steps) == 1:
+        return [build_hiding_section(steps[0], original, published_baskets, utility)]
+    secrets = release.details.get("sensitive", ())
+    effects = measure_step_effects(release, original, published_baskets)
+    return [
+        _name_method(build_hiding_section(step, original, published_baskets, asdict(effect), secrets), step)
+        for step, effect in zip(steps, effects, strict=True)
+    ]
+
+
+def _name_method(section: ReportSection, step: Release) -> ReportSection:
+    """The section of one of several methods, with its name and its thresholds."""
+    name, (support, confidence) = step.method.method, require_hiding_thresholds(step)
+    shown_support = (
+        wording.count_noun(support, "basket") if isinstance(support, int) else wording.format_percent(support)
+    )
+    shown_confidence = "" if confidence is None else f", confidence {wording.format_percent(confidence)}"
+    return replace(
+        section,
+        anchor=f"{section.anchor}_{name}",
+        title=f"What {wording.spell_name(name)} was to hide, and the side effects",
+        intro=(
+            f"{section.intro} Thresholds of this method: support {shown_support}{shown_confidence}. Everything is "
+            "counted in the whole release, at these thresholds; what another method hid does not count as lost."
+        ),
+    )
+
+
+def build_hiding_section(
+    step: Release,
+    original: Baskets,
+    published_baskets: Baskets,
+    utility: Mapping[str, float],
+    all_secrets: Sequence[Any] = (),
 ) -> ReportSection:
-    """Rules before and after, side effects, and the distance from the optimum."""
-    secret = release.details["sensitive"]  # of all methods that hide
+    """Rules before and after, side effects, and the distance from the optimum, of a method that hides.
+
+    `all_secrets` are those of all methods: none of them is lost.
+    """
+    details, (min_support, min_confidence) = (
+        step.details.require_family(HidingDetails),
+        require_hiding_thresholds(step),
+    )
+    secret = details["sensitive"]
+    known_baskets = split_unknowns(published_baskets, find_unknown_mark(step)).known_items
     figures = [_build_effects_figure(utility)]
-    if release.method.min_confidence is not None:
-        figures.insert(0, _build_hidden_rules_figure(release, original, published_baskets, secret))
-    changes = release.losses.get("changes", 0)
+    if min_confidence is not None:
+        figures.insert(0, _build_hidden_rules_figure(step, original, known_baskets))
+    changes = step.losses.get("changes", 0) if details.changes is None else len(details.changes)
     intro = (
         f"{wording.count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
         "hidden, with "
         f"{wording.count_noun(int(changes), 'item change')}."
     )
-    known_baskets = split_unknowns(published_baskets).known_items
-    least = compute_least_count(release.method.min_support, len(original))
-    min_confidence = release.method.min_confidence
+    least = compute_least_count(min_support, len(original))
     confidence = 0.0 if min_confidence is None else float(parse_exact_confidence(min_confidence))
     notes = [
         *describe_secrets([rule for rule in secret if not _is_item(rule)], original, known_baskets, least, confidence),
         *_describe_items([str(item) for item in secret if _is_item(item)], original, known_baskets),
-        *_describe_rules_left(release),
-        *_describe_lost(original, known_baskets, least, secret),
-        *_list_hiding_notes(release),
+        *_describe_rules_left(details),
+        *_describe_lost(original, known_baskets, least, all_secrets or secret),
+        *_list_hiding_notes(details),
     ]
     return ReportSection("hiding", "What was to be hidden, and the side effects", intro, tuple(figures), tuple(notes))
 
@@ -76,9 +121,8 @@ def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Bask
     return sentences + ([f"Also to be hidden: rules that predict {more}."] if rest else [])
 
 
-def _describe_rules_left(release: Release) -> list[str]:
+def _describe_rules_left(details: HidingDetails) -> list[str]:
     """Rules about the items that still show, which the published algorithms leave."""
-    details = release.details.require_family(HidingDetails)
     rule_count = int(details.left or 0)
     if not rule_count:
         return []
@@ -99,15 +143,13 @@ def _describe_lost(original: Baskets, known_baskets: Baskets, least: int, secret
     return describe_lost_itemsets(original_itemsets, known_itemsets, secret)
 
 
-def _build_hidden_rules_figure(
-    release: Release, original: Baskets, published_baskets: Baskets, secret: Iterable[Any]
-) -> ReportFigure:
-    method = release.method
-    least = compute_least_count(method.min_support, len(original))
-    confidence = float(parse_exact_confidence(method.min_confidence))
-    secret_sides = {split_secret(rule)[:2] for rule in secret}
+def _build_hidden_rules_figure(step: Release, original: Baskets, known_baskets: Baskets) -> ReportFigure:
+    min_support, min_confidence = require_hiding_thresholds(step)
+    least = compute_least_count(min_support, len(original))
+    confidence = float(parse_exact_confidence(min_confidence or 1))
+    secret_sides = {split_secret(rule)[:2] for rule in step.details["sensitive"]}
     original_spots = _mine_rule_spots(original, least, confidence, secret_sides)
-    published_spots = _mine_rule_spots(split_unknowns(published_baskets).known_items, least, confidence, secret_sides)
+    published_spots = _mine_rule_spots(known_baskets, least, confidence, secret_sides)
     exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )
@@ -193,8 +235,7 @@ def _draw_effect_bars(effects: list[tuple[str, int]]) -> str:
     return render_svg(spec | {"encoding": encoding, "layer": layers})
 
 
-def _list_hiding_notes(release: Release) -> list[str]:
-    details = release.details.require_family(HidingDetails)
+def _list_hiding_notes(details: HidingDetails) -> list[str]:
     notes = []
     if details.proven:
         notes.append("Proven: nothing costs less.")

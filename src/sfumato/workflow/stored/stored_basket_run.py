@@ -41,6 +41,7 @@ from sfumato.workflow.stored.stored_basket_files import (
     refuse_changed_baskets,
     write_published_baskets,
 )
+from sfumato.workflow.summary.advice import note_nothing_hidden
 from sfumato.workflow.summary.next_steps import list_advice
 from sfumato.workflow.summary.report_account import gather_outgoing_account
 
@@ -78,7 +79,11 @@ def _run_in_scratch(
         record["removed_columns"] = []
         record["signer"] = format_public_key(key)
         decision = decide(policy, record, attacks, published_baskets, original)
-        record["advice"] = [*note_ignored_time(policy), *list_advice(record, release)]
+        record["advice"] = [
+            *note_nothing_hidden(release),
+            *note_ignored_time(policy),
+            *list_advice(record, release),
+        ]
         outgoing = build_outgoing_certificate(record, published_baskets)
         account = gather_outgoing_account(outgoing.model_dump(mode="json"), published_baskets)
         certificate = certify(account, outgoing, key, staging, is_refused=bool(decision.refusals))

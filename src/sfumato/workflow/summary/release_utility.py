@@ -16,6 +16,7 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.details import HidingDetails, PatternDetails
 from sfumato.measure.baskets.changed_items import measure_changed_items
+from sfumato.measure.baskets.hiding_steps import combine_effects, measure_step_effects
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
 from sfumato.measure.entries.firing_rules import measure_rule_answers
@@ -26,7 +27,7 @@ from sfumato.measure.utility.label_losses import domain_of
 from sfumato.patterns import Patterns
 from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
-from sfumato.public.unknown_items import MARK
+from sfumato.public.unknown_items import find_unknown_mark
 from sfumato.release import Release
 from sfumato.rules import Rules
 from sfumato.sequences import Sequences
@@ -209,17 +210,9 @@ def _measure_utility_without_columns(
     if isinstance(release.method, KeyedMethod):
         figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
     if isinstance(published_data, Baskets) and release.details.get_family(HidingDetails) is not None:
-        method = release.method
-        effects = measure.side_effects(
-            original,
-            published_data,
-            method.min_support,
-            method.min_confidence,
-            release.details.get("sensitive", ()),
-            MARK,
-        )
+        effects = combine_effects(measure_step_effects(release, original, published_data))
         figures |= {name: float(value) for name, value in asdict(effects).items()}
-        figures["loss"] = measure_changed_items(original, published_data, MARK)
+        figures["loss"] = measure_changed_items(original, published_data, find_unknown_mark(release))
     return figures
 
 
