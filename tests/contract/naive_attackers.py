@@ -35,7 +35,7 @@ class Trial:
     attack: Attack
     release: sf.Release
     truth: Any
-    naive: int
+    naive: float
 
 
 def draw_people(chance: Chance, rows: int = PEOPLE) -> sf.Table:
@@ -370,6 +370,58 @@ def measure_rules(lists: Sequence[Any], items: Sequence[Any]) -> dict[tuple[Any,
 
 
 def try_remining(chance: Chance) -> Trial:
+    """One of several naive versions, for rules that were hidden in different ways."""
+    ways = (try_remining_below, try_remining_gaps, try_remining_marks)
+    return ways[int(chance.integers(0, len(ways)))](chance)
+
+
+def try_remining_gaps(chance: Chance) -> Trial:
+    """Of the pairs below the support, the one whose items are most common compared with how often they meet."""
+    baskets = draw_baskets(chance)
+    left, right = (f"i{at}" for at in chance.permutation(5)[:2])
+    least, as_rule = int(chance.integers(1, 4)), bool(chance.integers(0, 2))
+    published = [set(row) for row in baskets.to_lists()]
+    for row in [row for row in published if {left, right} <= row][least - 1 :]:
+        row.discard(right)
+    count = Counter(item for row in published for item in row)
+    gaps = {}
+    for pair in combinations(count, 2):
+        both = sum(set(pair) <= row for row in published)
+        if both < least:
+            gaps[frozenset(pair)] = count[pair[0]] * count[pair[1]] - both * len(published)
+    first = [pair for pair, gap in gaps.items() if gap == max(gaps.values())]
+    hit = 1 / len(first) if frozenset((left, right)) in first else 0.0
+    secret = {"rules": (((left,), (right,)),)} if as_rule else {"itemsets": ((left, right),)}
+    attack = sf.attack.Remining(**secret, min_support=least, min_confidence=0.01 if as_rule else None)
+    shown = sum({left, right} <= set(row) for row in baskets.to_lists()) >= least
+    release = sf.Release(sf.Baskets.of([sorted(row) for row in published]), None, (), {})
+    return Trial(attack, release, baskets, shown * (hit / 2 if as_rule else hit))
+
+
+def try_remining_marks(chance: Chance) -> Trial:
+    """The right side is the item that is marked, the left side what most of the marked baskets hold."""
+    baskets = draw_baskets(chance)
+    left, right = (f"i{at}" for at in chance.permutation(6)[:2])
+    method = sf.HideRules(rules=(((left,), (right,)),), min_support=5, min_confidence=0.2, strategy="block")
+    try:
+        release = method.protect(baskets)
+    except sf.ImpossibleRelease:
+        return try_remining_marks(chance)
+    marked = [set(row) for row in release.data.to_lists() if f"{right}?" in row]
+    held = {item: sum(item in row for row in marked) for item in baskets.items if item != right}
+    known = [{item for item in row if not str(item).endswith("?")} for row in release.data.to_lists()]
+    shows = {
+        item: (both := sum({item, right} <= row for row in known)) >= 5
+        and both >= 0.2 * sum(item in row for row in known)
+        for item in held
+    }
+    below = [item for item in held if not shows[item]]
+    most = [item for item in below if held[item] == max(held[other] for other in below)]
+    naive = int(most == [left]) if marked else 0
+    return Trial(sf.attack.Remining(), release, baskets, naive)
+
+
+def try_remining_below(chance: Chance) -> Trial:
     """Of the frequent rules of two items below the threshold, the surest are named, as many as were hidden."""
     baskets = draw_baskets(chance)
     rules = (("i0", "i1"), ("i2", "i3"))

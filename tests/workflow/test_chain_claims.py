@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -36,6 +37,57 @@ def patients() -> sf.Table:
     )
     roles = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive", "pay": "insensitive"}
     return sf.Table.of(frame, roles)
+
+
+def draw_sales() -> sf.Baskets:
+    """Bread brings milk, and tea brings ham."""
+    chance = np.random.default_rng(3)
+    bread, tea, beer, milk, ham = (chance.random(200) < share for share in (0.3, 0.4, 0.5, 0.2, 0.2))
+    milk |= bread & (chance.random(200) < 0.8)
+    ham |= tea & (chance.random(200) < 0.7)
+    names = ("bread", "tea", "beer", "milk", "ham")
+    held = np.array([bread, tea, beer, milk, ham]).T
+    return sf.Baskets.of([[name for name, is_held in zip(names, row, strict=True) if is_held] for row in held])
+
+
+HIDE_RULES = sf.HideRules(rules=["bread ==> milk"], min_support=10, min_confidence=0.5)
+HIDE_ITEMS = sf.HideItems(items=["ham"], min_support=20, min_confidence=0.4)
+
+
+def test_changes_of_baskets_are_those_of_all_methods() -> None:
+    data = draw_sales()
+    release = chain(data, HIDE_RULES, HIDE_ITEMS)
+    baskets = list(zip(map(set, data.to_lists()), map(set, release.data.to_lists()), strict=True))
+    changed = sum(before != after for before, after in baskets)
+    removed = sum(len(before - after) for before, after in baskets)
+    first = HIDE_RULES.protect(data)
+    assert 0 < first.losses["changes"] < removed
+    assert release.losses["changed_baskets"] == changed
+    assert release.losses["changes"] == release.losses["removed"] == len(release.details["changes"]) == removed
+    assert release.losses["loss"] == round(removed / data.codes.size, 12)
+    assert release.losses["dissimilarity"] == pytest.approx(removed / data.codes.size)
+
+
+def test_side_effects_of_two_methods_are_counted_at_the_thresholds_of_each(tmp_path: Path) -> None:
+    """Rules that show only at the thresholds of the first method are its secrets all the same."""
+    data = draw_sales()
+    strict = HIDE_ITEMS.model_copy(update={"min_support": 150, "min_confidence": 0.9})
+    alone, both = (
+        sf.run(data, methods, Randomness.seeded(1), attacks=[{"attack": "remining"}])
+        for methods in ([HIDE_RULES], [HIDE_RULES, strict])
+    )
+    assert alone.record["utility"]["sensitive"] == both.record["utility"]["sensitive"] == 1
+    assert both.record["utility"]["exposed"] == 0
+    for figure in ("lost_rules", "ghost_rules", "lost_itemsets", "changed_baskets"):
+        assert both.record["utility"][figure] == alone.record["utility"][figure], figure
+    counts = [done.certificate.body["attacks"][0]["one_basket_short"] for done in (alone, both)]
+    assert counts[0] == counts[1] > 0
+    both.save(tmp_path / "out")
+    assert sf.verify(tmp_path / "out").holds
+    loose = HIDE_ITEMS.model_copy(update={"min_support": 2, "min_confidence": 0.3})
+    figures = sf.run(data, [HIDE_RULES, loose], Randomness.seeded(1)).record["utility"]
+    assert figures["exposed"] == 0  # bread ==> milk shows at the second method's thresholds, which are not its own
+    assert figures["sensitive"] > 1
 
 
 DROP = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.2, metric="height", suppressed_rows="drop")

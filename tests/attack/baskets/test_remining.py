@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -73,7 +75,8 @@ def test_ranks_by_hand() -> None:
     assert outcome.facts["nearest"] == pytest.approx(1 - 0.59 / 0.6)
     assert (outcome.facts["just_below"], outcome.facts["further_below"]) == (2, 0)
     shallow = Remining(rules=((("a",), ("x",)),), min_support=20, min_confidence=0.6, reach=0.01)
-    assert shallow.run(as_is(sf.Baskets.of(lists)), truth).successes == 0
+    outcome = shallow.run(as_is(sf.Baskets.of(lists)), truth)
+    assert outcome.successes == outcome.baseline == pytest.approx(1 / 30)  # drawn from the rules of two of six items
 
 
 def test_it_says_among_how_few_rules_the_secrets_hide() -> None:
@@ -128,6 +131,101 @@ def test_unknowns_are_not_there() -> None:
     release = as_is(mark_unknowns(certain, list(range(5, 10)), ["x"] * 5))
     outcome = Remining(rules=("a ==> x",), min_support=2, min_confidence=0.8).run(release, data)
     assert (outcome.facts["visible"], outcome.successes) == (0, 1)
+
+
+def hide_both(data: sf.Baskets, rules: HideRules, items: HideItems) -> sf.Release:
+    """The release of a policy of two methods."""
+    return sf.run(data, [rules, items], sf.Randomness.seeded(1)).release
+
+
+def test_what_each_method_hid_is_looked_for_at_its_own_thresholds() -> None:
+    """A second method with high thresholds, which hides nothing, changes nothing about what the first one hid."""
+    data = pairs()
+    rules = HideRules(rules=RULES[:2], min_support=0.05, min_confidence=0.6, strategy="1b")
+    items = HideItems(items=("i9",), min_support=0.9, min_confidence=0.95)
+    alone, both = (Remining().run(release, data) for release in (rules.protect(data), hide_both(data, rules, items)))
+    assert alone.attempts == alone.successes == 2
+    assert (both.attempts, both.successes, both.baseline) == (alone.attempts, alone.successes, alone.baseline)
+    assert both.facts["one_basket_short"] == alone.facts["one_basket_short"] > 0
+    assert both.facts["hidden_one_basket_short"] == alone.facts["hidden_one_basket_short"] == 2
+
+
+def test_a_secret_is_not_called_visible_by_the_thresholds_of_another_method() -> None:
+    data = pairs()
+    rules = HideRules(rules=RULES[:1], min_support=0.1, min_confidence=0.7)
+    items = HideItems(items=("i3",), min_support=0.02, min_confidence=0.5)
+    release = hide_both(data, rules, items)
+    assert Remining().run(release, data).facts["visible"] == 0
+    # Named secrets are those of the method that hid them, and of the last one otherwise.
+    assert Remining(rules=RULES[:1]).run(release, data).facts["visible"] == 0
+    assert Remining(rules=("i8 ==> i9",)).run(release, data).facts["visible"] == 1
+
+
+def test_one_secret_at_one_threshold_is_one_target() -> None:
+    """i0 ==> i1 is a secret rule, and one about a secret item."""
+    data = pairs()
+    rules = HideRules(rules=RULES[:1], min_support=0.05, min_confidence=0.6)
+    items = HideItems(items=("i1",), min_support=0.05, min_confidence=0.6)
+    alone = Remining().run(items.protect(data), data)
+    assert Remining().run(hide_both(data, rules, items), data).attempts == alone.attempts
+
+
+def test_an_item_that_ends_in_the_mark_is_an_item_if_the_method_marks_nothing() -> None:
+    data = pairs()
+    named = sf.Baskets.of([["i1?" if item == "i1" else item for item in basket] for basket in data.to_lists()])
+    for strategy in ("joint", "1b"):
+        plain, marked = (
+            HideRules(rules=[rule], min_support=0.05, min_confidence=0.6, strategy=strategy).protect(baskets)
+            for rule, baskets in (("i0 ==> i1", data), ("i0 ==> i1?", named))
+        )
+        assert Remining().run(marked, named) == Remining().run(plain, data)
+    nobody = sf.attack.FillUnknowns().run(marked, named)
+    assert (nobody.attempts, nobody.facts["unknowns"]) == (0, 0)
+
+
+@pytest.mark.parametrize("least", [1, 2])
+def test_itemsets_that_were_hidden_entirely_are_found_by_their_absence(least: int) -> None:
+    data = pairs(3, 300)
+    release = HideRules(itemsets=("i0, i2",), min_support=least, strategy="greedy").protect(data)
+    outcome = Remining().run(release, data)
+    assert (outcome.attempts, outcome.successes) == (1, 1)
+    assert outcome.baseline < 0.1
+
+
+def test_three_items_that_never_meet_although_each_two_do_are_found() -> None:
+    lists = [list("abc")] * 30 + [list("ab")] * 20 + [list("ac")] * 20 + [list("bc")] * 20 + [list("d")] * 40
+    lists += [list("abd"), list("acd"), list("bcd")] * 5
+    data = sf.Baskets.of(lists)
+    release = HideRules(itemsets=("a, b, c",), min_support=1, strategy="cyclic").protect(data)
+    outcome = Remining().run(release, data)
+    assert (outcome.attempts, outcome.successes) == (1, 1)
+
+
+@pytest.mark.parametrize("strategy", ["2b", "2c", "cyclic", "greedy", "isolated"])
+def test_rules_whose_support_was_lowered_are_found_however_low_their_confidence_is(strategy: Any) -> None:
+    data = pairs()
+    release = HideRules(rules=RULES[:1], min_support=20, min_confidence=0.6, strategy=strategy).protect(data)
+    outcome = Remining().run(release, data)
+    assert (outcome.attempts, outcome.facts["seen_below"]) == (1, 0)
+    assert outcome.successes >= 0.5 > outcome.baseline  # the items, and one of two directions
+
+
+def test_where_marks_stand_tells_which_rules_were_blocked() -> None:
+    data = pairs()
+    rules = (*RULES[:2], "i4, i6 ==> i5")
+    release = HideRules(rules=rules, min_support=20, min_confidence=0.3, strategy="block").protect(data)
+    outcome = Remining().run(release, data)
+    assert (outcome.attempts, outcome.facts["visible"]) == (3, 0)
+    assert outcome.successes >= 2 > outcome.baseline
+
+
+def test_it_is_never_below_its_own_blind_guess() -> None:
+    """The secret is the furthest below of all that do not show: whoever draws finds it now and then."""
+    lists = [["a", "x"]] * 11 + [["a"]] * 9 + [["b", "y"]] * 19 + [["b"]] * 14 + [["x"], ["y"]] * 9
+    truth = sf.Baskets.of([["a", "x"]] * 13 + lists[13:])
+    outcome = Remining(rules=("a ==> x",), min_support=5, min_confidence=0.6).run(as_is(sf.Baskets.of(lists)), truth)
+    assert outcome.attempts == 1
+    assert outcome.successes >= outcome.baseline > 0
 
 
 def test_outcomes_repeat_and_counts_make_sense() -> None:

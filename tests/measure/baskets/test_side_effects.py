@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.measure.baskets.changed_items import measure_changed_items
+from sfumato.measure.baskets.hiding_steps import combine_effects, measure_step_effects
 from sfumato.measure.baskets.recount import ItemColumns, recount_itemsets
 from sfumato.measure.baskets.side_effects import (
     SideEffects,
@@ -20,7 +23,7 @@ from sfumato.measure.baskets.side_effects import (
     side_effects,
 )
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.public.unknown_items import MARK, mark_unknowns
+from sfumato.public.unknown_items import MARK, find_unknown_mark, mark_unknowns
 from tests import brute_baskets as brute
 
 HALF = Fraction(1, 2)
@@ -150,6 +153,32 @@ def test_unknowns_count_as_not_there() -> None:
     never_held = side_effects(original, absent, 2, HALF, [(("bread",), ("milk",))], MARK)
     assert (never_held.added, never_held.removed, never_held.unknown, never_held.changed_baskets) == (0, 0, 1, 1)
     assert count_baskets(blocked) == 4
+
+
+def test_a_name_that_ends_in_the_mark_is_unknown_only_if_a_method_marks() -> None:
+    """The item is called "milk?", and one of three was removed."""
+    original = sf.Baskets.of([["bread", "milk?"]] * 3)
+    release = sf.HideRules(rules=["bread ==> milk?"], min_support=3, min_confidence=0.9).protect(original)
+    (effects,) = measure_step_effects(release, original, release.data)
+    assert (effects.unknown, effects.removed, effects.changed_baskets) == (0, 1, 1)
+    assert (find_unknown_mark(release), measure_changed_items(original, release.data, "")) == ("", pytest.approx(1 / 6))
+    named = sf.Baskets.of([["bread", "milk"]] * 6 + [["bread"]] * 6)
+    blocked = sf.HideRules(rules=["bread ==> milk"], min_support=3, min_confidence=0.5, strategy="block").protect(named)
+    assert find_unknown_mark(blocked) == MARK
+    # A recipient has no method, but the claims say it.
+    assert find_unknown_mark(pickle.loads(pickle.dumps(blocked))) == MARK
+    assert find_unknown_mark(pickle.loads(pickle.dumps(release))) == ""
+
+
+def test_what_another_method_hid_is_not_lost() -> None:
+    before, after = sf.Baskets.of([["a", "b"]] * 3), sf.Baskets.of([["a", "b"], ["a"], ["a"]])
+    secret = [(("a",), ("b",))]
+    alone = side_effects(before, after, 2, 1, [])
+    beside = side_effects(before, after, 2, 1, [], other_secrets=secret)
+    assert (alone.rules, alone.lost_rules) == (2, 2)
+    assert (beside.sensitive, beside.rules, beside.lost_rules) == (0, 1, 1)
+    both = combine_effects([beside, side_effects(before, after, 3, 1, secret)])
+    assert (both.sensitive, both.exposed, both.rules, both.lost_rules, both.lost_itemsets) == (1, 0, 1, 1, 2)
 
 
 def test_names_and_numbers_are_the_same_items() -> None:

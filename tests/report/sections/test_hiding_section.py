@@ -7,7 +7,11 @@ from typing import Any
 
 import sfumato as sf
 from sfumato.report.run_account import ReportSection
-from sfumato.report.sections.hiding_section import build_hiding_section, build_pattern_section
+from sfumato.report.sections.hiding_section import (
+    build_hiding_section,
+    build_pattern_section,
+    list_hiding_sections,
+)
 
 AS_PRINTED = sf.Baskets.of([list(basket) for basket in ("ABC", "ABC", "A", "A", "B", "B")])
 """By hand, at support 2 and confidence 0.7: AB ==> C has 2 of 2, and ISLF looks at rules of two items only."""
@@ -49,6 +53,35 @@ def test_hidden_rules_are_still_said_to_be_hidden() -> None:
     notes = build(release, AS_PRINTED).notes
     assert any(note.startswith("Hidden: A, B ==> C, support 2 → ") for note in notes)
     assert not any("rules that predict" in note for note in notes)
+
+
+def test_two_methods_have_a_section_each_with_their_own_thresholds() -> None:
+    baskets = sf.Baskets.of([["a", "b"]] * 12 + [["a"]] * 4 + [["c", "d"]] * 9 + [["c"], ["b"], ["d"]] * 3)
+    rules = sf.HideRules(rules=["a ==> b"], min_support=3, min_confidence=0.5)
+    items = sf.HideItems(items=["d"], min_support=30, min_confidence=0.9)
+    release = sf.run(baskets, [rules, items], sf.Randomness.seeded(1)).release
+    first, second = list_hiding_sections(release, baskets, release.data, {})
+    assert (first.title, second.title) == (
+        "What hide rules was to hide, and the side effects",
+        "What hide items was to hide, and the side effects",
+    )
+    assert first.anchor != second.anchor
+    changes = release.losses["changes"]
+    assert f"1 rule, itemset or item was to be hidden, with {changes} item changes. Thresholds" in first.intro
+    assert "with 0 item changes. Thresholds of this method: support 30 baskets, confidence 90" in second.intro
+    assert first.figures[-1].rows[0] == ("to be hidden, and visible before", "1")
+    assert second.figures[-1].rows[0] == ("to be hidden, and visible before", "0")
+    assert any(note.startswith("Hidden: a ==> b") for note in first.notes)
+    assert not any("a ==> b" in note for note in second.notes)
+    (alone,) = list_hiding_sections(rules.protect(baskets), baskets, release.data, {})
+    assert alone == build(rules.protect(baskets), baskets)
+
+
+def test_an_item_that_ends_in_the_mark_is_counted_where_nothing_is_marked() -> None:
+    baskets = sf.Baskets.of([["a", "b?"]] * 12 + [["a"]] * 4)
+    release = sf.HideRules(rules=["a ==> b?"], min_support=3, min_confidence=0.5).protect(baskets)
+    left = sum("b?" in basket for basket in release.data.to_lists())
+    assert any(note.startswith(f"Hidden: a ==> b?, support 12 → {left}, ") for note in build(release, baskets).notes)
 
 
 def test_patterns_as_mined_are_not_said_to_be_repaired() -> None:

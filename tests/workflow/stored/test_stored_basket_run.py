@@ -180,3 +180,11 @@ def test_the_command_line_chooses_by_size(tmp_path: Path, invoke: Invoke, monkey
         "Engine: duckdb, since the file may take" in invoke("run", tmp_path / "policy.toml", "-o", tmp_path / "b").out
     )
     assert "Engine: duckdb; the rows" in invoke("verify", tmp_path / "b").out
+
+
+def test_both_engines_say_that_nothing_was_hidden(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path, "csv", "words", RULES.replace("min_support = 5", "min_support = 140"))
+    for engine in ("memory", "duckdb"):
+        done = run(policy, tmp_path / engine, engine=engine)
+        assert done.release.losses["changes"] == 0
+        assert done.record["advice"][0].startswith("Nothing was changed: no secret exceeds its threshold"), engine

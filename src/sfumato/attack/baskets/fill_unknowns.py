@@ -19,7 +19,7 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
-from sfumato.public.unknown_items import split_unknowns
+from sfumato.public.unknown_items import find_unknown_mark, split_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -56,8 +56,8 @@ class FillUnknowns(Attack):
             raise DataError(
                 f"{len(published_baskets)} published baskets cannot be compared with {len(truth)} originals"
             )
-        known_baskets = split_unknowns(published_baskets).known_items
-        cells = self._list_unknown_cells(published_baskets)
+        parts = split_unknowns(published_baskets, find_unknown_mark(release))
+        known_baskets, cells = parts.known_items, self._list_unknown_cells(parts.unknown_items)
         answers = [self._answer(known_baskets, cell) for cell in cells]
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
         yes = sum(int(flags.sum()) for flags in right)
@@ -77,13 +77,12 @@ class FillUnknowns(Attack):
             },
         )
 
-    def _list_unknown_cells(self, published_baskets: Baskets) -> list[_UnknownCells]:
-        unknown = split_unknowns(published_baskets).unknown_items
+    def _list_unknown_cells(self, unknown: Baskets) -> list[_UnknownCells]:
         if unknown.codes.size:
             return [
                 _UnknownCells(item, np.flatnonzero(_flag_item_holders(unknown, item)), True) for item in unknown.items
             ]
-        every = np.arange(len(published_baskets))
+        every = np.arange(len(unknown))
         return [_UnknownCells(item, every, False) for item in self.items or ()]
 
     def _choose_answer(self, answer: Flags, true: Flags) -> Flags:

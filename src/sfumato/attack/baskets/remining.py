@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field, field_validator
 
 from sfumato.attack.attack import Attack, Outcome, round_expected
@@ -51,8 +53,8 @@ class Remining(Attack):
     are, which finds what was hidden entirely; and rules whose left side is in the baskets where their right side is
     marked as unknown. Of equal ones it draws some, and is right as often as on average. The best ranking counts. The
     targets are the secret rules that held in the originals; a success is one that still holds, or is among those named.
-    The baseline names as many of the same rules at random. The facts state how far below the thresholds one must mine
-    to see the hidden rules, whether they cluster there, and how few rules one more basket would show.
+    The baseline draws as many from all rules of as many items. The facts state how far below the thresholds one must
+    mine to see the hidden rules, whether they cluster there, and how few rules one more basket would show.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -93,7 +95,11 @@ class Remining(Attack):
         parts = split_unknowns(release.data, find_unknown_mark(release))
         steps = self.list_hiding_steps(release)
         short = count_one_basket_short(parts.known_items, [step.thresholds for step in steps])
-        return self.attack_steps(MinedRelease(parts, count_pairs(parts.known_items)), steps, truth, short, control)
+        names = {
+            str(side.items[code]) for side in (parts.known_items, parts.unknown_items) for code in np.unique(side.codes)
+        }
+        mined_release = MinedRelease(parts, count_pairs(parts.known_items), len(names))
+        return self.attack_steps(mined_release, steps, truth, short, control)
 
     def list_hiding_steps(self, release: Release) -> list[HidingStep]:
         """What each method hid, and from where on that shows: as the attack says, or else as the method does."""
@@ -176,13 +182,13 @@ class Remining(Attack):
         pool = {*unseen, *(rule for ranking in mark_rankings for rule in ranking.candidates)}
         candidate_count = len(pool) + rare_itemsets.count_rules() - sum(map(rare_itemsets.holds, pool))
         found_count = sum(rule in pool or rare_itemsets.holds(rule) for rule in hidden_rules)
-        draws = min(len(hidden_rules), candidate_count)
-        blind_count = Fraction(draws * found_count, candidate_count or 1)
+        drawn_count = Fraction(min(len(hidden_rules), candidate_count) * found_count, candidate_count or 1)
+        blind_count = _count_blind_hits(hidden_rules, release.item_count)
         return _AttackedSecrets(
             thresholds=thresholds,
             targets=targets,
             visible_rules=visible_rules,
-            named_count=max(blind_count, *(ranking.count_named(hidden_rules) for ranking in rankings)),
+            named_count=max(blind_count, drawn_count, *(ranking.count_named(hidden_rules) for ranking in rankings)),
             blind_count=blind_count,
             candidate_count=candidate_count,
             mined_counts=tuple(rules.values()),
@@ -208,6 +214,8 @@ class MinedRelease:
     parts: KnownAndUnknown
     """Of baskets in a file, only those items that are frequent enough."""
     pairs: PairCounts
+    item_count: int
+    """The number of all items."""
 
     @property
     def rows(self) -> int:
@@ -224,6 +232,7 @@ class _AttackedSecrets:
     visible_rules: set[Rule]
     named_count: Fraction
     blind_count: Fraction
+    """How many of those named would be hidden ones, if they were drawn from all rules that there could be."""
     candidate_count: int
     mined_counts: tuple[RuleCounts, ...]
     """Of all rules within reach."""
@@ -263,6 +272,17 @@ def _list_shown_targets(truth: Baskets, thresholds: ExactThresholds, secrets: fr
     rules = mine_rules(truth, thresholds, RuleSides(max(sides.right, 1 if items else 0), sides.sets)).rules
     item_rules = {rule for rule in rules if len(rule[1]) == 1 and rule[0] and rule[1] <= items}
     return {rule for rule in (wanted_rules | item_rules) & rules.keys() if thresholds.shows(rules[rule])}
+
+
+def _count_blind_hits(hidden_rules: set[Rule], item_count: int) -> Fraction:
+    """How many hidden rules are among as many that are drawn, of all with as many items, whether they show or not."""
+    sides = RuleSides.of(hidden_rules)
+    every = sum(
+        comb(item_count, size)
+        * (sides.sets + sum(comb(size, right) for right in range(1, min(sides.right, size - 1) + 1)))
+        for size in {len(left | right) for left, right in hidden_rules}
+    )
+    return min(Fraction(len(hidden_rules) ** 2, every or 1), Fraction(len(hidden_rules)))
 
 
 def _measure_threshold_distances(results: Iterable[_AttackedSecrets]) -> Mapping[str, float]:

@@ -278,13 +278,14 @@ def _compare_rules(
                 continue
             difference.published_count += new
             sides = published_sets.name_items(left_mask), published_sets.name_items(whole ^ left_mask)
+            if secrets.is_secret(*sides):
+                difference.original_secrets += old
+                difference.published_secrets += new
+                continue
+            difference.ghosts += new and not old
             if not all_secrets.is_secret(*sides):
                 difference.original_count += old
                 difference.lost_count += old and not new
-                difference.ghosts += new and not old
-            elif secrets.is_secret(*sides):
-                difference.original_secrets += old
-                difference.published_secrets += new
     return difference
 
 
