@@ -161,7 +161,8 @@ def test_a_name_that_ends_in_the_mark_is_unknown_only_if_a_method_marks() -> Non
     release = sf.HideRules(rules=["bread ==> milk?"], min_support=3, min_confidence=0.9).protect(original)
     (effects,) = measure_step_effects(release, original, release.data)
     assert (effects.unknown, effects.removed, effects.changed_baskets) == (0, 1, 1)
-    assert (find_unknown_mark(release), measure_changed_items(original, release.data, "")) == ("", pytest.approx(1 / 6))
+    assert find_unknown_mark(release) == ""
+    assert measure_changed_items(original, release.data, "") == pytest.approx(1 / 6)
     named = sf.Baskets.of([["bread", "milk"]] * 6 + [["bread"]] * 6)
     blocked = sf.HideRules(rules=["bread ==> milk"], min_support=3, min_confidence=0.5, strategy="block").protect(named)
     assert find_unknown_mark(blocked) == MARK

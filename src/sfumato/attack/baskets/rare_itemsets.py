@@ -64,7 +64,7 @@ def count_together(offsets: Ints, columns: Ints, width: int) -> Ints:
     rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[columns >= 0]
     shape = (len(offsets) - 1, width)
     matrix = csr_matrix((np.ones(len(rows), dtype=np.int64), (rows, columns[columns >= 0])), shape=shape)
-    return np.asarray((matrix.T @ matrix).toarray(), dtype=np.int64)
+    return np.asarray(csr_matrix(matrix.T @ matrix).toarray(), dtype=np.int64)
 
 
 def count_pairs(baskets: Baskets) -> PairCounts:
@@ -229,9 +229,9 @@ def _list_longer(baskets: Baskets, frequent_sets: Mapping[Names, int], sizes: fr
 def _extend_frequent_sets(frequent_sets: Mapping[Names, int], size: int, at_most: int) -> list[Names]:
     """The itemsets of some size that are not frequent, although all of their parts are."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for items in sorted(tuple(sorted(items)) for items in frequent_sets if len(items) == size - 1):
-        groups.setdefault(items[:-1], []).append(items[-1])
-    candidates = []
+    for names in sorted(tuple(sorted(items)) for items in frequent_sets if len(items) == size - 1):
+        groups.setdefault(names[:-1], []).append(names[-1])
+    candidates: list[Names] = []
     for start, ends in groups.items():
         for pair in combinations(ends, 2):
             items = frozenset((*start, *pair))

@@ -95,25 +95,21 @@ class Remining(Attack):
         parts = split_unknowns(release.data, find_unknown_mark(release))
         steps = self.list_hiding_steps(release)
         short = count_one_basket_short(parts.known_items, [step.thresholds for step in steps])
-        names = {
+        names = frozenset(
             str(side.items[code]) for side in (parts.known_items, parts.unknown_items) for code in np.unique(side.codes)
-        }
-        mined_release = MinedRelease(parts, count_pairs(parts.known_items), len(names))
+        )
+        mined_release = MinedRelease(parts, count_pairs(parts.known_items), names)
         return self.attack_steps(mined_release, steps, truth, short, control)
 
     def list_hiding_steps(self, release: Release) -> list[HidingStep]:
         """What each method hid, and from where on that shows: as the attack says, or else as the method does."""
-        stated_steps = [
-            (stated_thresholds, step)
-            for step in release.list_steps()
-            if (stated_thresholds := find_hiding_thresholds(step)) is not None
-        ] or [(None, release)]
+        hiding_steps = [step for step in release.list_steps() if find_hiding_thresholds(step) is not None]
         steps = [
             HidingStep(
-                replace_thresholds(stated_thresholds, self.min_support, self.min_confidence),
+                replace_thresholds(find_hiding_thresholds(step), self.min_support, self.min_confidence),
                 _name_secrets(step.details.get("sensitive", ())),
             )
-            for stated_thresholds, step in stated_steps
+            for step in hiding_steps or [release]
         ]
         named_secrets = _name_secrets([*self.rules, *(((), itemset) for itemset in self.itemsets), *self.items])
         if named_secrets:
@@ -183,7 +179,7 @@ class Remining(Attack):
         candidate_count = len(pool) + rare_itemsets.count_rules() - sum(map(rare_itemsets.holds, pool))
         found_count = sum(rule in pool or rare_itemsets.holds(rule) for rule in hidden_rules)
         drawn_count = Fraction(min(len(hidden_rules), candidate_count) * found_count, candidate_count or 1)
-        blind_count = _count_blind_hits(hidden_rules, release.item_count)
+        blind_count = _count_blind_hits(hidden_rules, release.names)
         return _AttackedSecrets(
             thresholds=thresholds,
             targets=targets,
@@ -214,8 +210,8 @@ class MinedRelease:
     parts: KnownAndUnknown
     """Of baskets in a file, only those items that are frequent enough."""
     pairs: PairCounts
-    item_count: int
-    """The number of all items."""
+    names: frozenset[str]
+    """All items."""
 
     @property
     def rows(self) -> int:
@@ -274,15 +270,16 @@ def _list_shown_targets(truth: Baskets, thresholds: ExactThresholds, secrets: fr
     return {rule for rule in (wanted_rules | item_rules) & rules.keys() if thresholds.shows(rules[rule])}
 
 
-def _count_blind_hits(hidden_rules: set[Rule], item_count: int) -> Fraction:
+def _count_blind_hits(hidden_rules: set[Rule], names: frozenset[str]) -> Fraction:
     """How many hidden rules are among as many that are drawn, of all with as many items, whether they show or not."""
     sides = RuleSides.of(hidden_rules)
     every = sum(
-        comb(item_count, size)
+        comb(len(names), size)
         * (sides.sets + sum(comb(size, right) for right in range(1, min(sides.right, size - 1) + 1)))
         for size in {len(left | right) for left, right in hidden_rules}
     )
-    return min(Fraction(len(hidden_rules) ** 2, every or 1), Fraction(len(hidden_rules)))
+    possible_count = sum(left | right <= names for left, right in hidden_rules)
+    return Fraction(min(len(hidden_rules), every) * possible_count, every or 1)
 
 
 def _measure_threshold_distances(results: Iterable[_AttackedSecrets]) -> Mapping[str, float]:

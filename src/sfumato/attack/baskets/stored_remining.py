@@ -33,9 +33,9 @@ def run_stored_remining(attack: Remining, release: Release, original: StoredBask
     least = min(compute_least_count(pair.support, len(original)) for pair in thresholds)
     lowest = max(1, ceil(least * (1 - Fraction(repr(attack.reach)))))
     frequent_baskets = take_frequent_items(published_baskets, lowest)
-    item_count = int(np.count_nonzero(published_baskets.counts))
+    names = frozenset(str(published_baskets.items[code]) for code in np.flatnonzero(published_baskets.counts))
     pairs = count_stored_pairs(published_baskets)
-    mined_release = MinedRelease(split_unknowns(frequent_baskets, ""), pairs, item_count)
+    mined_release = MinedRelease(split_unknowns(frequent_baskets, ""), pairs, names)
     short = count_stored_one_basket_short(published_baskets, thresholds)
     return attack.attack_steps(mined_release, steps, take_frequent_items(original, least), short)
 
