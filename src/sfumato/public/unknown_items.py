@@ -81,8 +81,8 @@ def split_unknowns(published_baskets: Baskets, unknown_mark: str = MARK) -> Know
     Without a mark, everything is certain.
     """
     if not unknown_mark:
-        nothing = Baskets(published_baskets.items, np.zeros_like(published_baskets.offsets), np.zeros(0, np.int32))
-        return KnownAndUnknown(published_baskets, nothing)
+        no_items = Baskets(published_baskets.items, np.zeros_like(published_baskets.offsets), np.zeros(0, np.int32))
+        return KnownAndUnknown(published_baskets, no_items)
     names = [str(item) for item in published_baskets.items]
     marked_mask = np.array([name.endswith(unknown_mark) for name in names], dtype=np.bool_)
     plain: list[Item] = [name.removesuffix(unknown_mark) for name in names]

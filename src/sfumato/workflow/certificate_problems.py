@@ -156,8 +156,13 @@ def _count_one_basket_short(
     kinds = [(find_tagged_class("method", str(method.get("method"))), method) for method in methods]
     stated_thresholds = [kind.find_thresholds(method) for kind, method in kinds if kind is not None]
     thresholds = [
-        replace_thresholds(stated, attack_parameters.get("min_support"), attack_parameters.get("min_confidence"))
-        for stated in [stated for stated in stated_thresholds if stated is not None] or [None]
+        replace_thresholds(
+            method_thresholds, attack_parameters.get("min_support"), attack_parameters.get("min_confidence")
+        )
+        for method_thresholds in [
+            method_thresholds for method_thresholds in stated_thresholds if method_thresholds is not None
+        ]
+        or [None]
     ]
     if isinstance(published_data, StoredBaskets):
         return count_stored_one_basket_short(published_data, thresholds)

@@ -51,8 +51,8 @@ def rank_by_marks(
     """
     if not parts.unknown_items.codes.size:
         return
-    known, marked = ItemHolders.of(parts.known_items), ItemHolders.of(parts.unknown_items)
-    marked_rules = _list_marked_rules(known, marked, thresholds, hidden_rules, len(parts.known_items))
+    known_holders, mark_holders = ItemHolders.of(parts.known_items), ItemHolders.of(parts.unknown_items)
+    marked_rules = _list_marked_rules(known_holders, mark_holders, thresholds, hidden_rules, len(parts.known_items))
     rests, distances, candidates = marked_rules.rests, marked_rules.distances, list(marked_rules.rests)
 
     def by_share(rule: Rule) -> tuple[Any, ...]:
@@ -63,21 +63,25 @@ def rank_by_marks(
 
     yield RuleRanking(candidates, by_share)
     yield RuleRanking(candidates, by_excess)
-    explained = _order_by_unexplained(marked_rules, known, marked, len(hidden_rules))
-    yield RuleRanking(candidates, lambda rule: (explained.get(rule, len(explained)), *by_excess(rule)))
+    explaining_order = _order_by_unexplained(marked_rules, known_holders, mark_holders, len(hidden_rules))
+    yield RuleRanking(candidates, lambda rule: (explaining_order.get(rule, len(explaining_order)), *by_excess(rule)))
 
 
 def _list_marked_rules(
-    known: ItemHolders, marked: ItemHolders, thresholds: ExactThresholds, hidden_rules: set[Rule], rows: int
+    known_holders: ItemHolders,
+    mark_holders: ItemHolders,
+    thresholds: ExactThresholds,
+    hidden_rules: set[Rule],
+    rows: int,
 ) -> _MarkedRules:
     sizes, sides = {len(left | right) for left, right in hidden_rules}, RuleSides.of(hidden_rules)
     marked_rules = _MarkedRules({}, {})
-    for marked_item in marked.bits:
+    for marked_item in mark_holders.bits:
         for size in sorted(sizes):
-            for rest in _list_rests(known, marked, marked_item, size - 1, rows):
+            for rest in _list_rests(known_holders, mark_holders, marked_item, size - 1, rows):
                 for rule in sides.list_rules(rest.rest | {marked_item}):
                     left, right = rule
-                    counts = RuleCounts(known.count(left | right), known.count(left) if left else None)
+                    counts = RuleCounts(known_holders.count(left | right), known_holders.count(left) if left else None)
                     best = marked_rules.rests.get(rule)
                     is_better = best is None or rest.common_share > best.common_share
                     if marked_item in right and not thresholds.shows(counts) and is_better:
@@ -87,40 +91,42 @@ def _list_marked_rules(
 
 
 def _list_rests(
-    known: ItemHolders, marked: ItemHolders, marked_item: str, size: int, rows: int
+    known_holders: ItemHolders, mark_holders: ItemHolders, marked_item: str, size: int, rows: int
 ) -> Iterator[_MarkedRest]:
     """The items, or sets of the likeliest items, that may be the rest of a rule."""
-    holders = marked.bits[marked_item]
+    holders = mark_holders.bits[marked_item]
     marks = holders.bit_count()
     shares = {
-        name: Fraction((bits & holders).bit_count(), marks) for name, bits in known.bits.items() if name != marked_item
+        name: Fraction((bits & holders).bit_count(), marks)
+        for name, bits in known_holders.bits.items()
+        if name != marked_item
     }
     names = sorted(shares, key=lambda name: (-shares[name], name))
     for rest in combinations(names if size == 1 else names[:_LIKELIEST], size):
-        bits = known.find(rest) if rest else 0
+        bits = known_holders.find(rest) if rest else 0
         common_share = Fraction((bits & holders).bit_count(), marks)
         over_share = common_share - Fraction(bits.bit_count(), rows)
         yield _MarkedRest(marked_item, frozenset(rest), common_share, over_share)
 
 
 def _order_by_unexplained(
-    marked_rules: _MarkedRules, known: ItemHolders, marked: ItemHolders, wanted_count: int
+    marked_rules: _MarkedRules, known_holders: ItemHolders, mark_holders: ItemHolders, wanted_count: int
 ) -> dict[Rule, int]:
     """The rule that explains most marks beyond chance, then the one that explains most of the others, and so on."""
-    open_marks = dict(marked.bits)
-    holders = {rest.rest: known.find(rest.rest) for rest in marked_rules.rests.values() if rest.rest}
+    open_marks = dict(mark_holders.bits)
+    holders = {rest.rest: known_holders.find(rest.rest) for rest in marked_rules.rests.values() if rest.rest}
     order: dict[Rule, int] = {}
-    for place in range(min(wanted_count, len(marked_rules.rests))):
+    for position in range(min(wanted_count, len(marked_rules.rests))):
 
         def count_explained(rule: Rule) -> tuple[Fraction, Fraction]:
             rest = marked_rules.rests[rule]
             marks = open_marks[rest.marked_item]
-            explained = (marks & holders.get(rest.rest, 0)).bit_count()
+            explained_count = (marks & holders.get(rest.rest, 0)).bit_count()
             chance = rest.common_share - rest.over_share
-            return explained - chance * marks.bit_count(), -marked_rules.distances[rule]
+            return explained_count - chance * marks.bit_count(), -marked_rules.distances[rule]
 
         best = max((rule for rule in marked_rules.rests if rule not in order), key=count_explained)
-        order[best] = place
+        order[best] = position
         rest = marked_rules.rests[best]
         open_marks[rest.marked_item] &= ~holders.get(rest.rest, 0)
     return order

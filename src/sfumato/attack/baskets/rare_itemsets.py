@@ -48,12 +48,12 @@ class PairCounts:
     @cached_property
     def places(self) -> dict[str, int]:
         """The index of each item."""
-        return {name: place for place, name in enumerate(self.names)}
+        return {name: position for position, name in enumerate(self.names)}
 
 
 def choose_common_items(items: Sequence[Item], supports: Ints) -> list[int]:
     """The indices of the commonest items, ties by name; without those in no basket."""
-    places = sorted(np.flatnonzero(supports).tolist(), key=lambda place: (-supports[place], str(items[place])))
+    places = sorted(np.flatnonzero(supports).tolist(), key=lambda position: (-supports[position], str(items[position])))
     return places[:MOST_ITEMS]
 
 
@@ -69,11 +69,11 @@ def count_together(offsets: Ints, columns: Ints, width: int) -> Ints:
 
 def count_pairs(baskets: Baskets) -> PairCounts:
     """Count the commonest items two by two."""
-    chosen = choose_common_items(baskets.items, np.bincount(baskets.codes, minlength=len(baskets.items)))
+    common_items = choose_common_items(baskets.items, np.bincount(baskets.codes, minlength=len(baskets.items)))
     columns = np.full(len(baskets.items) + 1, -1, dtype=np.int64)
-    columns[chosen] = np.arange(len(chosen))
-    names = tuple(str(baskets.items[place]) for place in chosen)
-    return PairCounts(names, count_together(baskets.offsets, columns[baskets.codes], len(chosen)), len(baskets))
+    columns[common_items] = np.arange(len(common_items))
+    names = tuple(str(baskets.items[position]) for position in common_items)
+    return PairCounts(names, count_together(baskets.offsets, columns[baskets.codes], len(common_items)), len(baskets))
 
 
 class _RareItemset(NamedTuple):
@@ -81,7 +81,7 @@ class _RareItemset(NamedTuple):
 
     items: Names
     support: int
-    expected: int
+    expected_count: int
     """In how many baskets chance would put its items together, times the number of all baskets."""
 
 
@@ -143,7 +143,7 @@ class RareItemsets:
     def _rank(self, rare_itemsets: Sequence[_RareItemset], rank_rarity: RankRarity) -> Iterator[RuleRanking]:
         supports, expected_counts = (
             np.array(column, dtype=np.int64)
-            for column in ([rare.support for rare in rare_itemsets], [rare.expected for rare in rare_itemsets])
+            for column in ([rare.support for rare in rare_itemsets], [rare.expected_count for rare in rare_itemsets])
         )
         keys = zip(*(key.tolist() for key in rank_rarity(supports, expected_counts, self.pairs.rows)), strict=True)
         key_of_itemset = {rare.items: key for rare, key in zip(rare_itemsets, keys, strict=True)}
@@ -173,8 +173,8 @@ class RareItemsets:
             order = np.union1d(order[:wanted_count], np.flatnonzero(is_equal))
         names = self.pairs.names
         return [
-            _RareItemset(frozenset((names[left], names[right])), support, expected)
-            for left, right, support, expected in zip(
+            _RareItemset(frozenset((names[left], names[right])), support, expected_count)
+            for left, right, support, expected_count in zip(
                 lefts[order].tolist(),
                 rights[order].tolist(),
                 supports[order].tolist(),
@@ -221,8 +221,8 @@ def _list_longer(baskets: Baskets, frequent_sets: Mapping[Names, int], sizes: fr
     holders = ItemHolders.of(baskets, frozenset[str]().union(*candidates))
     rare_itemsets = []
     for items in candidates:
-        expected = max(frequent_sets[items - {name}] * frequent_sets[frozenset((name,))] for name in items)
-        rare_itemsets.append(_RareItemset(items, holders.count(items), expected))
+        expected_count = max(frequent_sets[items - {name}] * frequent_sets[frozenset((name,))] for name in items)
+        rare_itemsets.append(_RareItemset(items, holders.count(items), expected_count))
     return rare_itemsets
 
 

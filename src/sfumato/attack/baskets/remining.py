@@ -116,8 +116,10 @@ class Remining(Attack):
             *earlier_steps, last_step = steps
             steps = [step._replace(secrets=step.secrets & named_secrets) for step in earlier_steps]
             # What no other method hid is looked for at the thresholds of the last one.
-            others = named_secrets.difference(*(step.secrets for step in steps)) | (named_secrets & last_step.secrets)
-            steps.append(last_step._replace(secrets=others))
+            last_secrets = named_secrets.difference(*(step.secrets for step in steps)) | (
+                named_secrets & last_step.secrets
+            )
+            steps.append(last_step._replace(secrets=last_secrets))
         if not any(step.secrets for step in steps):
             raise PolicyError("give the rules, itemsets or items that were hidden: the release does not state them")
         return steps

@@ -42,13 +42,13 @@ def run_stored_remining(attack: Remining, release: Release, original: StoredBask
 
 def count_stored_pairs(baskets: StoredBaskets) -> PairCounts:
     """As `count_pairs`."""
-    chosen = choose_common_items(baskets.items, baskets.counts)
+    common_items = choose_common_items(baskets.items, baskets.counts)
     columns = np.full(len(baskets.items), -1, dtype=np.int64)
-    columns[chosen] = np.arange(len(chosen))
-    joint_counts = np.zeros((len(chosen), len(chosen)), dtype=np.int64)
+    columns[common_items] = np.arange(len(common_items))
+    joint_counts = np.zeros((len(common_items), len(common_items)), dtype=np.int64)
     for batch in baskets.iterate("counting items together"):
-        joint_counts += count_together(batch.offsets, columns[batch.codes], len(chosen))
-    return PairCounts(tuple(str(baskets.items[place]) for place in chosen), joint_counts, len(baskets))
+        joint_counts += count_together(batch.offsets, columns[batch.codes], len(common_items))
+    return PairCounts(tuple(str(baskets.items[position]) for position in common_items), joint_counts, len(baskets))
 
 
 def count_stored_one_basket_short(data: StoredBaskets, thresholds: Sequence[MiningThresholds]) -> int | None:

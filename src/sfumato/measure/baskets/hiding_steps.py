@@ -36,10 +36,12 @@ def measure_step_effects(release: Release, original: Baskets, published_baskets:
     mark, steps = find_unknown_mark(release), list_hiding_steps(release)
     effects = []
     for step in steps:
-        others = [secret for other in steps if other is not step for secret in other.details.get("sensitive", ())]
+        other_secrets = [
+            secret for other in steps if other is not step for secret in other.details.get("sensitive", ())
+        ]
         secrets = step.details.get("sensitive", ())
         thresholds = require_hiding_thresholds(step)
-        effects.append(side_effects(original, published_baskets, *thresholds, secrets, mark, others))
+        effects.append(side_effects(original, published_baskets, *thresholds, secrets, mark, other_secrets))
     return effects
 
 
