@@ -471,23 +471,25 @@ def try_sequence_linking(chance: Chance) -> Trial:
 
 
 def try_sequence_remining(chance: Chance) -> Trial:
-    """Of the pairs of places in at most fifteen walks, those in most of them are named, as many as were hidden."""
+    """Of the pairs of places in some walks, at most fifteen, the one in most is named; of those in none, that of the
+    most visited places."""
     walks = draw_walks(chance, rows=60)
-    secrets = (("p0", "p1"),)
+    limits = {("p0", "p1"): 15, ("p2", "p3"): 0}
     published = [list(walk) for walk in walks]
-    for left, right in secrets:
-        for walk in [walk for walk in published if is_part((left, right), walk)][15:]:
-            walk[:] = [place for place in walk if place != right]
+    for pair, limit in limits.items():
+        for walk in [walk for walk in published if is_part(pair, walk)][limit:]:
+            walk[:] = [place for place in walk if place != pair[1]]
     pairs = [(a, b) for a in map("p{}".format, range(6)) for b in map("p{}".format, range(6))]
     before, now = ({pair: sum(is_part(pair, walk) for walk in side) for pair in pairs} for side in (walks, published))
-    targets = {pair for pair in secrets if before[pair] > 15}
-    shown = {pair for pair in targets if now[pair] > 15}
-    below = sorted((count for count in now.values() if count <= 15), reverse=True)
-    many = len(targets - shown)
-    nearest = {pair for pair, count in now.items() if count <= 15 and (len(below) <= many or count > below[many])}
-    attack = sf.attack.SequenceRemining(patterns=secrets, threshold=15)
-    release = sf.Release(sf.Sequences.of(published), None, (), {})
-    return Trial(attack, release, sf.Sequences.of(walks), len(shown) + len((targets - shown) & nearest))
+    targets = {pair for pair, limit in limits.items() if before[pair] > limit}
+    visits = {place: sum(place in walk for walk in published) for place, _ in pairs}
+    kinds = [{pair: count for pair, count in now.items() if 0 < count <= 15}]
+    kinds += [{pair: visits[pair[0]] * visits[pair[1]] for pair, count in now.items() if not count}]
+    named = {pair for scores in kinds for pair, score in scores.items() if [*scores.values()].count(score) == 1}
+    best = {pair for scores in kinds for pair, score in scores.items() if score == max(scores.values())}
+    details = read_details({"sensitive": tuple(limits.items())})
+    release = sf.Release(sf.Sequences.of(published), None, (), {}, details)
+    return Trial(sf.attack.SequenceRemining(), release, sf.Sequences.of(walks), len(targets & named & best))
 
 
 def try_mark_guessing(chance: Chance) -> Trial:

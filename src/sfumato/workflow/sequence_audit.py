@@ -144,7 +144,7 @@ def _count_rare_items(sequences: Sequences) -> int:
 def _count_patterns(sequences: Sequences) -> tuple[int, int] | None:
     """How many patterns of one or two items occur, and how many of them once."""
     try:
-        patterns = find_subsequences(sequences, 1, max_length=2, at_most=MOST_PATTERNS)
+        patterns = find_subsequences(sequences, 1, max_length=2, at_most=MOST_PATTERNS, mark="")
     except PolicyError:
         return None
     return len(patterns), int((patterns.supports == 1).sum())

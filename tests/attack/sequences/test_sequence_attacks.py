@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
 from sfumato.attack.sequences.sequence_linking import _DistinctTraces, _KnownPoints, _look_up, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
-from sfumato.details import read_details
+from sfumato.details import ChainDetails, read_details
 
 
 def rows_of(*texts: str) -> sf.Sequences:
@@ -278,3 +278,97 @@ def count_held_when_filled(row: list[str], points: list[str], order: str) -> int
 def is_inside(row: list[str], pattern: tuple[str, ...]) -> bool:
     later = iter(row)
     return all(item in later for item in pattern)
+
+
+def draw_rows(seed: int, items: str, rows: int, longest: int) -> list[list[str]]:
+    chance = random.Random(seed)
+    return [[chance.choice(items) for _ in range(chance.randint(2, longest))] for _ in range(rows)]
+
+
+def name_by_threshold(published: list[list[str]], limit: int) -> tuple[str, str]:
+    """Of the pairs in at most so many sequences, the one in most; for 0, of those in none, that of the commonest."""
+    held = Counter(item for row in published for item in set(row))
+    pairs = Counter(pair for row in published for pair in set(itertools.combinations(row, 2)))
+    below = [(a, b) for a in sorted(held) for b in sorted(held) if 0 < pairs[a, b] <= limit or pairs[a, b] == limit]
+    return max(below, key=lambda pair: (pairs[pair], held[pair[0]] * held[pair[1]]), default=("", ""))
+
+
+@pytest.mark.parametrize("mark", ["Δ", "delete"])
+def test_patterns_hidden_entirely_are_named_beside_others(mark: str) -> None:
+    """With thresholds of 0 and above, each kind was named alone: never more than half of two."""
+    named, naive = 0.0, 0
+    for seed in range(20):
+        rows = draw_rows(seed, "abcdefgh", 120, 9)
+        pairs = random.Random(seed).sample(list(itertools.permutations("abcdefgh", 2)), 2)
+        data = sf.Sequences.of(rows)
+        release = sf.HideSequences(patterns=pairs, threshold=(8, 0), mark=mark).protect(data)
+        outcome = SequenceRemining().run(release, data)
+        published = [[item for item in row if item != "Δ"] for row in release.data.to_lists()]
+        hits = sum(name_by_threshold(published, limit) == pair for pair, limit in zip(pairs, (8, 0), strict=True))
+        assert outcome.attempts == 2 and outcome.successes >= hits
+        named, naive = named + outcome.successes, naive + hits
+    assert named >= 36 and naive >= 30
+
+
+@pytest.mark.parametrize("seed", [4, 17, 29, 34, 46, 55, 64, 69])
+def test_a_risk_is_never_below_that_of_blind_guessing(seed: int) -> None:
+    chance = random.Random(seed)
+    data = sf.Sequences.of(draw_rows(seed, "abcde", 15, 6))
+    for mark, threshold in itertools.product(("Δ", "delete", "replace"), (0, 1, 3, (0, 2))):
+        patterns = [[chance.choice("abcde") for _ in range(chance.randint(1, 3))] for _ in range(2)]
+        least = 3 if mark == "replace" else None
+        method = sf.HideSequences(patterns=patterns, threshold=threshold, mark=mark, min_support=least)
+        outcome = SequenceRemining().run(method.protect(data, sf.Randomness.seeded(seed)), data)
+        assert outcome.successes >= outcome.baseline
+        assert outcome.facts["visible"] + outcome.facts["guessed"] == pytest.approx(outcome.successes)
+
+
+def test_of_equally_suspect_patterns_each_is_named_as_often() -> None:
+    """Two pairs lie at the threshold and nothing tells them apart: the name of an item decided."""
+    for first, second in ("ab", "cd"), ("cd", "ab"):
+        data = rows_of(*[first] * 9, *[second] * 4, *second * 5, *second[::-1] * 2, first[::-1], second[::-1])
+        published = rows_of(*[first] * 4, *first * 5, *[second] * 4, *second * 5, first[::-1], second[::-1])
+        outcome = SequenceRemining(patterns=(tuple(first),), threshold=4).run(as_is(published), data)
+        assert (outcome.attempts, outcome.successes) == (1, 0.5)
+
+
+def test_the_only_candidate_is_not_guessed_blindly() -> None:
+    """The adversary mined it: someone who did not would have to guess among all 25 pairs of five items."""
+    data = sf.Sequences.of(draw_rows(0, "abcqe", 100, 7))
+    result = sf.run(data, [sf.HideSequences(patterns=[["q", "a"]], threshold=10)], attacks=[SequenceRemining()])
+    (attack,) = result.record["attacks"]
+    assert (attack["attempts"], attack["successes"], attack["candidates"], attack["baseline"]) == (1, 1, 1, 1 / 25)
+    assert attack["words"].startswith("alarming")
+    assert result.verdict.headline.startswith("Passed, but one attack is alarming.")
+
+
+@pytest.mark.parametrize("mark", ["delete", "replace"])
+def test_an_item_that_is_called_like_the_mark_is_an_item(mark: str) -> None:
+    """Nobody marked anything: the same data with another name for the item must give the same outcomes."""
+    figures = []
+    for name in ("Δ", "ω"):  # they are sorted alike among letters
+        rows = [[item.replace("q", name) for item in row] for row in draw_rows(1, "abcqe", 100, 7)]
+        data = sf.Sequences.of(rows)
+        release = sf.HideSequences(patterns=[[name, "a"]], threshold=10).protect(data, sf.Randomness.seeded(0))
+        if mark == "replace":  # the method refuses such an item, but another method may have published it
+            release = as_is(release.data, **{key: release.details[key] for key in ("rows", "sensitive", "marks")})
+        outcomes = [attack.run(release, data) for attack in (SequenceRemining(), MarkGuessing(), SequenceLinking())]
+        figures.append([outcome.as_json() for outcome in outcomes])
+        assert outcomes[0].successes == 1 and outcomes[1].successes > 0.9 * outcomes[1].attempts
+    assert figures[0] == figures[1]
+
+
+def test_a_secret_is_looked_for_within_the_limits_of_its_own_method() -> None:
+    """Of two methods, the first hides neighbours and the second pairs with anything between them."""
+    data = rows_of(*["axb"] * 9, *["ab"] * 9, *["cxd"] * 9, *["cd"] * 9)
+    methods = (
+        sf.HideSequences(patterns=[["a", "b"]], threshold=4, max_gap=0),
+        sf.HideSequences(patterns=[["c", "d"]], threshold=4),
+    )
+    first = methods[0].protect(data, sf.Randomness.seeded(0))
+    second = methods[1].protect(first.data, sf.Randomness.seeded(0))
+    details = ChainDetails(rows=np.arange(len(data)), steps=(first.details, second.details))
+    release = sf.Release(second.data, methods[1], (), {}, details, earlier_methods=methods[:1])
+    outcome = SequenceRemining().run(release, data)
+    assert sf.mine.support(release.data, ["a", "b"]) > 4 >= sf.mine.support(release.data, ["a", "b"], max_gap=0)
+    assert (outcome.attempts, outcome.facts["visible"]) == (2, 0)

@@ -57,6 +57,30 @@ def test_marks_are_never_mined_and_secrets_are_no_loss() -> None:
     assert count_marks(original, rows_of("ac", "abc")) == 1
 
 
+def test_an_item_that_is_called_like_the_mark_counts_if_there_is_no_mark() -> None:
+    """Figures of data with another name for the item."""
+    several = [
+        [rows_of(*[text.replace("q", name) for text in texts]) for texts in (("aqb", "aqb", "q"), ("aqb", "ab", "q"))]
+        for name in "Δω"
+    ]
+    (original, published), renamed = several
+    assert pattern_changes(original, published, 2, mark="") == pattern_changes(*renamed, 2)
+    assert pattern_changes(original, published, 2).before < pattern_changes(*renamed, 2).before
+    visits, flows = (count(original, published, "") for count in (sf.measure.visit_counts, sf.measure.flow_counts))
+    assert visits.rows() == [("a", 2, 2), ("b", 2, 2), ("Δ", 3, 2)]
+    assert ("a", "Δ", 2, 1) in flows.rows()
+    assert "Δ" not in sf.measure.visit_counts(original, published)["region"]
+
+
+def test_neither_secrets_nor_what_contains_one_counts() -> None:
+    original, published = rows_of("cba", "cba", "b", "b"), rows_of("ca", "ca", "b", "b")
+    every, counted = (
+        pattern_changes(original, published, 2, hidden_patterns=secrets) for secrets in ([], [["c"], ["b", "a"]])
+    )
+    assert (every.before, every.after) == (7, 4)  # a, b, c, ba, ca, cb, cba; and a, b, c, ca
+    assert (counted.before, counted.after, counted.pattern_distortion) == (2, 2, 0)  # a, b
+
+
 def test_replaced_items_count_as_marked() -> None:
     """M1 of Abul et al. (2007) is the number of marks, whatever becomes of them."""
     original = rows_of("abc", "abc", "abcd")

@@ -30,6 +30,18 @@ def test_a_mark_is_part_of_no_pattern(kind: PatternKind, max_gap: int | None, pa
     assert mine(kind, max_gap) == patterns
 
 
+@pytest.mark.parametrize("max_gap", [None, 0])
+def test_an_item_that_is_called_like_the_mark_is_mined_if_there_is_no_mark(max_gap: int | None) -> None:
+    data = sf.Sequences.of([list("aΔb"), list("aΔb"), list("ΔΔ")])
+    renamed = sf.Sequences.of([list("aωb"), list("aωb"), list("ωω")])
+    found = sf.mine.frequent_subsequences(data, 2, max_gap=max_gap, mark="")
+    expected = sf.mine.frequent_subsequences(renamed, 2, max_gap=max_gap)
+    assert [["ω" if item == "Δ" else item for item in pattern] for pattern, _ in found.rows()] == [
+        pattern for pattern, _ in expected.rows()
+    ]
+    assert found["support"].to_list() == expected["support"].to_list()
+
+
 def test_a_mark_beside_items_is_left_out_of_their_element() -> None:
     data = sf.Sequences.of([[["a", "Δ"], ["b"]], [["a", "Δ"], ["Δ"]]])
     for max_gap in (None, 0):

@@ -12,7 +12,7 @@ from sfumato.report.pictures.grid_pictures import _Cell, _choose_ticks, _list_ce
 def test_cells_are_drawn_before_and_after() -> None:
     original = sf.Sequences.of([["r0c0", "r0c1", "r1c1"], ["r0c0", "r0c1"]])
     published = sf.Sequences.of([["r0c0", "Δ", "r1c1"], ["r0c0", "r0c1"]])
-    visits, flows = draw_grid_figures(published, original)
+    visits, flows = draw_grid_figures(published, original, "Δ")
     assert visits.rows == (("r0c0", "2", "2"), ("r0c1", "2", "1"), ("r1c1", "1", "1"))
     assert flows.rows == (("r0c0", "r0c1", "2", "1"), ("r0c1", "r1c1", "1", "0"))
     assert visits.svg.count("before") and visits.head == ("Region", "Before", "After")

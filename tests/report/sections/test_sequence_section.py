@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import sfumato as sf
+from sfumato.details import ChainDetails, Details
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.pictures.rendering import PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
+from sfumato.report.sections.chosen_sections import build_outgoing_sections
 from sfumato.report.sections.sequence_section import build_outgoing_sequence_section, build_sequence_section
 from sfumato.report.words.findings import list_claims
 from sfumato.report.words.loss_words import LOSSES
@@ -60,11 +62,57 @@ def test_measures_of_patterns_read_like_the_table_of_losses() -> None:
 
 def test_the_page_that_leaves_counts_items_without_the_mark() -> None:
     hidden = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="Δ").protect(WALKS)
-    items = by_title(build_outgoing_sequence_section(hidden.data))["Items"]
+    items = by_title(build_outgoing_sequence_section(hidden.data, "Δ"))["Items"]
     assert "Δ" not in [row[0] for row in items.rows]
     assert items.caption.endswith("of the 5 most frequent. The mark Δ is in 4 sequences.")
     plain = by_title(build_outgoing_sequence_section(WALKS))["Items"]
     assert plain.caption.endswith("of the 6 most frequent.")
+
+
+def test_an_item_that_is_called_like_the_mark_is_drawn_as_an_item() -> None:
+    walks = sf.Sequences.of([list("aΔb")] * 3 + [list("aΔc")])
+    release = sf.HideSequences(patterns=[["a", "b"]], threshold=1).protect(walks)
+    (section,) = build_outgoing_sections({}, release.data, [release.method.describe()])
+    for figures in (by_title(section), by_title(build_sequence_section(release, walks, release.data, {}))):
+        assert "Δ" in [row[0] for row in figures["Items"].rows] and "mark" not in figures["Items"].caption
+        assert "a → Δ" in [row[0] for row in figures["Steps"].rows]
+    marked = sf.HideSequences(patterns=[["a", "b"]], threshold=1, mark="Δ").protect(sf.Sequences.of([list("acb")] * 3))
+    (section,) = build_outgoing_sections({}, marked.data, [marked.method.describe()])
+    assert by_title(section)["Items"].caption.endswith("The mark Δ is in 2 sequences.")
+    assert not any("Δ" in row[0] for row in by_title(section)["Steps"].rows)
+
+
+def test_the_report_says_which_patterns_count() -> None:
+    """Secrets and what contains one are no loss, so they are left out before and after, and the words say so."""
+    walks = sf.Sequences.of([list("cba")] * 20 + [["b"]] * 20)
+    result = sf.run(walks, [sf.HideSequences(patterns=[["c"], ["b", "a"]], threshold=2)])
+    utility = result.record["utility"]
+    changes = sf.measure.pattern_changes(walks, result.release.data, 4, hidden_patterns=[["c"], ["b", "a"]])
+    assert (utility["frequent_before"], utility["frequent_after"]) == (changes.before, changes.after) == (2, 2)
+    caption = by_title(build_sequence_section(result.release, walks, result.release.data, utility))["Frequent patterns"]
+    assert "Patterns to be hidden, and all that contain one, do not count." in caption.caption
+    for name in ("frequent_before", "frequent_after"):
+        assert "patterns to be hidden, and all that contain one, do not count" in LOSSES[name][1]
+    for name in ("lost_patterns", "ghost_patterns", "f_measure", "pattern_distortion", "support_distortion"):
+        assert "that count" in LOSSES[name][1]
+    anonymous = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility))["Frequent patterns"]
+    assert "hidden" not in anonymous.caption
+
+
+def test_parameters_of_another_method_are_not_read() -> None:
+    """The section is about the last method that changes sequences, whatever comes after it."""
+    hidden = sf.HideSequences(patterns=[["a", "b"]], threshold=0, max_gap=0).protect(WALKS)
+    chain = sf.Release(
+        hidden.data,
+        sf.AnonymizeSequences(k=3),
+        (),
+        hidden.losses,
+        ChainDetails(rows=hidden.details.rows, steps=(hidden.details, Details())),
+        earlier_methods=(hidden.method,),
+    )
+    section = build_sequence_section(chain, WALKS, chain.data, {})
+    assert section.intro == build_sequence_section(hidden, WALKS, hidden.data, {}).intro
+    assert "max_gap = 0" in by_title(section)["Hidden patterns"].caption
 
 
 def test_counts_of_hidden_patterns_say_which_matches_count() -> None:

@@ -16,12 +16,11 @@ from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.sequences.absent_patterns import rank_absent
+from sfumato.attack.sequences.named_patterns import NamedPattern, Ranking, measure_length, pick_names
 from sfumato.attack.sequences.secret_patterns import (
     MinedPatterns,
-    NamedPattern,
     explain_marks,
     find_near,
-    measure_length,
     mine_named,
     name_pattern,
     rank_patterns,
@@ -30,12 +29,14 @@ from sfumato.attack.sequences.vanished_patterns import find_vanished
 from sfumato.baskets import Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
-from sfumato.public.marked_items import MARK
+from sfumato.public.marked_items import find_mark
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.sequences import Sequences
 
 Row = list[frozenset[str]]
+_HOLE = "\0"
+"""Stands in rows for a mark; no item has this name."""
 _COMPARED = 1_000_000
 """Elements before times after up to which they are compared each with each."""
 
@@ -76,10 +77,11 @@ class MarkGuessing(Attack):
                 f"{len(published_sequences)} published sequences cannot be compared with {len(truth)} originals"
             )
         report_progress("guessing marks")
-        true_rows, published_rows = _list_rows(truth), _list_rows(published_sequences)
+        mark = find_mark(release, truth)
+        true_rows, published_rows = _list_rows(truth), _list_rows(published_sequences, mark)
         targets, is_told = self._list_targets(release, true_rows), release.details.get("marks") is not None
         contexts = _Contexts.of(published_rows)
-        suspected_secrets = _guess_secrets(release) if is_told else []
+        suspected_secrets = _guess_secrets(release, mark) if is_told else []
         hits = [0] * (1 + len(suspected_secrets))
         places = {owner: index for index, owner in enumerate(owners)}
         by_row: dict[int, list[_Target]] = {}
@@ -87,7 +89,7 @@ class MarkGuessing(Attack):
             by_row.setdefault(target.row, []).append(target)
         for row, missing in by_row.items():
             published_row = published_rows[places[row]] if row in places else []
-            unmarked_row = [element - {MARK} for element in published_row]
+            unmarked_row = [element - {_HOLE} for element in published_row]
             openings = [
                 (_Openings.of(unmarked_row, secrets), _Openings.of(published_row, secrets))
                 for secrets in suspected_secrets
@@ -157,10 +159,10 @@ class _Contexts(NamedTuple):
         contexts = cls({}, {}, {}, Counter())
         for row in rows:
             for position, element in enumerate(row):
-                items = element - {MARK}
+                items = element - {_HOLE}
                 contexts.total.update(items)
-                left = row[position - 1] - {MARK} if position else frozenset()
-                right = row[position + 1] - {MARK} if position + 1 < len(row) else frozenset()
+                left = row[position - 1] - {_HOLE} if position else frozenset()
+                right = row[position + 1] - {_HOLE} if position + 1 < len(row) else frozenset()
                 for item in items:
                     for neighbour in left:
                         contexts.counts_behind.setdefault(neighbour, Counter())[item] += 1
@@ -181,7 +183,7 @@ class _Contexts(NamedTuple):
 
         One of several that never stand there is chosen by how common it is.
         """
-        left, right = (sorted(side - {MARK}) if side else [] for side in (neighbours.left, neighbours.right))
+        left, right = (sorted(side - {_HOLE}) if side else [] for side in (neighbours.left, neighbours.right))
         votes: Counter[str] = Counter()
         for neighbour in left:
             for other in right:
@@ -237,56 +239,65 @@ def _match_first(row: Row, pattern: NamedPattern) -> list[int]:
     """For 0, 1, 2 … first elements of a pattern, the fewest elements of the row that hold them, or more than it has."""
     ends, position = [0], 0
     for element in pattern:
-        while position < len(row) and MARK not in row[position] and not row[position].issuperset(element):
+        while position < len(row) and _HOLE not in row[position] and not row[position].issuperset(element):
             position += 1
         position += 1
         ends.append(min(position, len(row) + 1))
     return ends
 
 
-def _guess_secrets(release: Release) -> list[list[NamedPattern]]:
+def _guess_secrets(release: Release, mark: str) -> list[list[NamedPattern]]:
     """What an adversary suspects, who knows the thresholds, and how many and how long the hidden patterns are.
 
-    Once by what marks would explain, and once by what is rarer than its items.
+    By what marks would explain, and by what is rarer than its items; if some were hidden entirely and others not, also
+    by each way of the one kind together with each way of the other.
     """
-    stated_patterns = [(name_pattern(pattern), int(limit)) for pattern, limit in release.details.get("sensitive") or ()]
-    if not stated_patterns:
-        return []
-    published_sequences: Sequences = release.data
-    gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
-    longest = max(measure_length(pattern) for pattern, _ in stated_patterns)
+    steps = [step for step in release.list_steps() if step.details.get("sensitive")]
+    return [secrets for step in steps for secrets in _guess_secrets_of(step, mark)]
+
+
+def _guess_secrets_of(step: Release, mark: str) -> list[list[NamedPattern]]:
+    """The same for one method."""
+    published_sequences: Sequences = step.data
+    stated_patterns = [(name_pattern(pattern), int(limit)) for pattern, limit in step.details["sensitive"]]
+    gap, window = (getattr(step.method, name, None) for name in ("max_gap", "window"))
+    many, longest = len(stated_patterns), max(measure_length(pattern) for pattern, _ in stated_patterns)
     thresholds = sorted({limit for _, limit in stated_patterns if limit})
-    vanished_rankings: list[list[NamedPattern]] = []
+    absent_rankings: list[Ranking] = []
     if any(not limit for _, limit in stated_patterns):
-        vanished_rankings = [
-            explain_marks(published_sequences, vanished_patterns, len(stated_patterns))
-            for vanished_patterns in find_vanished(published_sequences, longest)
+        absent_rankings = [
+            explain_marks(published_sequences, vanished_patterns, many)
+            for vanished_patterns in find_vanished(published_sequences, longest, mark)
         ]
-        vanished_rankings += [
-            names[: len(stated_patterns)] for names in rank_absent(published_sequences, longest, gap, window)
-        ]
-    if not thresholds:
-        return vanished_rankings
-    supports = mine_named(published_sequences, max(1, thresholds[0] // 2), longest, gap, window)
-    mined_patterns = MinedPatterns(
-        supports, find_near(supports, thresholds, 0.5), len(published_sequences), gap, window
-    )
-    near_rankings = [
-        names[: len(stated_patterns)]
-        for names in rank_patterns(published_sequences, mined_patterns, len(stated_patterns))
+        absent_rankings += rank_absent(published_sequences, longest, gap, window, mark)
+    near_rankings: list[Ranking] = []
+    if thresholds:
+        supports = mine_named(published_sequences, max(1, thresholds[0] // 2), longest, gap, window, mark=mark)
+        near_patterns = find_near(supports, thresholds, 0.5)
+        mined_patterns = MinedPatterns(supports, near_patterns, len(published_sequences), gap, window, mark)
+        near_rankings = list(rank_patterns(published_sequences, mined_patterns, many))
+    near_count = sum(limit > 0 for _, limit in stated_patterns)
+    return [
+        *(pick_names(ranking, many) for ranking in (*near_rankings, *absent_rankings)),
+        *(
+            pick_names(near_ranking, near_count) + pick_names(absent_ranking, many - near_count)
+            for near_ranking in near_rankings
+            for absent_ranking in absent_rankings
+        ),
     ]
-    return [*near_rankings, *vanished_rankings]
 
 
 def _choose(votes: Counter[str]) -> str | None:
     return min(votes, key=lambda item: (-votes[item], item), default=None)
 
 
-def _list_rows(sequences: Sequences) -> list[Row]:
+def _list_rows(sequences: Sequences, mark: str = "") -> list[Row]:
+    """The names of the items of each element; a hole where the mark stands."""
+    names = {item: _HOLE if mark and str(item) == mark else str(item) for item in sequences.items}
     lists = sequences.to_lists()
     if sequences.flat:
-        return [[frozenset([str(item)]) for item in row] for row in lists]
-    return [[frozenset(map(str, element)) for element in row] for row in lists]
+        return [[frozenset([names[item]]) for item in row] for row in lists]
+    return [[frozenset(names[item] for item in element) for element in row] for row in lists]
 
 
 def _align(
@@ -312,7 +323,7 @@ def _align(
             target,
             _Neighbours(
                 None if left is None else published_row[left],
-                frozenset() if mark_index is None else published_row[mark_index] - {MARK},
+                frozenset() if mark_index is None else published_row[mark_index] - {_HOLE},
                 None if right is None else published_row[right],
                 left_end=0 if left is None else left + 1,
                 right_start=len(published_row) if right is None else right,

@@ -7,19 +7,19 @@ marks Δ show where items were hidden, some hidden pattern would be in each mark
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import log
+from collections.abc import Callable, Iterable, Iterator
+from math import fsum, log
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Flags
+from sfumato.attack.sequences.named_patterns import NamedPattern, Ranking, TiedPatterns, measure_length, rank_by
 from sfumato.mine.sequences.containment import MatchLimits, check_limits, flag_code_rows, list_elements
 from sfumato.mine.sequences.subsequences import find_subsequences, list_named_patterns
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
-NamedPattern = tuple[tuple[str, ...], ...]
 _MOST_EXPLAINED = 3000
 """How many patterns, the most suspect ones, are compared with marked sequences."""
 
@@ -40,6 +40,8 @@ class MinedPatterns(NamedTuple):
     """How many sequences there are."""
     max_gap: int | None = None
     window: int | None = None
+    mark: str = MARK
+    """What stands for hidden items; empty if nothing does."""
 
 
 def name_pattern(pattern: Iterable[Any]) -> NamedPattern:
@@ -48,17 +50,23 @@ def name_pattern(pattern: Iterable[Any]) -> NamedPattern:
 
 
 def mine_named(
-    sequences: Sequences, least: int, longest: int, max_gap: int | None, window: int | None, most: int | None = None
+    sequences: Sequences,
+    least: int,
+    longest: int,
+    max_gap: int | None = None,
+    window: int | None = None,
+    *,
+    most: int | None = None,
+    mark: str = MARK,
 ) -> dict[NamedPattern, int]:
     """Frequent patterns by the names of their items; none with a mark.
 
     Of those in more sequences than `most`, only what may be part of another is ever looked up, and given.
     """
-    subsequences = find_subsequences(sequences, least, longest, max_gap, window)
+    subsequences = find_subsequences(sequences, least, longest, max_gap, window, mark=mark)
     if most is not None:
         subsequences = subsequences.take((subsequences.supports <= most) | (np.diff(subsequences.offsets) < longest))
-    patterns = zip(list_named_patterns(subsequences), subsequences.supports.tolist(), strict=True)
-    return {pattern: count for pattern, count in patterns if not any(MARK in element for element in pattern)}
+    return dict(zip(list_named_patterns(subsequences), subsequences.supports.tolist(), strict=True))
 
 
 def find_near(
@@ -73,10 +81,8 @@ def find_near(
     return near_patterns
 
 
-def rank_patterns(
-    published_sequences: Sequences, mined_patterns: MinedPatterns, many: int
-) -> Iterator[list[NamedPattern]]:
-    """Rankings of what does not exceed a threshold, of which `many` are named; ties go to the longer, then by name."""
+def rank_patterns(published_sequences: Sequences, mined_patterns: MinedPatterns, many: int) -> Iterator[Ranking]:
+    """Rankings of what does not exceed a threshold, of which `many` are named; ties go to the longer, or are left."""
     near_patterns = mined_patterns.near_patterns
 
     def has_rare_part(pattern: NamedPattern) -> bool:
@@ -84,67 +90,65 @@ def rank_patterns(
             mined_patterns.supports.get(part, 0) <= near_patterns[pattern].threshold for part in _list_parts(pattern)
         )
 
-    nearest = sorted(
-        near_patterns, key=lambda pattern: (near_patterns[pattern].distance, -measure_length(pattern), pattern)
-    )
-    yield nearest
-    yield sorted(nearest, key=has_rare_part)
-    yield sorted(nearest, key=lambda pattern: -measure_length(pattern))
+    def rank_after(key: Callable[[NamedPattern], Any]) -> Ranking:
+        return rank_by(
+            near_patterns, lambda pattern: (key(pattern), near_patterns[pattern].distance, -measure_length(pattern))
+        )
+
+    yield rank_by(near_patterns, lambda pattern: near_patterns[pattern].distance)
+    yield rank_after(lambda pattern: 0)
+    yield rank_after(has_rare_part)
+    yield rank_after(lambda pattern: -measure_length(pattern))
     yield rank_by_absence(mined_patterns)
-    yield sorted(nearest, key=lambda pattern: -_expect(mined_patterns, pattern))
-    yield sorted(
-        nearest, key=lambda pattern: near_patterns[pattern].distance - mined_patterns.supports.get(pattern[::-1], 0)
+    yield rank_after(lambda pattern: -_expect(mined_patterns, pattern))
+    yield rank_after(
+        lambda pattern: near_patterns[pattern].distance - mined_patterns.supports.get(pattern[::-1], 0),
     )
     yield explain_marks(published_sequences, mined_patterns, many)
 
 
-def rank_by_absence(mined_patterns: MinedPatterns) -> list[NamedPattern]:
+def rank_by_absence(mined_patterns: MinedPatterns) -> Ranking:
     """The nearest first; of those, what chance would make most frequent."""
     near_patterns = mined_patterns.near_patterns
-    return sorted(
-        near_patterns, key=lambda pattern: (near_patterns[pattern].distance, -_expect(mined_patterns, pattern), pattern)
-    )
+    return rank_by(near_patterns, lambda pattern: (near_patterns[pattern].distance, -_expect(mined_patterns, pattern)))
 
 
-def explain_marks(published_sequences: Sequences, mined_patterns: MinedPatterns, many: int) -> list[NamedPattern]:
+def explain_marks(published_sequences: Sequences, mined_patterns: MinedPatterns, many: int) -> Ranking:
     """Patterns of which one after another would be in most marked sequences that no earlier one would be in.
 
-    Nothing if no mark shows.
+    Of those that explain as many, one at its threshold comes first, then the longer one, then the more suspect one.
+    One is drawn of several that are alike and would be in the same sequences. Nothing if no mark shows.
     """
-    suspects = rank_by_absence(mined_patterns)[:_MOST_EXPLAINED]
-    filled_sequences = fill_marks(published_sequences, suspects)
+    ranks = {pattern: rank for rank, tied in enumerate(rank_by_absence(mined_patterns)) for pattern in tied.patterns}
+    suspects = list(ranks)[:_MOST_EXPLAINED]
+    filled_sequences = fill_marks(published_sequences, suspects, mined_patterns.mark)
     if filled_sequences is None or not suspects:
         return []
     limits = check_limits(mined_patterns.max_gap, mined_patterns.window)
-    holder_masks = np.array([flag_holders(filled_sequences, pattern, limits) for pattern in suspects])
-    open_rows, chosen_indices = np.ones(len(filled_sequences), dtype=bool), list[int]()
-    rest = list(range(len(suspects)))
-    while rest and len(chosen_indices) < many:
-        gains = (holder_masks[rest] & open_rows).sum(axis=1).tolist()
-        # Of those that explain as many, one at its threshold, then the longer one, then the more suspect one.
-        best = max(
-            range(len(rest)),
-            key=lambda index: (
-                gains[index],
-                mined_patterns.near_patterns[suspects[rest[index]]].distance == 0,
-                measure_length(suspects[rest[index]]),
-                -rest[index],
-            ),
-        )
-        chosen_indices.append(rest.pop(best))
-        open_rows &= ~holder_masks[chosen_indices[-1]]
-    return [suspects[index] for index in chosen_indices]
+    alike: dict[tuple[Any, ...], list[NamedPattern]] = {}
+    for pattern in suspects:
+        near = mined_patterns.near_patterns[pattern]
+        rank = near.distance == 0, measure_length(pattern), -ranks[pattern], near.threshold
+        alike.setdefault((rank, flag_holders(filled_sequences, pattern, limits).tobytes()), []).append(pattern)
+    holder_masks = np.array([np.frombuffer(holders, dtype=np.bool_) for _, holders in alike])
+    order, undrawn = list(alike), [len(patterns) for patterns in alike.values()]
+    open_rows, ranking = np.ones(len(filled_sequences), dtype=bool), Ranking()
+    while len(ranking) < many and open_rows.any():
+        gains = (holder_masks & open_rows).sum(axis=1).tolist()
+        best = max(range(len(order)), key=lambda index: (gains[index], *order[index]))
+        if not gains[best]:
+            break
+        ranking.append(TiedPatterns(alike[order[best]], 1))
+        undrawn[best] -= 1
+        open_rows &= ~holder_masks[best]
+    rest = sorted((key, count) for key, count in zip(order, undrawn, strict=True) if count)[::-1]
+    return ranking + [TiedPatterns(alike[key], count) for key, count in rest[:many]]
 
 
-def measure_length(pattern: NamedPattern) -> int:
-    """How many items a pattern has."""
-    return sum(map(len, pattern))
-
-
-def fill_marks(published_sequences: Sequences, suspects: list[NamedPattern]) -> Sequences | None:
+def fill_marks(published_sequences: Sequences, suspects: list[NamedPattern], mark: str) -> Sequences | None:
     """The sequences with marks, each of which is every item of the suspects at once; None if there are none."""
     all_names = sorted({name for pattern in suspects for element in pattern for name in element})
-    is_mark = np.array([str(item) == MARK for item in published_sequences.items], dtype=np.bool_)
+    is_mark = np.array([bool(mark) and str(item) == mark for item in published_sequences.items], dtype=np.bool_)
     if not is_mark.any() or not all_names:
         return None
     elements = (
@@ -158,7 +162,7 @@ def fill_marks(published_sequences: Sequences, suspects: list[NamedPattern]) -> 
         [[str(item) for item in (element if isinstance(element, list) else [element])] for element in row]
         for row in published_sequences.take(owners).to_lists()
     ]
-    filled_rows = [[all_names if MARK in element else element for element in row] for row in rows]
+    filled_rows = [[all_names if mark in element else element for element in row] for row in rows]
     return Sequences.of(filled_rows) if filled_rows else None
 
 
@@ -170,10 +174,11 @@ def flag_holders(sequences: Sequences, pattern: NamedPattern, limits: MatchLimit
 
 
 def _expect(mined_patterns: MinedPatterns, pattern: NamedPattern) -> float:
-    """The logarithm of the share of sequences that would hold all items of a pattern by chance."""
-    return sum(
+    """The logarithm of the share of sequences that would hold all items of a pattern by chance; equal if that is."""
+    logarithms = [
         log(mined_patterns.supports.get(((name,),), 1) / mined_patterns.rows) for element in pattern for name in element
-    )
+    ]
+    return round(fsum(logarithms), 9)
 
 
 def _list_parts(pattern: NamedPattern) -> Iterator[NamedPattern]:

@@ -20,7 +20,7 @@ from sfumato.attack.attack import Attack, CoveredRisk, Outcome, round_expected
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.attack.sequences.likely_traces import LikelyTraces
 from sfumato.progress import report_progress
-from sfumato.public.marked_items import MARK
+from sfumato.public.marked_items import MARK, find_mark
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.sequences import Sequences
@@ -70,7 +70,7 @@ class SequenceLinking(Attack):
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence was guessed."""
         published_traces, originals = (_DistinctTraces.of(data, self.order) for data in (release.data, truth))
-        marks_stand = MARK not in map(str, truth.items)  # else it is an item like any other
+        marks_stand = find_mark(release, truth) == MARK
         if marks_stand:
             published_traces = published_traces.count_marks()
         chance = (randomness or Randomness.seeded(0)).generator()

@@ -8,21 +8,28 @@ Bonchi and Giannotti 2007, whose threshold is public.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from math import floor
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.sequences.absent_patterns import rank_absent
+from sfumato.attack.sequences.named_patterns import (
+    NamedPattern,
+    Ranking,
+    count_blind_hits,
+    count_named,
+    measure_length,
+)
 from sfumato.attack.sequences.secret_patterns import (
     MinedPatterns,
-    NamedPattern,
     NearThreshold,
     explain_marks,
     find_near,
-    measure_length,
     mine_named,
     name_pattern,
     rank_patterns,
@@ -32,6 +39,7 @@ from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import support
 from sfumato.progress import report_progress
+from sfumato.public.marked_items import find_mark
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.sequences import Sequences
@@ -40,14 +48,17 @@ from sfumato.sequences import Sequences
 class SequenceRemining(Attack):
     """A competitor knows the threshold below which patterns were hidden, and mines there.
 
-    The adversary sees the published sequences and knows the thresholds, how many patterns were hidden, how long the
-    longest is, and the limits on gaps and windows. It mines all patterns of at most that length down to a share of the
+    The adversary sees the published sequences and knows how many patterns were hidden, the threshold and the length of
+    each, and the limits on gaps and windows. It mines all patterns of at most that length down to a share of the
     threshold, ranks those that do not exceed it, and names the first, as many as were hidden: the nearest, of those
     whose parts all exceed the threshold, the longest, what chance would make most frequent, what is most frequent the
     other way round, or what would be in most sequences with a mark Δ if that were filled in; for a threshold of 0, what
-    occurs nowhere although its items are common. The best ranking counts. The targets are the secret patterns that
-    exceeded their threshold in the originals; a success is one that still does, or is named. The baseline names as many
-    of the same patterns at random. Abul, Atzori, Bonchi, Giannotti 2007.
+    occurs nowhere although its items are common. It names as many as it likes of each kind, or as many of each
+    threshold, or of each threshold and length, as were hidden. Of patterns that it cannot tell apart it draws some, and
+    is right as often as on average. The best ranking counts, blind guesses included. The targets are the secret
+    patterns that exceeded their threshold in the originals; a success is one that still does, or is named. The baseline
+    mines nothing: of each length, it draws as many as were hidden from all patterns of the published items. Abul,
+    Atzori, Bonchi, Giannotti 2007.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -73,76 +84,161 @@ class SequenceRemining(Attack):
     ) -> Outcome:
         """Count the secret patterns in the originals, and mine the release for where they are now."""
         published_sequences: Sequences = release.data
-        limits = self._list_limits(release, len(truth))
-        gap, window = (getattr(release.method, name, None) for name in ("max_gap", "window"))
-        targets = {secret for secret, limit in limits.items() if _count(truth, secret, gap, window) > limit}
-        shown_secrets = {
-            secret for secret in targets if _count(published_sequences, secret, gap, window) > limits[secret]
-        }
+        mark = find_mark(release, truth)
+        targets = {secret for secret in self._list_secrets(release, len(truth)) if secret.exceeds_limit(truth)}
+        shown_secrets = {secret for secret in targets if secret.exceeds_limit(published_sequences)}
         hidden_secrets = targets - shown_secrets
-        thresholds = sorted({limits[secret] for secret in hidden_secrets if limits[secret]})
         report_progress("mining below the threshold")
-        supports: dict[NamedPattern, int] = {}
-        if thresholds:
-            least = max(1, int(thresholds[0] * (1 - self.reach)))
-            longest = max(map(measure_length, hidden_secrets))
-            supports = mine_named(published_sequences, least, longest, gap, window, most=thresholds[-1])
-        near_patterns = find_near(supports, thresholds, self.reach)
-        rankings = [
-            *rank_patterns(
-                published_sequences,
-                MinedPatterns(supports, near_patterns, len(published_sequences), gap, window),
-                len(hidden_secrets),
-            )
+        searches = [
+            _Search.of(published_sequences, secrets, self.reach, mark) for secrets in _group_by_limits(hidden_secrets)
         ]
-        if any(not limits[secret] for secret in hidden_secrets):
-            longest = max(map(measure_length, hidden_secrets))
-            for vanished_patterns in find_vanished(published_sequences, longest):
-                near_patterns |= vanished_patterns.near_patterns
-                rankings.append(explain_marks(published_sequences, vanished_patterns, len(hidden_secrets)))
-            absent = rank_absent(published_sequences, longest, gap, window)
-            near_patterns |= {pattern: NearThreshold(0, 0) for names in absent for pattern in names}
-            rankings += absent
-        guessed_secrets = max((hidden_secrets & set(names[: len(hidden_secrets)]) for names in rankings), key=len)
-        draws = min(len(hidden_secrets), len(near_patterns))
-        seen_secrets = hidden_secrets & near_patterns.keys()
+        blind_hits = count_blind_hits(published_sequences, [secret.pattern for secret in hidden_secrets], mark)
+        named_count = max(blind_hits, sum((search.count_hits() for search in searches), Fraction(0)))
+        near_distances = [near.distance for search in searches for near in search.near_patterns.values()]
         return Outcome(
             attempts=len(targets),
-            successes=len(shown_secrets) + len(guessed_secrets),
-            baseline=round_expected(draws * len(seen_secrets) / len(near_patterns)) if near_patterns else 0,
+            successes=round_expected(len(shown_secrets) + named_count),
+            baseline=round_expected(blind_hits),
             control=None
             if control is None
-            else sum(
-                _count(control, secret, gap, window) * len(truth) > limits[secret] * len(control) for secret in targets
-            ),
+            else sum(secret.count_in(control) * len(truth) > secret.limit * len(control) for secret in targets),
             facts={
                 "visible": len(shown_secrets),
-                "seen_below": len(seen_secrets),
-                "guessed": len(guessed_secrets),
-                "candidates": len(near_patterns),
-                "at_threshold": sum(near_threshold.distance == 0 for near_threshold in near_patterns.values()),
+                "seen_below": sum(len(search.patterns & search.near_patterns.keys()) for search in searches),
+                "guessed": round_expected(named_count),
+                "candidates": len(near_distances),
+                "at_threshold": near_distances.count(0),
             },
         )
 
-    def _list_limits(self, release: Release, rows: int) -> dict[NamedPattern, int]:
-        """The secret patterns, each with the largest support that it may have."""
-        stated_limits = {name_pattern(pattern): int(limit) for pattern, limit in release.details.get("sensitive") or ()}
-        secrets = [name_pattern(pattern) for pattern in self.patterns] or list(stated_limits)
-        if not secrets:
+    def _list_secrets(self, release: Release, rows: int) -> set[_Secret]:
+        """The secret patterns, each with the largest support that it may have, and where that was to hold."""
+        stated_secrets = _list_stated(release)
+        patterns = [name_pattern(pattern) for pattern in self.patterns]
+        if not patterns and not stated_secrets:
             raise PolicyError("give the patterns that were hidden: the release does not state them")
-        if self.threshold is not None:
-            threshold = self.threshold
-            return dict.fromkeys(
-                secrets, threshold if isinstance(threshold, int) else floor(Fraction(repr(threshold)) * rows)
-            )
-        if not stated_limits:
+        if self.threshold is None and not stated_secrets:
             raise PolicyError("give the threshold: the release's method does not state it")
-        largest = max(stated_limits.values())
-        return {secret: stated_limits.get(secret, largest) for secret in secrets}
+        if patterns:
+            largest = max((secret.limit for secret in stated_secrets), default=0)
+            unstated = set(patterns) - {secret.pattern for secret in stated_secrets}
+            limits = stated_secrets[-1][2:] if stated_secrets else _get_limits(release.method)
+            stated_secrets = [
+                *(secret for secret in stated_secrets if secret.pattern in patterns),
+                *(_Secret(pattern, largest, *limits) for pattern in unstated),
+            ]
+        if (threshold := self.threshold) is not None:
+            limit = threshold if isinstance(threshold, int) else floor(Fraction(repr(threshold)) * rows)
+            stated_secrets = [secret._replace(limit=limit) for secret in stated_secrets]
+        return {
+            min(secret for secret in stated_secrets if secret._replace(limit=0) == unlimited)
+            for unlimited in {secret._replace(limit=0) for secret in stated_secrets}
+        }
 
 
-def _count(sequences: Sequences, pattern: NamedPattern, max_gap: int | None, window: int | None) -> int:
-    values: dict[str, Item] = {str(item): item for item in sequences.items}
-    if not all(name in values for element in pattern for name in element):
-        return 0
-    return support(sequences, [[values[name] for name in element] for element in pattern], max_gap, window)
+class _Secret(NamedTuple):
+    """A pattern, and in how many sequences it may be, within which limits."""
+
+    pattern: NamedPattern
+    limit: int
+    max_gap: int | None
+    window: int | None
+
+    def count_in(self, sequences: Sequences) -> int:
+        values: dict[str, Item] = {str(item): item for item in sequences.items}
+        if not all(name in values for element in self.pattern for name in element):
+            return 0
+        elements = [[values[name] for name in element] for element in self.pattern]
+        return support(sequences, elements, self.max_gap, self.window)
+
+    def exceeds_limit(self, sequences: Sequences) -> bool:
+        return self.count_in(sequences) > self.limit
+
+
+def _list_stated(release: Release) -> list[_Secret]:
+    """What each method of a release hid, within its own limits on gaps and windows."""
+    return [
+        _Secret(name_pattern(pattern), int(limit), *_get_limits(step.method))
+        for step in release.list_steps()
+        for pattern, limit in step.details.get("sensitive") or ()
+    ]
+
+
+def _get_limits(method: Any) -> tuple[int | None, int | None]:
+    return getattr(method, "max_gap", None), getattr(method, "window", None)
+
+
+def _group_by_limits(secrets: Iterable[_Secret]) -> list[list[_Secret]]:
+    """Secrets of the same limits on gaps and windows together: each kind is mined for."""
+    groups: dict[tuple[int | None, int | None], list[_Secret]] = {}
+    for secret in secrets:
+        groups.setdefault((secret.max_gap, secret.window), []).append(secret)
+    return list(groups.values())
+
+
+class _Search(NamedTuple):
+    """What the adversary suspects, who looks for some hidden patterns of the same limits."""
+
+    secrets: list[_Secret]
+    near_patterns: dict[NamedPattern, NearThreshold]
+    near_rankings: list[Ranking]
+    """Of what does not exceed a threshold above 0."""
+    absent_rankings: list[Ranking]
+    """Of what occurs nowhere."""
+
+    @classmethod
+    def of(cls, published_sequences: Sequences, secrets: list[_Secret], reach: float, mark: str) -> _Search:
+        """Mine below thresholds above 0, and look for what is absent if there is a threshold of 0."""
+        many, longest = len(secrets), max(measure_length(secret.pattern) for secret in secrets)
+        max_gap, window = secrets[0].max_gap, secrets[0].window
+        search = cls(secrets, {}, [], [])
+        if thresholds := sorted({secret.limit for secret in secrets if secret.limit}):
+            least = max(1, int(thresholds[0] * (1 - reach)))
+            supports = mine_named(published_sequences, least, longest, max_gap, window, most=thresholds[-1], mark=mark)
+            search.near_patterns.update(find_near(supports, thresholds, reach))
+            mined_patterns = MinedPatterns(
+                supports, dict(search.near_patterns), len(published_sequences), max_gap, window, mark
+            )
+            search.near_rankings.extend(rank_patterns(published_sequences, mined_patterns, many))
+        if any(not secret.limit for secret in secrets):
+            for vanished_patterns in find_vanished(published_sequences, longest, mark):
+                search.near_patterns.update(vanished_patterns.near_patterns)
+                search.absent_rankings.append(explain_marks(published_sequences, vanished_patterns, many))
+            absent_rankings = rank_absent(published_sequences, longest, max_gap, window, mark)
+            absent_patterns = (pattern for ranking in absent_rankings for tied in ranking for pattern in tied.patterns)
+            search.near_patterns.update(dict.fromkeys(absent_patterns, NearThreshold(0, 0)))
+            search.absent_rankings.extend(absent_rankings)
+        return search
+
+    @property
+    def patterns(self) -> set[NamedPattern]:
+        """The hidden patterns."""
+        return {secret.pattern for secret in self.secrets}
+
+    def count_hits(self) -> Fraction:
+        """How many hidden patterns are named, at best: all of one kind, or some of each kind by its best ranking."""
+        kinds = self.near_rankings, self.absent_rankings
+        hits_alone = [self._count_best(rankings, lambda limit, length: None) for rankings in kinds]
+        hits_by_kind = [
+            max(self._count_best(rankings, classify) for classify in _CLASSIFICATIONS) for rankings in kinds
+        ]
+        return max(*hits_alone, sum(hits_by_kind, Fraction(0)))
+
+    def _count_best(self, rankings: list[Ranking], classify: _Classify) -> Fraction:
+        """By the best ranking, if as many of each class are named as were hidden."""
+        places = Counter(classify(secret.limit, measure_length(secret.pattern)) for secret in self.secrets)
+
+        def classify_pattern(pattern: NamedPattern) -> Hashable:
+            return classify(self.near_patterns[pattern].threshold, measure_length(pattern))
+
+        hits = [count_named(ranking, self.patterns, places, classify_pattern) for ranking in rankings]
+        return max(hits, default=Fraction(0))
+
+
+_Classify = Callable[[int, int], Hashable]
+"""The class of a pattern by its threshold and its length."""
+_CLASSIFICATIONS: tuple[_Classify, ...] = (
+    lambda limit, length: limit > 0,
+    lambda limit, length: limit,
+    lambda limit, length: (limit, length),
+)

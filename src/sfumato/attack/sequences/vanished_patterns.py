@@ -28,17 +28,19 @@ _MARKED_ROWS, _PAIRED_ITEMS, _ENDING_ITEMS, _GROWN, _SUSPECTS = 500, 400, 40, 20
 """Limits: marked sequences, items in pairs, items behind a pair, pairs to grow, and patterns suspected."""
 
 
-def find_vanished(published_sequences: Sequences, longest: int) -> list[MinedPatterns]:
+def find_vanished(published_sequences: Sequences, longest: int, mark: str = MARK) -> list[MinedPatterns]:
     """Patterns of two elements, of three, and of both, those first that would be in most marked sequences.
 
     Nothing if no mark shows, or if elements have several items; how long secrets are is known of the longest only.
     """
-    supports = mine_named(published_sequences, 1, 1, None, None)
+    supports = mine_named(published_sequences, 1, 1, mark=mark)
     names = sorted(supports, key=lambda pattern: (-supports[pattern], pattern))
-    filled_sequences = fill_marks(published_sequences, names[:_ENDING_ITEMS]) if published_sequences.flat else None
+    filled_sequences = (
+        fill_marks(published_sequences, names[:_ENDING_ITEMS], mark) if published_sequences.flat else None
+    )
     if filled_sequences is None or longest < 2:
         return []
-    marked_rows = _MarkedRows.of(published_sequences, [name for ((name,),) in names[:_PAIRED_ITEMS]])
+    marked_rows = _MarkedRows.of(published_sequences, [name for ((name,),) in names[:_PAIRED_ITEMS]], mark)
     pair_counts = marked_rows.count_pairs()
     pairs = marked_rows.list_pairs(np.where(_flag_pairs(published_sequences, marked_rows.names), -1, pair_counts))[
         :_SUSPECTS
@@ -50,7 +52,7 @@ def find_vanished(published_sequences: Sequences, longest: int) -> list[MinedPat
         )
         several += [triples, pairs + triples]
     return [
-        MinedPatterns(supports, dict.fromkeys(patterns, NearThreshold(0, 0)), len(published_sequences))
+        MinedPatterns(supports, dict.fromkeys(patterns, NearThreshold(0, 0)), len(published_sequences), mark=mark)
         for patterns in several
         if patterns
     ]
@@ -66,13 +68,13 @@ class _MarkedRows(NamedTuple):
     """Whether it stands behind the first mark, so that the mark may begin a pair with it."""
 
     @classmethod
-    def of(cls, published_sequences: Sequences, names: list[str]) -> _MarkedRows:
+    def of(cls, published_sequences: Sequences, names: list[str], mark: str) -> _MarkedRows:
         number = {name: index for index, name in enumerate(names)}
-        rows = [row for row in published_sequences.to_lists() if MARK in map(str, row)][:_MARKED_ROWS]
+        rows = [row for row in published_sequences.to_lists() if mark in map(str, row)][:_MARKED_ROWS]
         precedes, follows = (np.zeros((len(rows), len(names)), dtype=np.bool_) for _ in range(2))
         for position, row in enumerate(rows):
             items = [str(item) for item in row]
-            first, last = items.index(MARK), len(items) - 1 - items[::-1].index(MARK)
+            first, last = items.index(mark), len(items) - 1 - items[::-1].index(mark)
             precedes[position, [number[item] for item in items[:last] if item in number]] = True
             follows[position, [number[item] for item in items[first + 1 :] if item in number]] = True
         return cls(names, precedes, follows)
@@ -93,7 +95,7 @@ def _flag_pairs(published_sequences: Sequences, names: list[str]) -> Flags:
     """Whether each pair of some items is in a published sequence: items × items."""
     number = {name: index for index, name in enumerate(names)}
     flags = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for pattern in mine_named(_keep_items(published_sequences, set(names)), 1, 2, None, None):
+    for pattern in mine_named(_keep_items(published_sequences, set(names)), 1, 2):
         if len(pattern) == 2:
             flags[number[pattern[0][0]], number[pattern[1][0]]] = True
     return flags

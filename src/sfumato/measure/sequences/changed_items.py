@@ -11,15 +11,15 @@ from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
 
-def count_marks(original: Sequences, published_sequences: Sequences) -> int:
-    """M1: how many items of the originals became a mark Δ, were deleted or were replaced.
+def count_marks(original: Sequences, published_sequences: Sequences, mark: str = MARK) -> int:
+    """M1: how many items of the originals became a mark, were deleted or were replaced.
 
     A sequence that has all its elements is compared element by element. In one that has lost some, what is counted is
     how many items of the original it no longer has. If sequences were left out, it is not known which, and only marks
     and the items that are fewer are counted.
     """
     if len(original) != len(published_sequences):
-        marks = [code for code, item in enumerate(published_sequences.items) if str(item) == MARK]
+        marks = [code for code, item in enumerate(published_sequences.items) if mark and str(item) == mark]
         return int(np.isin(published_sequences.codes, marks).sum()) + max(
             0, original.codes.size - published_sequences.codes.size
         )

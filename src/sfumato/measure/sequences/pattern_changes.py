@@ -2,8 +2,7 @@
 """What a release of sequences costs an analyst who mines it for frequent patterns.
 
 For a custodian, who has the originals and the release. SupSim and the F-measure are those of Pensa, Monreale, Pinelli
-and Pedreschi (2008), M1 to M3 those of Abul, Atzori, Bonchi and Giannotti (2007). The mark Δ is never part of a
-pattern.
+and Pedreschi (2008), M1 to M3 those of Abul, Atzori, Bonchi and Giannotti (2007). A mark is never part of a pattern.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from sfumato.sequences import Sequences, refuse_other_data
 
 @dataclass(frozen=True)
 class SupportChanges:
-    """The frequent patterns before and after. Hidden patterns, and those that contain one, count as neither."""
+    """The frequent patterns before and after, but for hidden patterns and those that contain one: they do not count."""
 
     before: int
-    """Patterns that are frequent in the originals."""
+    """Patterns that are frequent in the originals, and neither hidden nor contain a hidden one."""
     after: int
-    """Patterns that are frequent in the release."""
+    """Patterns that are frequent in the release, and neither hidden nor contain a hidden one."""
     lost: int
     """Frequent before and not after."""
     ghosts: int
@@ -84,11 +83,14 @@ def pattern_changes(
     *,
     hidden_patterns: Iterable[Any] = (),
     at_most: int | None = None,
+    mark: str = MARK,
 ) -> PatternChanges:
     """Compare the frequent patterns of the originals with those of the release.
 
     `min_support` as a share is one of the originals. `hidden_patterns` are patterns that were hidden on purpose: losing
-    them is no loss. An error is raised if more than `at_most` patterns are frequent before or after.
+    them is no loss, and they do not count, nor does any pattern that contains one. An error is raised if more than
+    `at_most` patterns are frequent before or after. `mark` stands for hidden items and is never part of a pattern;
+    empty if there is no mark, and Δ is an item of the data.
     """
     changes = compare_supports(
         original,
@@ -99,8 +101,9 @@ def pattern_changes(
         window,
         hidden_patterns=hidden_patterns,
         at_most=at_most,
+        mark=mark,
     )
-    return PatternChanges(**vars(changes), marks=count_marks(original, published_sequences))
+    return PatternChanges(**vars(changes), marks=count_marks(original, published_sequences, mark))
 
 
 def compare_supports(
@@ -113,6 +116,7 @@ def compare_supports(
     *,
     hidden_patterns: Iterable[Any] = (),
     at_most: int | None = None,
+    mark: str = MARK,
 ) -> SupportChanges:
     """The same without counting what was changed."""
     refuse_other_data(original, published_sequences)
@@ -120,7 +124,7 @@ def compare_supports(
     limits = (max_length, max_gap, window)
     secrets = [_name_pattern(pattern) for pattern in hidden_patterns]
     subsequences = [
-        find_subsequences(data, least, *limits, at_most=at_most) for data in (original, published_sequences)
+        find_subsequences(data, least, *limits, at_most=at_most, mark=mark) for data in (original, published_sequences)
     ]
     original_supports, published_supports = (_name_patterns(patterns, secrets) for patterns in subsequences)
     common = original_supports.keys() & published_supports.keys()
@@ -148,7 +152,7 @@ def _name_patterns(subsequences: Subsequences, secrets: list[Pattern]) -> dict[P
     return {
         pattern: count
         for pattern, count in zip(list_named_patterns(subsequences), subsequences.supports.tolist(), strict=True)
-        if not any(MARK in element for element in pattern) and not any(_holds(pattern, secret) for secret in secrets)
+        if not any(_holds(pattern, secret) for secret in secrets)
     }
 
 

@@ -62,7 +62,7 @@ def support_optimum(sequences: Sequences, k: int, seconds: float = 30.0) -> Supp
         raise PolicyError("k must be a whole number, at least 2")
     if not len(sequences):
         raise DataError("there are no sequences to anonymize")
-    subsequences = find_subsequences(sequences, k, at_most=MOST_PATTERNS)
+    subsequences = find_subsequences(sequences, k, at_most=MOST_PATTERNS, mark="")
     patterns = list_patterns(subsequences).to_list()
     program = _Program(_compare_patterns(patterns), subsequences.supports, k, len(sequences))
     counts, bound = program.solve(seconds)

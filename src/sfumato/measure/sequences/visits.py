@@ -16,11 +16,14 @@ from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences, refuse_other_data
 
 
-def visit_counts(original: Sequences, published_sequences: Sequences) -> pl.DataFrame:
-    """How often each item, such as a region, is visited: `region`, `before`, `after`. The mark Δ is left out."""
+def visit_counts(original: Sequences, published_sequences: Sequences, mark: str = MARK) -> pl.DataFrame:
+    """How often each item, such as a region, is visited: `region`, `before`, `after`.
+
+    The mark of hidden items is left out; it is empty if there is none, and Δ is an item of the data.
+    """
     refuse_other_data(original, published_sequences)
     counts = [_count_items(data) for data in (original, published_sequences)]
-    names = sorted({*counts[0], *counts[1]} - {MARK})
+    names = sorted(name for name in {*counts[0], *counts[1]} if not mark or name != mark)
     return pl.DataFrame(
         {
             "region": names,
@@ -31,10 +34,11 @@ def visit_counts(original: Sequences, published_sequences: Sequences) -> pl.Data
     )
 
 
-def flow_counts(original: Sequences, published_sequences: Sequences) -> pl.DataFrame:
+def flow_counts(original: Sequences, published_sequences: Sequences, mark: str = MARK) -> pl.DataFrame:
     """How often one item directly follows another: `start`, `goal`, `before`, `after`.
 
-    Items of neighbouring elements are paired, each with each. A mark Δ between two regions ends a flow.
+    Items of neighbouring elements are paired, each with each. A mark between two regions ends a flow; it is empty if
+    there is none, and Δ is an item of the data.
     """
     refuse_other_data(original, published_sequences)
     names = sorted({str(item) for data in (original, published_sequences) for item in data.items})
@@ -45,7 +49,7 @@ def flow_counts(original: Sequences, published_sequences: Sequences) -> pl.DataF
     ]
     keys = np.union1d(counts[0].keys, counts[1].keys)
     start, goal = np.divmod(keys, max(len(names), 1))
-    is_step = np.array([name != MARK for name in names], dtype=np.bool_)
+    is_step = np.array([not mark or name != mark for name in names], dtype=np.bool_)
     step_mask = is_step[start] & is_step[goal]
     totals = [several.find(keys[step_mask]) for several in counts]
     words = pl.Series(names, dtype=pl.String)

@@ -8,7 +8,8 @@
 A closed pattern is contained in no longer pattern of the same support, a maximal one in no longer frequent pattern,
 where supports are counted under the same limits. `max_length` is a number of items; it leaves out longer patterns and
 does not change which ones are closed or maximal. The empty pattern is not included. The order is that of a depth-first
-search and does not depend on the number of threads. The mark Δ of hidden items is never part of a pattern.
+search and does not depend on the number of threads. The mark Δ of hidden items is never part of a pattern; give
+``mark=""`` if Δ is an item of the data.
 
 Papers: J. Pei et al., *PrefixSpan*, ICDE 2001. J. Wang, J. Han, *BIDE: efficient mining of frequent closed sequences*,
 ICDE 2004.
@@ -28,7 +29,8 @@ from sfumato.baskets import Items
 from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
-from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked, has_marks
+from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked
+from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences, refuse_other_data
 
@@ -76,6 +78,7 @@ def frequent_subsequences(
     kind: PatternKind = "all",
     *,
     at_most: int | None = None,
+    mark: str = MARK,
 ) -> pl.DataFrame:
     """The frequent subsequences as a frame of ``pattern`` and ``support``.
 
@@ -83,11 +86,13 @@ def frequent_subsequences(
     an int, a share of the sequences if it is a float. `max_gap` is the largest number of elements between neighbours of
     a match (0: adjacent), `window` the largest number of elements from the first to the last of a match; a sequence
     counts if any match keeps both. An error is raised for more than `at_most` patterns, or more than fit in half the
-    machine's memory.
+    machine's memory. `mark` stands for hidden items and is never part of a pattern; empty if there is no mark.
     """
     import polars as pl
 
-    subsequences = find_subsequences(sequences, min_support, max_length, max_gap, window, kind, at_most=at_most)
+    subsequences = find_subsequences(
+        sequences, min_support, max_length, max_gap, window, kind, at_most=at_most, mark=mark
+    )
     return pl.DataFrame({"pattern": list_patterns(subsequences), "support": subsequences.supports})
 
 
@@ -100,6 +105,7 @@ def find_subsequences(
     kind: PatternKind = "all",
     *,
     at_most: int | None = None,
+    mark: str = MARK,
 ) -> Subsequences:
     """The frequent subsequences as flat arrays."""
     from sfumato.mine.sequences.pattern_bounds import bound_patterns
@@ -114,9 +120,9 @@ def find_subsequences(
     limits = check_limits(max_gap, window)
     least = compute_least_count(min_support, len(sequences))
     is_filtered = kind != "all" and not limits.is_free
-    is_marked = has_marks(sequences)
+    is_marked = bool(mark) and mark in sequences.items
     if is_marked and limits.is_free:
-        sequences = drop_marks(sequences)
+        sequences = drop_marks(sequences, mark)
     question = SubsequenceQuestion(
         least=least,
         kind=0 if is_filtered else get_args(PatternKind).index(kind),
@@ -140,7 +146,7 @@ def find_subsequences(
         flat=sequences.flat,
     )
     if is_marked and not limits.is_free:
-        subsequences = subsequences.take(flag_unmarked(subsequences))
+        subsequences = subsequences.take(flag_unmarked(subsequences, mark))
     if is_filtered:
         from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
 

@@ -109,7 +109,7 @@ def _explain_refusal(data: Sequences, least: int) -> Iterator[None]:
 def _list_frequent(sequences: Sequences, least: int) -> set[Pattern] | None:
     """The frequent patterns; None if they are too many."""
     try:
-        subsequences = find_subsequences(sequences, least, at_most=MOST_PATTERNS)
+        subsequences = find_subsequences(sequences, least, at_most=MOST_PATTERNS, mark="")
     except PolicyError:
         return None
     return {
@@ -125,6 +125,6 @@ def _advise_on_support(sequences: Sequences, least: int) -> str:
         tried_support = min(2 * tried_support, rows)
         report_progress("looking for a larger min_support", tried_support, rows)
         with suppress(PolicyError):
-            find_subsequences(sequences, tried_support, at_most=MOST_PATTERNS)
+            find_subsequences(sequences, tried_support, at_most=MOST_PATTERNS, mark="")
             return f'set min_support to {tried_support} or more, or choose the mark "delete" or "Δ"'
     return 'as many are in all sequences, so that no min_support is large enough: choose the mark "delete" or "Δ"'

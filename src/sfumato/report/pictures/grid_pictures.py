@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from sfumato.measure.sequences.visits import flow_counts, visit_counts
-from sfumato.public.marked_items import MARK
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure
 from sfumato.report.words import wording
@@ -47,14 +46,19 @@ class _Cell(NamedTuple):
     column: int
 
 
-def draw_grid_figures(published_sequences: Sequences, original: Sequences | None = None) -> tuple[ReportFigure, ...]:
-    """Visits and flows on the grid; nothing if the items are no cells of one. Without originals, the release alone."""
-    cells = _read_cells(published_sequences, original)
+def draw_grid_figures(
+    published_sequences: Sequences, original: Sequences | None = None, mark: str = ""
+) -> tuple[ReportFigure, ...]:
+    """Visits and flows on the grid; nothing if the items are no cells of one. Without originals, the release alone.
+
+    A mark that stands for hidden items is no cell.
+    """
+    cells = _read_cells(published_sequences, original, mark=mark)
     if not cells:
         return ()
     sides = ("before", "after") if original is not None else ("after",)
     pair = (published_sequences if original is None else original, published_sequences)
-    visits, flows = visit_counts(*pair), flow_counts(*pair)
+    visits, flows = visit_counts(*pair, mark), flow_counts(*pair, mark)
     strongest = flows.sort(pl.max_horizontal(sides), descending=True, maintain_order=True).head(_FLOWS)
     side_text = "" if original is None else ", before and after"
     note = f" The {_FLOWS} strongest are drawn." if len(flows) > _FLOWS else ""
@@ -76,9 +80,9 @@ def draw_grid_figures(published_sequences: Sequences, original: Sequences | None
     )
 
 
-def _read_cells(*several: Sequences | None) -> dict[str, _Cell]:
+def _read_cells(*several: Sequences | None, mark: str) -> dict[str, _Cell]:
     """The cell of each item; none if some item is no cell."""
-    items = {str(item) for data in several if data is not None for item in data.items} - {MARK}
+    items = {str(item) for data in several if data is not None for item in data.items} - ({mark} if mark else set())
     matches = {item: _CELL.fullmatch(item) for item in items}
     return (
         {item: _Cell(int(match[1]), int(match[2])) for item, match in matches.items() if match}

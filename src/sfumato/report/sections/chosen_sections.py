@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
+from sfumato.lazy import find_tagged_class
 from sfumato.protect.method import Method
 from sfumato.public.basket_distortion import ITEMS
 from sfumato.public.cut_intervals import INTERVALS
@@ -29,7 +30,7 @@ def build_outgoing_sections(
     if isinstance(published_data, Sequences):
         from sfumato.report.sections.sequence_section import build_outgoing_sequence_section
 
-        return (build_outgoing_sequence_section(published_data),)
+        return (build_outgoing_sequence_section(published_data, _find_mark(method_entries)),)
     if isinstance(published_data, Rules):
         return _build_model_sections(published_data, method_entries)
     if isinstance(published_data, Baskets) and ITEMS in public:
@@ -42,6 +43,12 @@ def build_outgoing_sections(
     from sfumato.report.sections.noise_section import build_estimates_section
 
     return (build_estimates_section(public, published_data),)
+
+
+def _find_mark(method_entries: Sequence[Mapping[str, Any]]) -> str:
+    """The mark of hidden items, as the methods of a certificate state it; else empty."""
+    kinds = [(find_tagged_class("method", str(entry["method"])), entry) for entry in method_entries]
+    return next((mark for kind, entry in kinds if kind is not None and (mark := kind.find_mark(entry))), "")
 
 
 def _build_model_sections(

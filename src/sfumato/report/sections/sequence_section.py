@@ -17,7 +17,7 @@ from sfumato.details import SequenceDetails
 from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
-from sfumato.public.marked_items import MARK
+from sfumato.public.marked_items import MARK, find_mark
 from sfumato.release import Release
 from sfumato.report.pictures.grid_pictures import draw_grid_figures
 from sfumato.report.pictures.rendering import LABEL, PALETTE
@@ -50,24 +50,26 @@ def build_sequence_section(
     release: Release, original: Sequences, published_sequences: Sequences, utility: Mapping[str, float]
 ) -> ReportSection:
     """What became of the sequences; for the custodian."""
-    details = release.details.get_family(SequenceDetails) or SequenceDetails()
-    crowd = getattr(release.method, "k", None)
+    step, mark = release.find_step(SequenceDetails) or release, find_mark(release, original)
+    details = step.details.get_family(SequenceDetails) or SequenceDetails()
     figures = [
         _draw_lengths(published_sequences, original),
-        _draw_items(published_sequences, original),
-        *_draw_patterns(utility, crowd),
+        _draw_items(published_sequences, mark, original),
+        *_draw_patterns(utility, getattr(step.method, "k", None), hides=details.sensitive is not None),
     ]
     figures += _draw_distances(published_sequences, original, release.details.rows)
-    figures += draw_grid_figures(published_sequences, original) or [_draw_steps(published_sequences, original)]
-    notes = _list_notes(details, published_sequences if getattr(release.method, "literal", False) else None)
+    figures += draw_grid_figures(published_sequences, original, mark) or [
+        _draw_steps(published_sequences, mark, original)
+    ]
+    notes = _list_notes(details, published_sequences if getattr(step.method, "literal", False) else None)
     if details.sensitive is not None:
-        figures.insert(0, _draw_secrets(release, original, published_sequences, details.sensitive))
+        figures.insert(0, _draw_secrets(step, original, published_sequences, details.sensitive))
         marks = wording.count_noun(int(release.losses["changes"]), "item")
         count = wording.count_noun(len(details.sensitive), "pattern was", "patterns were")
         return ReportSection(
             "sequences",
             "What was hidden",
-            f"{count} to be hidden, with {marks} {_DONE.get(release.method.mark, 'changed')}.",
+            f"{count} to be hidden, with {marks} {_DONE.get(step.method.mark, 'changed')}.",
             tuple(figures),
             notes,
         )
@@ -90,8 +92,8 @@ def _tell_fates(moved_count: int, dropped_count: int) -> str:
     return f"{replaced_text} {wording.count_noun(dropped_count, singular, plural)} dropped."
 
 
-def build_outgoing_sequence_section(published_sequences: Sequences) -> ReportSection:
-    """The same from the release alone."""
+def build_outgoing_sequence_section(published_sequences: Sequences, mark: str = "") -> ReportSection:
+    """The same from the release alone; `mark` stands for hidden items, if the methods state one."""
     intro = "Counted in the released file."
     return ReportSection(
         "sequences",
@@ -99,8 +101,8 @@ def build_outgoing_sequence_section(published_sequences: Sequences) -> ReportSec
         intro,
         (
             _draw_lengths(published_sequences),
-            _draw_items(published_sequences),
-            *(draw_grid_figures(published_sequences) or [_draw_steps(published_sequences)]),
+            _draw_items(published_sequences, mark),
+            *(draw_grid_figures(published_sequences, mark=mark) or [_draw_steps(published_sequences, mark)]),
         ),
     )
 
@@ -123,10 +125,10 @@ def _list_notes(details: SequenceDetails, literal: Sequences | None) -> tuple[st
 
 
 def _draw_secrets(
-    release: Release, original: Sequences, published_sequences: Sequences, secrets: Sequence[Any]
+    step: Release, original: Sequences, published_sequences: Sequences, secrets: Sequence[Any]
 ) -> ReportFigure:
     """The supports of the hidden patterns before and after, and what is allowed."""
-    limits = {"max_gap": release.method.max_gap, "window": release.method.window}
+    limits = {"max_gap": step.method.max_gap, "window": step.method.window}
     shown_secrets = list(secrets)[:_SECRETS]
     patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown_secrets]
     counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published_sequences)]
@@ -154,7 +156,7 @@ def _draw_secrets(
     )
 
 
-def _draw_patterns(utility: Mapping[str, float], crowd: int | None) -> list[ReportFigure]:
+def _draw_patterns(utility: Mapping[str, float], crowd: int | None, *, hides: bool) -> list[ReportFigure]:
     """Frequent patterns before and after; nothing if there were too many to compare."""
     if "frequent_before" not in utility:
         return []
@@ -167,6 +169,8 @@ def _draw_patterns(utility: Mapping[str, float], crowd: int | None) -> list[Repo
         "A pattern is frequent if its support reaches min_support of the policy's section measure; unless set, that of "
         "the method, or else a tenth of the originals."
     )
+    if hides:
+        caption += " Patterns to be hidden, and all that contain one, do not count."
     if crowd is not None:
         caption += f" The promise is about patterns in {crowd} sequences: above that, they may well become frequent."
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
@@ -220,10 +224,10 @@ def _draw_distances(published_sequences: Sequences, original: Sequences, owners:
     return [_build_pair_figure("Distances", caption, names, counts, "Elements")]
 
 
-def _draw_steps(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
+def _draw_steps(published_sequences: Sequences, mark: str, original: Sequences | None = None) -> ReportFigure:
     """The most frequent steps from one item to the next."""
     sides = _SIDES if original is not None else _SIDES[1:]
-    flows = flow_counts(published_sequences if original is None else original, published_sequences)
+    flows = flow_counts(published_sequences if original is None else original, published_sequences, mark)
     flows = flows.sort([*sides, "start", "goal"], descending=[True] * len(sides) + [False, False]).head(_MOST)
     names = [
         wording.shorten_label(f"{start} → {goal}", 2 * LABEL) for start, goal in flows.select("start", "goal").rows()
@@ -235,14 +239,14 @@ def _draw_steps(published_sequences: Sequences, original: Sequences | None = Non
     return _build_pair_figure("Steps", caption, names, counts, "Step", "Times")
 
 
-def _draw_items(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
+def _draw_items(published_sequences: Sequences, mark: str, original: Sequences | None = None) -> ReportFigure:
     several = [count_holders(data) for data in (original, published_sequences) if data is not None]
-    mark_count = several[0].pop(MARK, 0) if original is None else 0
+    mark_count = several[0].pop(mark, 0) if mark and original is None else 0
     common = sorted(several[0], key=lambda item: (-several[0][item], item))[:_MOST]
     counts = [[owners.get(item, 0) for item in common] for owners in several]
     caption = f"How many sequences hold each item, of the {len(common)} most frequent."
     if mark_count:
-        caption += f" The mark {MARK} is in {wording.count_noun(mark_count, 'sequence')}."
+        caption += f" The mark {mark} is in {wording.count_noun(mark_count, 'sequence')}."
     return _build_pair_figure("Items", caption, [wording.shorten_label(item) for item in common], counts, "Item")
 
 

@@ -52,23 +52,38 @@ LOSSES = {
     "inserted_elements": ("Elements inserted", "Elements that the original of a sequence does not have there."),
     "changed_sequences": ("Sequences changed", "Sequences in which something was changed."),
     "dropped_sequences": ("Sequences dropped", "Sequences with nothing in common with any frequent one."),
-    "frequent_before": ("Patterns before", "Patterns that are frequent in the originals."),
-    "frequent_after": ("Patterns after", "Patterns that are frequent in the release."),
-    "lost_patterns": ("Patterns lost", "Frequent before, not to be hidden, and no longer frequent."),
-    "ghost_patterns": ("Ghost patterns", "Frequent in the release, and not before."),
-    "support_distance": ("Supports moved", "The sum of the differences of supports, over all frequent patterns."),
+    "frequent_before": (
+        "Patterns before",
+        "Patterns that are frequent in the originals; patterns to be hidden, and all that contain one, do not count.",
+    ),
+    "frequent_after": (
+        "Patterns after",
+        "Patterns that are frequent in the release; patterns to be hidden, and all that contain one, do not count.",
+    ),
+    "lost_patterns": ("Patterns lost", "Of the patterns that count, those that are frequent before and no longer."),
+    "ghost_patterns": (
+        "Ghost patterns",
+        "Of the patterns that count, those that are frequent in the release and not before.",
+    ),
+    "support_distance": (
+        "Supports moved",
+        "The sum of the differences of supports, over all frequent patterns that count.",
+    ),
     "support_similarity": (
         "Similarity of supports (SupSim)",
-        "Over patterns frequent before and after, the mean of the smaller support divided by the larger.",
+        "Over patterns that count, frequent before and after: the mean of the smaller support divided by the larger.",
     ),
-    "f_measure": ("F-measure", "Agreement of the frequent patterns before and after; 100 % is the same ones."),
+    "f_measure": (
+        "F-measure",
+        "Agreement of the frequent patterns that count before and after; 100 % is the same ones.",
+    ),
     "pattern_distortion": (
         "Fewer patterns (M2)",
-        "By which share the number of frequent patterns fell; below 0, it rose.",
+        "By which share the number of frequent patterns that count fell; below 0, it rose.",
     ),
     "support_distortion": (
         "Smaller supports (M3)",
-        "The mean share of its support that a frequent pattern lost; below 0, supports rose.",
+        "The mean share of its support that a frequent pattern that counts lost; below 0, supports rose.",
     ),
     "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
     "withheld_rules": ("Rules withheld", "Rules of the originals that are not published."),

@@ -92,7 +92,7 @@ def _find_pattern(sequences: Sequences) -> tuple[list[Any], int]:
     from sfumato.mine.sequences.subsequences import frequent_subsequences
 
     for count in dict.fromkeys(max(2, round(share * len(sequences))) for share in (*SUPPORTS, 0.0)):
-        patterns = frequent_subsequences(sequences, count, max_length=2)
+        patterns = frequent_subsequences(sequences, count, max_length=2, mark="")
         pairs = patterns.filter(pl.col("pattern").list.len() == 2).sort("support", descending=True, maintain_order=True)
         for pattern, support in pairs.select("pattern", "support").iter_rows():
             if pattern[0] != pattern[1]:

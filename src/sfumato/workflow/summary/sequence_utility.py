@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from sfumato.details import SequenceDetails
 from sfumato.errors import PolicyError
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.measure.sequences.hidden_sequences import drop_mark
 from sfumato.measure.sequences.pattern_changes import compare_supports
-from sfumato.public.marked_items import MARK
+from sfumato.public.marked_items import find_mark
 from sfumato.public.thresholds import Support
 from sfumato.release import Release
 from sfumato.sequences import Sequences
@@ -37,16 +36,17 @@ def measure_sequence_utility(
     published_sequences: Sequences, original: Sequences, release: Release, min_support: Support
 ) -> dict[str, float]:
     """The loss, and the pattern measures of Pensa et al. (2008) and Abul et al. (2007) where they are defined."""
-    # A mark stands for nothing, unless the originals have it as an item.
-    bare = published_sequences if MARK in map(str, original.items) else drop_mark(published_sequences, MARK)
-    figures = {"loss": measure_changed_elements(original, bare, release.details.rows)}
-    details = release.details.get_family(SequenceDetails)
-    hidden_patterns = (
-        [] if details is None or details.sensitive is None else [pattern for pattern, _ in details.sensitive]
-    )
+    mark = find_mark(release, original)
+    unmarked_sequences = drop_mark(published_sequences, mark)
+    figures = {"loss": measure_changed_elements(original, unmarked_sequences, release.details.rows)}
     try:
         changes = compare_supports(
-            original, published_sequences, min_support, hidden_patterns=hidden_patterns, at_most=MOST_PATTERNS
+            original,
+            published_sequences,
+            min_support,
+            hidden_patterns=[pattern for pattern, _ in release.details.get("sensitive") or ()],
+            at_most=MOST_PATTERNS,
+            mark=mark,
         )
     except PolicyError:
         return figures
