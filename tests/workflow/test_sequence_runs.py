@@ -301,3 +301,15 @@ def test_what_sequences_are_read_without_is_refused(folder: Path, option: str) -
     text = ANONYMIZE.replace('id = "person"', f'id = "person"\n{option}')
     with pytest.raises(sf.PolicyError, match=f"read without `{option.split(maxsplit=1)[0]}`"):
         sf.run(sf.Policy.parse(text, folder / "anonymize.toml"))
+
+
+def test_figures_do_not_depend_on_the_name_of_an_item() -> None:
+    """Items are deleted and nothing is marked: an item called Δ is mined and compared like any other."""
+    rows = [list("aqb"), list("qac"), list("bqa"), list("cq")] * 10
+    records = []
+    for name in ("Δ", "ω"):
+        data = sf.Sequences.of([[name if item == "q" else item for item in row] for row in rows])
+        method = sf.HideSequences(patterns=[[name, "a"]], threshold=5)
+        result = sf.run(data, [method], sf.Randomness.seeded(0), attacks=[{"attack": "sequence_remining"}])
+        records.append([result.record[part] for part in ("utility", "losses", "attacks")])
+    assert records[0] == records[1]

@@ -63,9 +63,9 @@ def test_an_item_that_is_called_like_the_mark_counts_if_there_is_no_mark() -> No
         [rows_of(*[text.replace("q", name) for text in texts]) for texts in (("aqb", "aqb", "q"), ("aqb", "ab", "q"))]
         for name in "Δω"
     ]
-    (original, published), renamed = several
-    assert pattern_changes(original, published, 2, mark="") == pattern_changes(*renamed, 2)
-    assert pattern_changes(original, published, 2).before < pattern_changes(*renamed, 2).before
+    (original, published), (renamed, renamed_release) = several
+    assert pattern_changes(original, published, 2, mark="") == pattern_changes(renamed, renamed_release, 2)
+    assert pattern_changes(original, published, 2).before < pattern_changes(renamed, renamed_release, 2).before
     visits, flows = (count(original, published, "") for count in (sf.measure.visit_counts, sf.measure.flow_counts))
     assert visits.rows() == [("a", 2, 2), ("b", 2, 2), ("Δ", 3, 2)]
     assert ("a", "Δ", 2, 1) in flows.rows()

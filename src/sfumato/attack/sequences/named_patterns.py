@@ -8,7 +8,7 @@ knows the items of the release and how long the hidden patterns are, and mines n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from itertools import groupby
 from math import comb
@@ -61,11 +61,11 @@ def pick_names(ranking: Ranking, many: int) -> list[NamedPattern]:
 def count_named(
     ranking: Ranking,
     hidden_patterns: set[NamedPattern],
-    places: Counter[Hashable],
+    places: Mapping[Any, int],
     classify: Callable[[NamedPattern], Hashable],
 ) -> Fraction:
     """How many hidden patterns are among the first of each class, as many as there are places, on average."""
-    places_left, named_count = Counter(places), Fraction(0)
+    places_left, named_count = Counter[Hashable](places), Fraction(0)
     for tied in ranking:
         classes: dict[Hashable, list[NamedPattern]] = {}
         for pattern in tied.patterns:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, IntGrid, Ints
+from sfumato.attack.sequences.named_patterns import NamedPattern
 from sfumato.attack.sequences.secret_patterns import (
     MinedPatterns,
-    NamedPattern,
     NearThreshold,
     fill_marks,
     flag_holders,
