@@ -39,10 +39,10 @@ def measure_length(pattern: NamedPattern) -> int:
 
 def rank_by(patterns: Iterable[NamedPattern], key: Callable[[NamedPattern], Any]) -> Ranking:
     """Patterns in the order of a key; equal ones are tied."""
-    ordered = sorted(patterns, key=lambda pattern: (key(pattern), pattern))
+    ordered_patterns = sorted(patterns, key=lambda pattern: (key(pattern), pattern))
     return [
         TiedPatterns(tied_patterns, len(tied_patterns))
-        for _, group in groupby(ordered, key)
+        for _, group in groupby(ordered_patterns, key)
         for tied_patterns in [list(group)]
     ]
 
@@ -51,8 +51,8 @@ def pick_names(ranking: Ranking, many: int) -> list[NamedPattern]:
     """The first patterns; of tied ones, the first by name."""
     names: dict[NamedPattern, None] = {}
     for tied in ranking:
-        unnamed = [pattern for pattern in tied.patterns if pattern not in names]
-        names |= dict.fromkeys(unnamed[: min(tied.draws, many - len(names))])
+        unnamed_patterns = [pattern for pattern in tied.patterns if pattern not in names]
+        names |= dict.fromkeys(unnamed_patterns[: min(tied.draws, many - len(names))])
         if len(names) == many:
             break
     return list(names)

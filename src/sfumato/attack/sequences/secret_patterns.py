@@ -127,8 +127,8 @@ def explain_marks(published_sequences: Sequences, mined_patterns: MinedPatterns,
     limits = check_limits(mined_patterns.max_gap, mined_patterns.window)
     alike: dict[tuple[Any, ...], list[NamedPattern]] = {}
     for pattern in suspects:
-        near = mined_patterns.near_patterns[pattern]
-        rank = near.distance == 0, measure_length(pattern), -ranks[pattern], near.threshold
+        threshold, distance = mined_patterns.near_patterns[pattern]
+        rank = distance == 0, measure_length(pattern), -ranks[pattern], threshold
         alike.setdefault((rank, flag_holders(filled_sequences, pattern, limits).tobytes()), []).append(pattern)
     holder_masks = np.array([np.frombuffer(holders, dtype=np.bool_) for _, holders in alike])
     order, undrawn = list(alike), [len(patterns) for patterns in alike.values()]

@@ -94,7 +94,7 @@ class SequenceRemining(Attack):
         ]
         blind_hits = count_blind_hits(published_sequences, [secret.pattern for secret in hidden_secrets], mark)
         named_count = max(blind_hits, sum((search.count_hits() for search in searches), Fraction(0)))
-        near_distances = [near.distance for search in searches for near in search.near_patterns.values()]
+        near_distances = [distance for search in searches for _, distance in search.near_patterns.values()]
         return Outcome(
             attempts=len(targets),
             successes=round_expected(len(shown_secrets) + named_count),
@@ -121,19 +121,19 @@ class SequenceRemining(Attack):
             raise PolicyError("give the threshold: the release's method does not state it")
         if patterns:
             largest = max((secret.limit for secret in stated_secrets), default=0)
-            unstated = set(patterns) - {secret.pattern for secret in stated_secrets}
+            other_patterns = set(patterns) - {secret.pattern for secret in stated_secrets}
             limits = stated_secrets[-1][2:] if stated_secrets else _get_limits(release.method)
             stated_secrets = [
                 *(secret for secret in stated_secrets if secret.pattern in patterns),
-                *(_Secret(pattern, largest, *limits) for pattern in unstated),
+                *(_Secret(pattern, largest, *limits) for pattern in other_patterns),
             ]
         if (threshold := self.threshold) is not None:
             limit = threshold if isinstance(threshold, int) else floor(Fraction(repr(threshold)) * rows)
             stated_secrets = [secret._replace(limit=limit) for secret in stated_secrets]
-        return {
-            min(secret for secret in stated_secrets if secret._replace(limit=0) == unlimited)
-            for unlimited in {secret._replace(limit=0) for secret in stated_secrets}
+        strictest_secrets = {
+            secret._replace(limit=0): secret for secret in sorted(stated_secrets, key=lambda secret: -secret.limit)
         }
+        return set(strictest_secrets.values())
 
 
 class _Secret(NamedTuple):
