@@ -372,3 +372,10 @@ def test_a_secret_is_looked_for_within_the_limits_of_its_own_method() -> None:
     outcome = SequenceRemining().run(release, data)
     assert sf.mine.support(release.data, ["a", "b"]) > 4 >= sf.mine.support(release.data, ["a", "b"], max_gap=0)
     assert (outcome.attempts, outcome.facts["visible"]) == (2, 0)
+
+
+def test_a_pattern_that_is_listed_twice_was_hidden_at_its_smaller_threshold() -> None:
+    data = rows_of(*["ab"] * 4, *["c"] * 5)
+    release = sf.HideSequences(patterns=[["a", "b"], ["a", "b"]], threshold=(2, 5)).protect(data)
+    outcome = SequenceRemining().run(release, data)
+    assert (outcome.attempts, outcome.facts["visible"], outcome.successes) == (1, 0, 1)
