@@ -30,9 +30,9 @@ def generalized(rows: Rows, hierarchies: Sequence[HierarchyRows], levels: Sequen
     return published
 
 
-def matches(one: Row, other: Row, missing: str) -> bool:
+def matches(row: Row, other: Row, missing: str) -> bool:
     """Whether two different rows could be the same person, by the meaning of missing."""
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(row, other, strict=True):
         if missing == "matches_any" and (a is None or b is None):
             continue
         if missing == "never_matches" and (a is None or b is None):
@@ -59,15 +59,15 @@ def fitting_sizes(published: Rows, people: Rows) -> list[int]:
 
 def kept_rows(rows: Rows, k: int, missing: str) -> list[int]:
     """The largest set of rows in which each has a crowd of k; and fits k people, if missing cells match anything."""
-    kept = list(range(len(rows)))
+    survivors = list(range(len(rows)))
     while True:
-        sizes = crowd_sizes([rows[i] for i in kept], missing)
+        sizes = crowd_sizes([rows[i] for i in survivors], missing)
         if missing == "matches_any":
-            sizes = list(map(min, sizes, fitting_sizes([rows[i] for i in kept], rows)))
-        again = [i for i, size in zip(kept, sizes, strict=True) if size >= k]
-        if again == kept:
-            return kept
-        kept = again
+            sizes = list(map(min, sizes, fitting_sizes([rows[i] for i in survivors], rows)))
+        next_survivors = [i for i, size in zip(survivors, sizes, strict=True) if size >= k]
+        if next_survivors == survivors:
+            return survivors
+        survivors = next_survivors
 
 
 @dataclass(frozen=True)
@@ -99,25 +99,27 @@ def cell_loss(label: Cell, hierarchy: HierarchyRows, level: int) -> Fraction:
         return Fraction(0)
     if label == "*":
         return Fraction(1)
-    under = sum(leaf[level] == label for leaf in hierarchy)
-    return Fraction(under - 1, scale) if scale else Fraction(0)
+    leaf_count = sum(leaf[level] == label for leaf in hierarchy)
+    return Fraction(leaf_count - 1, scale) if scale else Fraction(0)
 
 
 def work_out(rows: Rows, hierarchies: Sequence[HierarchyRows], levels: tuple[int, ...], k: int, missing: str) -> Node:
     published = generalized(rows, hierarchies, levels)
-    kept = set(kept_rows(published, k, missing))
-    sizes = dict(zip(sorted(kept), crowd_sizes([published[i] for i in sorted(kept)], missing), strict=True))
+    survivors = set(kept_rows(published, k, missing))
+    sizes = dict(zip(sorted(survivors), crowd_sizes([published[i] for i in sorted(survivors)], missing), strict=True))
     columns: list[Fraction] = []
     for j, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
-        lost = [cell_loss(published[i][j], hierarchy, level) if i in kept else Fraction(1) for i in range(len(rows))]
-        columns.append(sum(lost, Fraction()) / len(rows))
+        cell_losses = [
+            cell_loss(published[i][j], hierarchy, level) if i in survivors else Fraction(1) for i in range(len(rows))
+        ]
+        columns.append(sum(cell_losses, Fraction()) / len(rows))
     return Node(
         levels=levels,
-        suppressed=len(rows) - len(kept),
+        suppressed=len(rows) - len(survivors),
         loss=sum(columns, Fraction()) / len(columns),
         geometric=prod((1 + column for column in columns), start=Fraction(1)),
-        discernibility=sum(sizes.values()) + (len(rows) - len(kept)) * len(rows),
-        classes=len({published[i] for i in kept}),
+        discernibility=sum(sizes.values()) + (len(rows) - len(survivors)) * len(rows),
+        classes=len({published[i] for i in survivors}),
     )
 
 

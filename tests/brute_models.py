@@ -15,31 +15,31 @@ def shares(values: Values) -> dict[str | None, Fraction]:
     return {value: Fraction(count, len(values)) for value, count in Counter(values).items()}
 
 
-def distinct_l(inside: Values) -> int:
-    return len(set(inside))
+def distinct_l(class_values: Values) -> int:
+    return len(set(class_values))
 
 
-def entropy_l(inside: Values) -> float:
-    return exp(-sum(float(p) * log(p) for p in shares(inside).values()))
+def entropy_l(class_values: Values) -> float:
+    return exp(-sum(float(p) * log(p) for p in shares(class_values).values()))
 
 
-def recursive_ratio(inside: Values, l: int) -> float:  # noqa: E741
-    counts = sorted(Counter(inside).values(), reverse=True)
+def recursive_ratio(class_values: Values, l: int) -> float:  # noqa: E741
+    counts = sorted(Counter(class_values).values(), reverse=True)
     rest = sum(counts[l - 1 :])
     return counts[0] / rest if rest else inf
 
 
-def alpha(inside: Values) -> Fraction:
-    return max(shares(inside).values())
+def alpha(class_values: Values) -> Fraction:
+    return max(shares(class_values).values())
 
 
-def t_equal(inside: Values, whole: Values) -> Fraction:
-    p, q = shares(inside), shares(whole)
+def t_equal(class_values: Values, whole: Values) -> Fraction:
+    p, q = shares(class_values), shares(whole)
     return sum((abs(p.get(value, Fraction()) - q[value]) for value in q), Fraction()) / 2
 
 
-def t_ordered(inside: Values, whole: Values, order: Sequence[str | None]) -> Fraction:
-    p, q = shares(inside), shares(whole)
+def t_ordered(class_values: Values, whole: Values, order: Sequence[str | None]) -> Fraction:
+    p, q = shares(class_values), shares(whole)
     running, total = Fraction(), Fraction()
     for value in order:
         running += p.get(value, Fraction()) - q[value]
@@ -47,16 +47,16 @@ def t_ordered(inside: Values, whole: Values, order: Sequence[str | None]) -> Fra
     return total / (len(order) - 1) if len(order) > 1 else Fraction()
 
 
-def beta(inside: Values, whole: Values) -> Fraction:
-    p, q = shares(inside), shares(whole)
+def beta(class_values: Values, whole: Values) -> Fraction:
+    p, q = shares(class_values), shares(whole)
     return max((p[value] - q[value]) / q[value] for value in p)
 
 
-def enhanced_beta_holds(inside: Values, whole: Values, bound: float) -> bool:
-    p, q = shares(inside), shares(whole)
+def enhanced_beta_holds(class_values: Values, whole: Values, bound: float) -> bool:
+    p, q = shares(class_values), shares(whole)
     return all((p[v] - q[v]) / q[v] <= min(bound, -log(q[v])) + 1e-12 for v in p)
 
 
-def delta_disclosure(inside: Values, whole: Values) -> float:
-    p, q = shares(inside), shares(whole)
+def delta_disclosure(class_values: Values, whole: Values) -> float:
+    p, q = shares(class_values), shares(whole)
     return max(abs(log(p[value] / q[value])) if value in p else inf for value in q)

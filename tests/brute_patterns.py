@@ -12,7 +12,7 @@ Conjunction = tuple[Itemset, Itemset]
 World = Mapping[Itemset, int]
 
 
-def spelt(sets: Mapping[str, int]) -> dict[tuple[str, ...], int]:
+def spell_items(sets: Mapping[str, int]) -> dict[tuple[str, ...], int]:
     """Itemsets of one-letter items, written as words."""
     return {tuple(word): support for word, support in sets.items()}
 
@@ -20,18 +20,18 @@ def spelt(sets: Mapping[str, int]) -> dict[tuple[str, ...], int]:
 def subsets(items: Iterable[Any]) -> list[Itemset]:
     """All of them, the empty one first."""
     ordered = sorted(items)
-    return [frozenset(one) for size in range(len(ordered) + 1) for one in combinations(ordered, size)]
+    return [frozenset(choice) for size in range(len(ordered) + 1) for choice in combinations(ordered, size)]
 
 
 def conjunctions(items: Sequence[Any]) -> list[Conjunction]:
     """Every choice of items that are there and items that are not, but for the empty one."""
-    found = []
+    pairs = []
     for marks in product("+- ", repeat=len(items)):
         present = frozenset(item for item, mark in zip(items, marks, strict=True) if mark == "+")
         absent = frozenset(item for item, mark in zip(items, marks, strict=True) if mark == "-")
         if present or absent:
-            found.append((present, absent))
-    return found
+            pairs.append((present, absent))
+    return pairs
 
 
 def count(world: World, pattern: Conjunction) -> int:
@@ -42,10 +42,10 @@ def count(world: World, pattern: Conjunction) -> int:
 
 def world(baskets: Iterable[Iterable[Any]]) -> World:
     """Baskets as how many there are of each kind."""
-    found: dict[Itemset, int] = {}
+    counts: dict[Itemset, int] = {}
     for basket in baskets:
-        found[frozenset(basket)] = found.get(frozenset(basket), 0) + 1
-    return found
+        counts[frozenset(basket)] = counts.get(frozenset(basket), 0) + 1
+    return counts
 
 
 def worlds(supports: Mapping[Itemset, int], total: int, ceiling: int | None = None) -> Iterator[World]:
@@ -53,12 +53,12 @@ def worlds(supports: Mapping[Itemset, int], total: int, ceiling: int | None = No
     items = sorted(frozenset().union(*supports)) if supports else []
     kinds = subsets(items)
     for amounts in _shared_out(total, len(kinds)):
-        found = dict(zip(kinds, amounts, strict=True))
-        counts = {one: count(found, (one, frozenset())) for one in kinds if one}
-        if all(counts[one] == support for one, support in supports.items()) and (
-            ceiling is None or all(many <= ceiling for one, many in counts.items() if one not in supports)
+        candidate_world = dict(zip(kinds, amounts, strict=True))
+        counts = {itemset: count(candidate_world, (itemset, frozenset())) for itemset in kinds if itemset}
+        if all(counts[itemset] == support for itemset, support in supports.items()) and (
+            ceiling is None or all(many <= ceiling for itemset, many in counts.items() if itemset not in supports)
         ):
-            yield found
+            yield candidate_world
 
 
 def _shared_out(total: int, places: int) -> Iterator[tuple[int, ...]]:
@@ -77,23 +77,25 @@ def forced(
     items = sorted(frozenset().union(*supports)) if supports else []
     every = list(worlds(supports, total, ceiling))
     assert every
-    found = {}
+    bounds = {}
     for pattern in conjunctions(items):
-        counts = [count(one, pattern) for one in every]
+        counts = [count(candidate, pattern) for candidate in every]
         if min(counts) > 0 and max(counts) < k:
-            found[pattern] = (min(counts), max(counts))
-    return found
+            bounds[pattern] = (min(counts), max(counts))
+    return bounds
 
 
 def channels(baskets: Sequence[Iterable[Any]], least: int, k: int) -> dict[tuple[Itemset, Itemset], int]:
     """Pairs I ⊆ J of frequent sets (I may be empty) with 0 < number of baskets with I and nothing else of J < k."""
-    held = world(baskets)
+    basket_counts = world(baskets)
     items = sorted(frozenset().union(*map(frozenset, baskets))) if baskets else []
-    frequent = [one for one in subsets(items) if one and count(held, (one, frozenset())) >= least]
-    found = {}
+    frequent = [
+        itemset for itemset in subsets(items) if itemset and count(basket_counts, (itemset, frozenset())) >= least
+    ]
+    channel_counts = {}
     for outer in frequent:
         for inner in subsets(outer):
-            many = count(held, (inner, outer - inner))
+            many = count(basket_counts, (inner, outer - inner))
             if 0 < many < k:
-                found[inner, outer] = many
-    return found
+                channel_counts[inner, outer] = many
+    return channel_counts

@@ -17,29 +17,35 @@ Rule = tuple[Antecedent, int, Any, int, int, int, int]
 """Antecedent, column and value foretold, |pub|, those of them with the value, |hid|, those of them with the value."""
 
 
-def seen(rows: Sequence[Sequence[Any]], hidden: Collection[Place], row: int) -> dict[int, Any]:
+def find_visible(rows: Sequence[Sequence[Any]], hidden_cells: Collection[Place], row: int) -> dict[int, Any]:
     """What everybody sees of a row: column → value; a missing value (None) is not there."""
     return {
-        column: value for column, value in enumerate(rows[row]) if value is not None and (row, column) not in hidden
+        column: value
+        for column, value in enumerate(rows[row])
+        if value is not None and (row, column) not in hidden_cells
     }
 
 
 def antecedents(
-    rows: Sequence[Sequence[Any]], hidden: Collection[Place], max_length: int | None = None, *, prior: bool = False
+    rows: Sequence[Sequence[Any]],
+    hidden_cells: Collection[Place],
+    max_length: int | None = None,
+    *,
+    prior: bool = False,
 ) -> Iterator[Antecedent]:
     """Each set of values that publicly appears in a row, once; the empty one if `prior`."""
-    found: set[Antecedent] = set()
+    item_sets: set[Antecedent] = set()
     for row in range(len(rows)):
-        items = sorted(seen(rows, hidden, row).items(), key=lambda item: item[0])
+        items = sorted(find_visible(rows, hidden_cells, row).items(), key=lambda item: item[0])
         longest = len(items) if max_length is None else min(len(items), max_length)
         for length in range(0 if prior else 1, longest + 1):
-            found |= {frozenset(some) for some in combinations(items, length)}
-    yield from found
+            item_sets |= {frozenset(combination) for combination in combinations(items, length)}
+    yield from item_sets
 
 
-def appears(antecedent: Antecedent, rows: Sequence[Sequence[Any]], hidden: Collection[Place]) -> list[int]:
+def appears(antecedent: Antecedent, rows: Sequence[Sequence[Any]], hidden_cells: Collection[Place]) -> list[int]:
     """The rows in which all values of the antecedent are seen."""
-    return [row for row in range(len(rows)) if antecedent <= set(seen(rows, hidden, row).items())]
+    return [row for row in range(len(rows)) if antecedent <= set(find_visible(rows, hidden_cells, row).items())]
 
 
 def adversarial(
@@ -52,13 +58,13 @@ def adversarial(
     prior: bool = False,
 ) -> set[Rule]:
     """All adversarial rules of a table; missing values are None, and a missing private entry is not private."""
-    hidden = private | blanked
+    hidden_cells = private | blanked
     width = len(rows[0]) if rows else 0
     rules: set[Rule] = set()
-    for antecedent in antecedents(rows, hidden, max_length, prior=prior):
-        matching = appears(antecedent, rows, hidden)
-        for column in set(range(width)) - {one for one, _ in antecedent}:
-            public = [rows[row][column] for row in matching if column in seen(rows, hidden, row)]
+    for antecedent in antecedents(rows, hidden_cells, max_length, prior=prior):
+        matching = appears(antecedent, rows, hidden_cells)
+        for column in set(range(width)) - {used_column for used_column, _ in antecedent}:
+            public = [rows[row][column] for row in matching if column in find_visible(rows, hidden_cells, row)]
             secret = [
                 rows[row][column]
                 for row in matching
@@ -73,7 +79,7 @@ def adversarial(
     return rules
 
 
-def counted(
+def count_rules(
     rows: Sequence[Sequence[Any]],
     private: set[Place],
     blanked: set[Place],
@@ -83,18 +89,18 @@ def counted(
     prior: bool = False,
 ) -> set[Rule]:
     """The same from the other side, for larger tables: each row counts for every set of values that it shows."""
-    hidden = private | blanked
+    hidden_cells = private | blanked
     public: Counter[tuple[Antecedent, int, Any]] = Counter()
     secret: Counter[tuple[Antecedent, int, Any]] = Counter()
     for row, values in enumerate(rows):
-        items = sorted(seen(rows, hidden, row).items(), key=lambda item: item[0])
+        items = sorted(find_visible(rows, hidden_cells, row).items(), key=lambda item: item[0])
         longest = len(items) if max_length is None else min(len(items), max_length)
-        for some in (frozenset(s) for n in range(0 if prior else 1, longest + 1) for s in combinations(items, n)):
-            for column in set(range(len(values))) - {one for one, _ in some}:
-                if values[column] is not None and (row, column) not in hidden:
-                    public[some, column, values[column]] += 1
+        for premise in (frozenset(s) for n in range(0 if prior else 1, longest + 1) for s in combinations(items, n)):
+            for column in set(range(len(values))) - {used_column for used_column, _ in premise}:
+                if values[column] is not None and (row, column) not in hidden_cells:
+                    public[premise, column, values[column]] += 1
                 elif values[column] is not None and (row, column) not in blanked:
-                    secret[some, column, values[column]] += 1
+                    secret[premise, column, values[column]] += 1
     seen_in: Counter[tuple[Antecedent, int]] = Counter()
     hidden_in: Counter[tuple[Antecedent, int]] = Counter()
     for totals, counts in ((seen_in, public), (hidden_in, secret)):
@@ -102,8 +108,8 @@ def counted(
             totals[antecedent, column] += count
     rules: set[Rule] = set()
     for (antecedent, column, value), right in secret.items():
-        fits, shown = public[antecedent, column, value], seen_in[antecedent, column]
+        fits, visible_count = public[antecedent, column, value], seen_in[antecedent, column]
         all_hidden = hidden_in[antecedent, column]
-        if shown >= max(least, 1) and fits >= confidence * shown and right >= confidence * all_hidden:
-            rules.add((antecedent, column, value, shown, fits, all_hidden, right))
+        if visible_count >= max(least, 1) and fits >= confidence * visible_count and right >= confidence * all_hidden:
+            rules.add((antecedent, column, value, visible_count, fits, all_hidden, right))
     return rules

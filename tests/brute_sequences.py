@@ -14,8 +14,8 @@ Row = list[list[Any]]
 def has_match(row: Row, pattern: Pattern, max_gap: int | None = None, window: int | None = None) -> bool:
     """Whether some choice of elements, one for each of the pattern's, keeps the limits."""
     if max_gap is None and window is None:  # the leftmost match decides
-        later = iter(row)
-        return all(any(set(wanted) <= set(element) for element in later) for wanted in pattern)
+        rest = iter(row)
+        return all(any(set(items) <= set(element) for element in rest) for items in pattern)
     if not pattern:
         return True
     for places in combinations(range(len(row)), len(pattern)):
@@ -23,7 +23,7 @@ def has_match(row: Row, pattern: Pattern, max_gap: int | None = None, window: in
             continue
         if window is not None and places[-1] - places[0] + 1 > window:
             continue
-        if all(set(wanted) <= set(row[place]) for wanted, place in zip(pattern, places, strict=True)):
+        if all(set(items) <= set(row[position]) for items, position in zip(pattern, places, strict=True)):
             return True
     return False
 
@@ -33,8 +33,12 @@ def list_patterns_of(row: Row) -> Iterator[Pattern]:
     for length in range(1, len(row) + 1):
         for places in combinations(range(len(row)), length):
             subsets = [
-                [subset for size in range(1, len(row[place]) + 1) for subset in combinations(sorted(row[place]), size)]
-                for place in places
+                [
+                    subset
+                    for size in range(1, len(row[position]) + 1)
+                    for subset in combinations(sorted(row[position]), size)
+                ]
+                for position in places
             ]
             yield from product(*subsets)
 
@@ -68,9 +72,11 @@ def mine(
             return all(frequent[other] < frequent[pattern] for other in larger)
         return kind == "all" or not larger
 
-    kept = {pattern: count for pattern, count in frequent.items() if is_asked_for(pattern)}
+    asked_patterns = {pattern: count for pattern, count in frequent.items() if is_asked_for(pattern)}
     return {
-        pattern: count for pattern, count in kept.items() if max_length is None or sum(map(len, pattern)) <= max_length
+        pattern: count
+        for pattern, count in asked_patterns.items()
+        if max_length is None or sum(map(len, pattern)) <= max_length
     }
 
 
@@ -82,23 +88,25 @@ def count_matching_plainly(
 
 
 def _is_match(row: list[set[str]], pattern: Pattern, max_gap: int | None, window: int | None) -> bool:
-    wanted = [{*map(str, element)} for element in pattern]
-    starts = [place if wanted[0] <= element else -1 for place, element in enumerate(row)]
-    for items in wanted[1:]:
+    element_sets = [{*map(str, element)} for element in pattern]
+    starts = [position if element_sets[0] <= element else -1 for position, element in enumerate(row)]
+    for items in element_sets[1:]:
         reach = len(row) if max_gap is None else max_gap + 1
         starts = [
-            max(starts[max(0, place - reach) : place], default=-1) if items <= element else -1
-            for place, element in enumerate(row)
+            max(starts[max(0, position - reach) : position], default=-1) if items <= element else -1
+            for position, element in enumerate(row)
         ]
     longest = len(row) if window is None else window
-    return any(start >= 0 and place - start < longest for place, start in enumerate(starts))
+    return any(start >= 0 and position - start < longest for position, start in enumerate(starts))
 
 
 def count_common(first: Sequence[Any], second: Sequence[Any]) -> int:
     """The length of the longest common subsequence, by the table of all beginnings."""
     lengths = [0] * (len(second) + 1)
-    for one in first:
-        before = lengths.copy()
-        for place, other in enumerate(second):
-            lengths[place + 1] = before[place] + 1 if one == other else max(before[place + 1], lengths[place])
+    for item in first:
+        previous_lengths = lengths.copy()
+        for index, other in enumerate(second):
+            lengths[index + 1] = (
+                previous_lengths[index] + 1 if item == other else max(previous_lengths[index + 1], lengths[index])
+            )
     return lengths[-1]

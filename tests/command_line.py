@@ -18,7 +18,7 @@ class Ran(NamedTuple):
     err: str
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """Both streams."""
         return self.out + self.err
 

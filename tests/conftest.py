@@ -40,8 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data sets; tests that need it are skipped where it is not."""
-    given = os.environ.get("SFUMATO_DATA")
-    folder = Path(given) if given else Path(__file__).parents[2] / "shared" / "data"
+    data_folder = os.environ.get("SFUMATO_DATA")
+    folder = Path(data_folder) if data_folder else Path(__file__).parents[2] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set SFUMATO_DATA to the folder that holds it")
     return folder
@@ -58,10 +58,10 @@ def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
         capfd.readouterr()
         with pytest.raises(SystemExit) as end:
             run_commands()
-        said = capfd.readouterr()
-        assert CANARY not in said.out + said.err
+        output = capfd.readouterr()
+        assert CANARY not in output.out + output.err
         code = end.value.code
-        return Ran(code if isinstance(code, int) else 0, said.out, said.err)
+        return Ran(code if isinstance(code, int) else 0, output.out, output.err)
 
     return run
 
@@ -70,7 +70,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
 def restored_signals() -> Iterator[None]:
     """`main` listens to signals as the last thing that its process does; here there are tests after it."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
-    before = {number: signal.getsignal(number) for number in numbers}
+    handlers = {number: signal.getsignal(number) for number in numbers}
     yield
-    for number, handler in before.items():
+    for number, handler in handlers.items():
         signal.signal(number, handler)

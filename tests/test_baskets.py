@@ -34,9 +34,9 @@ def test_of_sorts_and_merges_each_basket(lists: list[list[Any]]) -> None:
 @given(ITEM_LISTS)
 def test_equal_baskets_are_equal_however_given(lists: list[list[Any]]) -> None:
     baskets = Baskets.of(lists)
-    again = Baskets.of(reversed(basket + basket[:1]) for basket in lists)
-    assert baskets == again
-    assert hash(baskets) == hash(again)
+    same_baskets = Baskets.of(reversed(basket + basket[:1]) for basket in lists)
+    assert baskets == same_baskets
+    assert hash(baskets) == hash(same_baskets)
     assert baskets != Baskets.of([*lists, ["one more"]])
 
 
@@ -96,7 +96,7 @@ def test_the_repr_shows_counts_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lists", "what"),
+    ("lists", "message"),
     [
         (["secret"], "a list of items is expected where a str is"),
         ([7431], "where a int is"),
@@ -107,18 +107,18 @@ def test_the_repr_shows_counts_only() -> None:
         ([["secret\ud800"]], "1 items are empty or not valid Unicode"),
     ],
 )
-def test_odd_items_are_refused_without_being_shown(lists: Iterable[Any], what: str) -> None:
-    with pytest.raises(DataError, match=what) as caught:
+def test_odd_items_are_refused_without_being_shown(lists: Iterable[Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as error_info:
         Baskets.of(lists)
-    assert "secret" not in str(caught.value)
-    assert "7431" not in str(caught.value)
+    assert "secret" not in str(error_info.value)
+    assert "7431" not in str(error_info.value)
 
 
 @pytest.mark.parametrize("ids", [["secret"], ["secret", "secret"], ["a", "b", "c"]])
 def test_ids_must_be_one_for_each_basket(ids: list[str]) -> None:
-    with pytest.raises(DataError, match="2 lists have") as caught:
+    with pytest.raises(DataError, match="2 lists have") as error_info:
         Baskets.of([["a"], ["b"]], ids=ids)
-    assert "secret" not in str(caught.value)
+    assert "secret" not in str(error_info.value)
 
 
 @pytest.mark.parametrize(
@@ -147,5 +147,5 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
 
 def test_the_shapes_import_no_heavy_library() -> None:
     code = "import sys, sfumato.sequences; print({'polars', 'pyarrow'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"

@@ -30,13 +30,13 @@ def test_a_tag_is_never_given() -> None:
     assert SpectralFilter("age").columns == ("age",)
 
 
-@pytest.mark.parametrize(("given", "named"), [((5, 6), {}), ((5,), {"k": 5})])
-def test_too_many_and_twice_are_refused(given: tuple[int, ...], named: dict[str, int]) -> None:
+@pytest.mark.parametrize(("arguments", "keywords"), [((5, 6), {}), ((5,), {"k": 5})])
+def test_too_many_and_twice_are_refused(arguments: tuple[int, ...], keywords: dict[str, int]) -> None:
     with pytest.raises(TypeError, match="KAnonymity takes k"):
-        KAnonymity(*given, **named)
+        KAnonymity(*arguments, **keywords)
 
 
 def test_values_in_order_are_not_echoed_either() -> None:
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(ValidationError) as error_info:
         KAnonymity("zzvaluezz")
-    assert "zzvaluezz" not in str(caught.value)
+    assert "zzvaluezz" not in str(error_info.value)

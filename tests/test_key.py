@@ -75,11 +75,11 @@ def test_saved_and_loaded(key: Key, tmp_path: Path) -> None:
 
 
 def test_saved_0600_whatever_the_mask(key: Key, tmp_path: Path) -> None:
-    before = os.umask(0)
+    old_mask = os.umask(0)
     try:
         assert key.save(tmp_path / "key.json").stat().st_mode & 0o777 == 0o600
     finally:
-        os.umask(before)
+        os.umask(old_mask)
 
 
 def test_under_a_passphrase(key: Key, tmp_path: Path) -> None:
@@ -89,16 +89,16 @@ def test_under_a_passphrase(key: Key, tmp_path: Path) -> None:
     assert "correct horse" not in content
     assert Key.load(path, "correct horse") == key
     for wrong in ("wrong", None, ""):
-        with pytest.raises(DataError, match="passphrase") as refused:
+        with pytest.raises(DataError, match="passphrase") as error_info:
             Key.load(path, wrong)
-        assert CANARY not in str(refused.value)
-        assert "wrong" not in str(refused.value)
+        assert CANARY not in str(error_info.value)
+        assert "wrong" not in str(error_info.value)
 
 
 def test_two_sealings_differ(key: Key, tmp_path: Path) -> None:
-    one, other = key.save(tmp_path / "1", "p").read_text(), key.save(tmp_path / "2", "p").read_text()
-    assert json.loads(one)["salt"] != json.loads(other)["salt"]
-    assert json.loads(one)["content"] != json.loads(other)["content"]
+    first_text, other = key.save(tmp_path / "1", "p").read_text(), key.save(tmp_path / "2", "p").read_text()
+    assert json.loads(first_text)["salt"] != json.loads(other)["salt"]
+    assert json.loads(first_text)["content"] != json.loads(other)["content"]
 
 
 def test_an_empty_passphrase_is_no_open_door(key: Key, tmp_path: Path) -> None:
@@ -112,10 +112,10 @@ def test_an_empty_passphrase_is_no_open_door(key: Key, tmp_path: Path) -> None:
 
 def test_not_overwritten(key: Key, tmp_path: Path) -> None:
     path = key.save(tmp_path / "key.json")
-    before = path.read_bytes()
+    content = path.read_bytes()
     with pytest.raises(DataError, match="already"):
         Key("other", {"x": CANARY}).save(path)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == content
 
 
 def test_places_that_hold_no_key(key: Key, tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_places_that_hold_no_key(key: Key, tmp_path: Path) -> None:
 def test_what_cannot_be_saved_leaves_nothing(tmp_path: Path) -> None:
     """A secret that is no JSON: an error, no half file, and no value in the words."""
     path = tmp_path / "key.json"
-    with pytest.raises((DataError, TypeError)) as refused:
+    with pytest.raises((DataError, TypeError)) as error_info:
         Key("m", {"x": {CANARY}}).save(path)
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(error_info.value)
     assert not path.exists()
 
 

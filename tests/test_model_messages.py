@@ -86,8 +86,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     ],
 )  # fmt: skip
 def test_commands_explain(desk: Desk, words: str, message: str) -> None:
-    code, said = desk.type(*words.split())
-    assert code == 2 and message in said, said
+    code, output = desk.type(*words.split())
+    assert code == 2 and message in output, output
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_commands_explain(desk: Desk, words: str, message: str) -> None:
 def test_a_policy_proposes_the_option_of_regions(desk: Desk, regions: str, message: str) -> None:
     steps = '[[protect]]\nmethod = "anonymize_sequences"\nk = 2\n'
     Path("p.toml").write_text(f'[data]\npath = "points.csv"\n[data.points]\n{regions}\n{steps}')
-    code, said = desk.type("run", "p.toml")
-    assert code == 2 and message in said, said
+    code, output = desk.type("run", "p.toml")
+    assert code == 2 and message in output, output

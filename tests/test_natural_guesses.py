@@ -33,9 +33,9 @@ def test_a_run_gives_its_data(run: sf.Run, tmp_path: Path) -> None:
 
 
 def test_a_refused_run_gives_none() -> None:
-    refused = sf.run(FRAME, sf.Partition(models=[sf.KAnonymity(k=2)]), roles=ROLES, gate={"max_linking_risk": 0.01})
-    assert not refused.published
-    for give in (refused.to_pandas, refused.to_polars, refused.to_arrow):
+    refused_run = sf.run(FRAME, sf.Partition(models=[sf.KAnonymity(k=2)]), roles=ROLES, gate={"max_linking_risk": 0.01})
+    assert not refused_run.published
+    for give in (refused_run.to_pandas, refused_run.to_polars, refused_run.to_arrow):
         with pytest.raises(sf.DataError, match="published nothing: the gate refused it"):
             give()
 
@@ -69,7 +69,7 @@ def test_a_run_is_checked_and_audited(run: sf.Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "name", "meant"),
+    ("package", "name", "suggestion"),
     [
         ("sfumato", "Linking", "sf.attack.Linking"),
         ("sfumato", "k_anonymity", "sf.measure.k_anonymity"),
@@ -77,7 +77,7 @@ def test_a_run_is_checked_and_audited(run: sf.Run) -> None:
         ("sfumato.measure", "t_closeness", "t_equal"),
     ],
 )
-def test_names_are_found_where_they_are(package: str, name: str, meant: str) -> None:
+def test_names_are_found_where_they_are(package: str, name: str, suggestion: str) -> None:
     home = sf if package == "sfumato" else sf.measure
-    with pytest.raises(AttributeError, match=f'did you mean "{meant}"'):
+    with pytest.raises(AttributeError, match=f'did you mean "{suggestion}"'):
         getattr(home, name)

@@ -29,7 +29,7 @@ def people() -> sf.Table:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def run_result(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_HOME", str(tmp_path_factory.mktemp("home")))
         method = sf.Partition(models=(sf.KAnonymity(k=4),))
@@ -54,14 +54,24 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def shown_things(done: Any) -> dict[str, Any]:
+def shown_things(run_result: Any) -> dict[str, Any]:
     hierarchy = sf.Hierarchy.of([["zzleaf1", "low", "*"], ["zzleaf2", "low", "*"], ["zzleaf3", "zzleaf3", "*"]])
-    things = [people(), sf.audit(people()), done, done.release, done.release.data, done.certificate, hierarchy]
-    return {f"{type(thing).__name__} {number}": thing for number, thing in enumerate([*things, done.attacks[0][1]])}
+    things = [
+        people(),
+        sf.audit(people()),
+        run_result,
+        run_result.release,
+        run_result.release.data,
+        run_result.certificate,
+        hierarchy,
+    ]
+    return {
+        f"{type(thing).__name__} {number}": thing for number, thing in enumerate([*things, run_result.attacks[0][1]])
+    }
 
 
-def test_every_view_is_well_formed_escaped_and_without_colours(done: Any) -> None:
-    for name, thing in shown_things(done).items():
+def test_every_view_is_well_formed_escaped_and_without_colours(run_result: Any) -> None:
+    for name, thing in shown_things(run_result).items():
         html = thing._repr_html_()
         tags = Tags(html)
         assert tags.open == [] and tags.names <= {
@@ -82,13 +92,13 @@ def test_every_view_is_well_formed_escaped_and_without_colours(done: Any) -> Non
         assert len(html) < 20_000
 
 
-def test_what_counts_the_originals_says_so(done: Any) -> None:
-    for thing in (sf.audit(people()), done, done.release, done.attacks[0][1]):
+def test_what_counts_the_originals_says_so(run_result: Any) -> None:
+    for thing in (sf.audit(people()), run_result, run_result.release, run_result.attacks[0][1]):
         assert "For the custodian" in thing._repr_html_(), type(thing).__name__
 
 
-def test_no_view_and_no_representation_holds_a_cell_of_the_originals(done: Any) -> None:
-    for name, thing in shown_things(done).items():
+def test_no_view_and_no_representation_holds_a_cell_of_the_originals(run_result: Any) -> None:
+    for name, thing in shown_things(run_result).items():
         for text in (thing._repr_html_(), repr(thing), str(thing)):
             assert not re.search(r"zzperson|zzleaf", text), name
             if "Release" not in repr(thing) and not getattr(thing, "released", False):
@@ -96,12 +106,16 @@ def test_no_view_and_no_representation_holds_a_cell_of_the_originals(done: Any) 
         assert len(repr(thing)) < 600
 
 
-def test_a_table_shows_its_roles_and_a_release_its_rows(done: Any) -> None:
+def test_a_table_shows_its_roles_and_a_release_its_rows(run_result: Any) -> None:
     assert "quasi-identifying" in people()._repr_html_() and "20 values" in people()._repr_html_()
-    release = done.release._repr_html_()
+    release = run_result.release._repr_html_()
     assert "&lt;b&gt;flu" in release and "ranges or sets of values" in release and "15 more rows" in release
-    assert "≥ 4" in done._repr_html_() and "linking" in done._repr_html_() and "run.save(folder)" in done._repr_html_()
-    assert "Signed by" in done.certificate._repr_html_()
+    assert (
+        "≥ 4" in run_result._repr_html_()
+        and "linking" in run_result._repr_html_()
+        and "run.save(folder)" in run_result._repr_html_()
+    )
+    assert "Signed by" in run_result.certificate._repr_html_()
     assert "proposed role" in sf.audit(people())._repr_html_()
 
 
@@ -110,12 +124,12 @@ def test_wide_tables_are_cut() -> None:
     assert "30 more columns" in wide._repr_html_() and "column20" not in wide._repr_html_()
 
 
-def test_baskets_and_pages_are_shown(done: Any, tmp_path: Path) -> None:
+def test_baskets_and_pages_are_shown(run_result: Any, tmp_path: Path) -> None:
     release = sf.Release(sf.Baskets.of([["a", "b"], []]), None, (), {})
     assert "a" in release._repr_html_() and release.to_polars()["items"].to_list() == [["a", "b"], []]
-    page = done.report.outgoing._repr_html_()
+    page = run_result.report.outgoing._repr_html_()
     assert page.startswith("<iframe") and 'sandbox=""' in page and Tags(page).names == {"iframe"}
-    assert repr(done.report.internal).endswith("characters of HTML)")
+    assert repr(run_result.report.internal).endswith("characters of HTML)")
 
 
 def test_an_audit_takes_frames_and_paths(tmp_path: Path) -> None:

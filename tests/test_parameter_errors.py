@@ -51,10 +51,10 @@ SENTENCES: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_wrong_parameter_is_explained(sentence: str) -> None:
-    with pytest.raises(sf.PolicyError) as caught:
+    with pytest.raises(sf.PolicyError) as error_info:
         SENTENCES[sentence]()
-    assert str(caught.value) == repr(caught.value) == sentence
-    assert isinstance(caught.value, ValidationError), "a model around it collects it"
+    assert str(error_info.value) == repr(error_info.value) == sentence
+    assert isinstance(error_info.value, ValidationError), "a model around it collects it"
 
 
 def test_many_problems_are_counted() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.patterns import Patterns
-from tests.brute_patterns import spelt
+from tests.brute_patterns import spell_items
 
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), min_size=1, max_size=4)
 vocabularies = st.one_of(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.lists(names, min_size=1, max_size=6))
@@ -24,8 +24,8 @@ vocabularies = st.one_of(st.lists(st.integers(0, 50), min_size=1, max_size=6), s
 @st.composite
 def collections(draw: st.DrawFn) -> tuple[list[tuple[frozenset[int | str], int]], int, int | None]:
     items = draw(vocabularies)
-    one: st.SearchStrategy[Any] = st.frozensets(st.sampled_from(items), min_size=1)
-    sets = draw(st.lists(one, max_size=8, unique=True))
+    itemset_strategy: st.SearchStrategy[Any] = st.frozensets(st.sampled_from(items), min_size=1)
+    sets = draw(st.lists(itemset_strategy, max_size=8, unique=True))
     total = draw(st.integers(0, 20))
     supports = [draw(st.integers(0, total)) for _ in sets]
     return list(zip(sets, supports, strict=True)), total, draw(st.one_of(st.none(), st.integers(1, 20)))
@@ -44,7 +44,7 @@ def test_one_normal_form(
     assert Patterns.of(patterns.frame, total, complete) == patterns
     assert {frozenset(items): support for items, support in patterns.to_lists()} == dict(sets)
     lists = [items for items, _ in patterns.to_lists()]
-    assert lists == sorted(lists, key=lambda one: (len(one), one))
+    assert lists == sorted(lists, key=lambda itemset: (len(itemset), itemset))
     assert len(patterns) == len(sets)
 
 
@@ -67,10 +67,10 @@ def test_the_form_is_that_of_spmf(tmp_path: Path) -> None:
     assert path.read_text() == "@BASKETS=5\n@COMPLETE_FROM=2\n1 #SUP: 4\n1 3 #SUP: 2\n"
     path.write_text("1 #SUP: 4\n1 3 #SUP: 2\n")
     assert Patterns.read(path, baskets=5).to_lists() == [([1], 4), ([1, 3], 2)]
-    named = tmp_path / "named.txt.gz"
-    Patterns.of({("whole milk",): 1}, 1).write(named)
-    assert gzip.decompress(named.read_bytes()).decode().endswith("@ITEM=1=whole milk\n@BASKETS=1\n1 #SUP: 1\n")
-    assert Patterns.read(named).items == ("whole milk",)
+    named_path = tmp_path / "named.txt.gz"
+    Patterns.of({("whole milk",): 1}, 1).write(named_path)
+    assert gzip.decompress(named_path.read_bytes()).decode().endswith("@ITEM=1=whole milk\n@BASKETS=1\n1 #SUP: 1\n")
+    assert Patterns.read(named_path).items == ("whole milk",)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_bad_input_is_named() -> None:
 
 
 def test_it_cannot_be_written_to_and_can_be_copied() -> None:
-    patterns = Patterns.of(spelt({"ab": 2, "a": 3}), 4)
+    patterns = Patterns.of(spell_items({"ab": 2, "a": 3}), 4)
     for array in (patterns.supports, patterns.codes, patterns.offsets):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -120,13 +120,13 @@ def test_it_cannot_be_written_to_and_can_be_copied() -> None:
         assert other == patterns
         assert hash(other) == hash(patterns)
         assert not other.supports.flags.writeable
-    assert patterns != Patterns.of(spelt({"ab": 2, "a": 3}), 5)
+    assert patterns != Patterns.of(spell_items({"ab": 2, "a": 3}), 5)
     assert patterns != "ab"
     assert repr(patterns) == "Patterns(2 itemsets of 2 items in 4 baskets)"
 
 
 def test_some_of_the_sets() -> None:
-    patterns = Patterns.of(spelt({"a": 3, "b": 2, "ab": 1}), 4, 1)
+    patterns = Patterns.of(spell_items({"a": 3, "b": 2, "ab": 1}), 4, 1)
     few = patterns.take(np.array([2, 0]))
     assert few.to_lists() == [(["a"], 3), (["a", "b"], 1)]
     assert few.complete_from is None

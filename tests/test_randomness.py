@@ -42,8 +42,8 @@ def test_secure_chance_is_no_generator_of_numpys_own() -> None:
 
 def test_seeded_chance_is_what_it_was() -> None:
     """Golden results and every page rely on it."""
-    drawn = Randomness.seeded(7).generator().random(3)
-    assert drawn.tolist() == np.random.Generator(np.random.PCG64DXSM(7)).random(3).tolist()
+    numbers = Randomness.seeded(7).generator().random(3)
+    assert numbers.tolist() == np.random.Generator(np.random.PCG64DXSM(7)).random(3).tolist()
     assert not Randomness.seeded(7).for_publication
 
 
@@ -54,24 +54,24 @@ def test_the_words_are_those_of_the_cipher(monkeypatch: pytest.MonkeyPatch) -> N
     from cryptography.hazmat.primitives.ciphers.modes import CTR
 
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
-    drawn = words(3 * FILLING, make_keystream_generator())
+    stream = words(3 * FILLING, make_keystream_generator())
     cipher = Cipher(AES256(bytes(range(32))), CTR(bytes(range(32, 48)))).encryptor()
-    assert drawn.tobytes() == cipher.update(bytes(8 * 3 * FILLING))
+    assert stream.tobytes() == cipher.update(bytes(8 * 3 * FILLING))
     half = make_keystream_generator().integers(0, 2**32, 4, dtype=np.uint32)
-    assert half.tolist() == (drawn[:4] >> np.uint64(32)).tolist()
-    assert make_keystream_generator().random(4).tolist() == ((drawn[:4] >> np.uint64(11)) * 2.0**-53).tolist()
+    assert half.tolist() == (stream[:4] >> np.uint64(32)).tolist()
+    assert make_keystream_generator().random(4).tolist() == ((stream[:4] >> np.uint64(11)) * 2.0**-53).tolist()
 
 
 def test_nothing_can_be_read_copied_or_stored() -> None:
     secure = Randomness.secure()
     generator = secure.generator()
     generator.random()
-    for one in (secure, generator, generator.bit_generator):
+    for source in (secure, generator, generator.bit_generator):
         with pytest.raises(TypeError, match="cannot be copied or stored"):
-            pickle.dumps(one)
+            pickle.dumps(source)
         with pytest.raises(TypeError, match="cannot be copied or stored"):
-            copy.deepcopy(one)
-        assert not any(letter.isdigit() for letter in repr(one).split(" at ")[0])
+            copy.deepcopy(source)
+        assert not any(letter.isdigit() for letter in repr(source).split(" at ")[0])
     assert not hasattr(generator.bit_generator, "state")
     assert not hasattr(generator.bit_generator, "seed_seq")
     assert not hasattr(generator.bit_generator, "__dict__")
@@ -79,9 +79,9 @@ def test_nothing_can_be_read_copied_or_stored() -> None:
 
 def test_words_are_erased_when_they_were_drawn() -> None:
     generator = make_keystream_generator()
-    drawn = words(100, generator)
+    stream = words(100, generator)
     state = generator.bit_generator._KeystreamBits__memory[0]  # type: ignore[attr-defined]
-    assert not np.isin(drawn, state).any()
+    assert not np.isin(stream, state).any()
     assert state[3:103].tolist() == [0] * 100
     assert (state[103:] != 0).all()
 
@@ -90,30 +90,30 @@ def test_all_bytes_are_as_likely() -> None:
     """χ² over 256 bytes, and over the 64 bits of a word."""
     from scipy.stats import binom, chi2
 
-    drawn = words(500_000)
-    seen = np.bincount(drawn.view(np.uint8), minlength=256)
-    expected = seen.sum() / 256
-    assert chi2.sf(((seen - expected) ** 2 / expected).sum(), 255) > RARE
-    ones = [int((drawn >> np.uint64(bit) & np.uint64(1)).sum()) for bit in range(64)]
-    low, high = (float(binom.ppf(share, len(drawn), 0.5)) for share in (RARE / 128, 1 - RARE / 128))
-    assert low <= min(ones) <= max(ones) <= high
+    stream = words(500_000)
+    byte_counts = np.bincount(stream.view(np.uint8), minlength=256)
+    expected = byte_counts.sum() / 256
+    assert chi2.sf(((byte_counts - expected) ** 2 / expected).sum(), 255) > RARE
+    bit_counts = [int((stream >> np.uint64(bit) & np.uint64(1)).sum()) for bit in range(64)]
+    low, high = (float(binom.ppf(share, len(stream), 0.5)) for share in (RARE / 128, 1 - RARE / 128))
+    assert low <= min(bit_counts) <= max(bit_counts) <= high
 
 
 def test_no_word_comes_twice_and_no_two_streams_agree() -> None:
     """Among n words two are the same with probability n² / 2⁶⁵: 4·10⁻⁹ for all drawn here together."""
-    one, two = words(200_000), words(200_000)
-    assert len(np.unique(np.concatenate((one, two)))) == 400_000
+    stream, two = words(200_000), words(200_000)
+    assert len(np.unique(np.concatenate((stream, two)))) == 400_000
     # Bits in which two independent words differ: binomial of all bits.
-    differing = int(np.bitwise_count(one ^ two).sum())
-    assert abs(differing - 32 * len(one)) < 6.2 * np.sqrt(16 * len(one))
+    differing = int(np.bitwise_count(stream ^ two).sum())
+    assert abs(differing - 32 * len(stream)) < 6.2 * np.sqrt(16 * len(stream))
 
 
 def test_a_stream_does_not_go_with_itself() -> None:
     """Correlation of numbers with those before them, up to a whole filling: |r| √n is normal, 6.2 happens 6·10⁻¹⁰."""
-    drawn = Randomness.secure().generator().random(200_000) - 0.5
+    numbers = Randomness.secure().generator().random(200_000) - 0.5
     for shift in (1, 2, 3, 64, FILLING):
-        apart = drawn[shift:] * drawn[:-shift]
-        assert abs(apart.sum()) < 6.2 * np.sqrt(len(apart)) / 12
+        products = numbers[shift:] * numbers[:-shift]
+        assert abs(products.sum()) < 6.2 * np.sqrt(len(products)) / 12
 
 
 def test_normals_and_permutations_are_drawn_from_it() -> None:
@@ -157,38 +157,38 @@ def test_a_process_that_was_forked_behind_pythons_back_gets_a_new_key(monkeypatc
 
 
 def test_threads_share_a_stream_without_repeating_it() -> None:
-    generator, drawn = Randomness.secure().generator(), []
-    threads = [threading.Thread(target=lambda: drawn.append(words(50_000, generator))) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert len(np.unique(np.concatenate(drawn))) == 200_000
+    generator, batches = Randomness.secure().generator(), []
+    threads = [threading.Thread(target=lambda: batches.append(words(50_000, generator))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(np.unique(np.concatenate(batches))) == 200_000
 
 
-@pytest.mark.parametrize("broken", ["raise OSError('no cipher')", "return None"])
-def test_a_cipher_that_fails_stops_the_process(broken: str) -> None:
+@pytest.mark.parametrize("fault", ["raise OSError('no cipher')", "return None"])
+def test_a_cipher_that_fails_stops_the_process(fault: str) -> None:
     """Neither old words nor zeros are handed out."""
     code = f"""
 import ctypes
 from sfumato.keystream import _Callback, make_keystream_generator
 generator = make_keystream_generator()
 def fail():
-    {broken}
+    {fault}
 kept = _Callback(fail)
 state = generator.bit_generator._KeystreamBits__memory[0]
 state[1] = ctypes.cast(kept, ctypes.c_void_p).value
 print(generator.random())
 """
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         check=False,
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(SOURCE.parent)},
     )
-    assert done.returncode < 0
-    assert done.stdout == ""
+    assert result.returncode < 0
+    assert result.stdout == ""
 
 
 def test_a_secret_gives_the_same_words_again() -> None:
@@ -201,22 +201,22 @@ def test_a_secret_gives_the_same_words_again() -> None:
 
 def calls_of_chance(path: Path) -> list[tuple[int, str]]:
     """Every use of a source of chance in a module that is not the randomness it was given, with its line."""
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += [
+            calls += [
                 (node.lineno, a.name) for a in node.names if a.name.split(".")[0] in ("random", "secrets", "uuid")
             ]
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             full = [f"{module}.{alias.name}" for alias in node.names]
-            found += [(node.lineno, name) for name in full if name.split(".")[0] in ("random", "secrets", "uuid")]
-            found += [(node.lineno, name) for name in full if name.startswith("numpy.random") or name == "os.urandom"]
+            calls += [(node.lineno, name) for name in full if name.split(".")[0] in ("random", "secrets", "uuid")]
+            calls += [(node.lineno, name) for name in full if name.startswith("numpy.random") or name == "os.urandom"]
         elif isinstance(node, ast.Attribute):
             name = ast.unparse(node)
             if name == "os.urandom" or (name.startswith(("np.random.", "numpy.random.")) and name.count(".") == 2):
-                found.append((node.lineno, name))
-    return [(line, name) for line, name in found if name != "np.random.Generator"]
+                calls.append((node.lineno, name))
+    return [(line, name) for line, name in calls if name != "np.random.Generator"]
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "protect").rglob("*.py")), ids=lambda path: path.stem)

@@ -35,12 +35,12 @@ def test_a_pickled_table_of_a_release_names_no_original_value_and_no_path() -> N
     assert len(release.data) == 12
     packed = pickle.dumps(release.data)
     assert leaked(["long enough 012", "97", "zqname", "zquser", "people.csv", "30", "65"], [packed]) == []
-    again = pickle.loads(packed)
-    assert again.frame.equals(release.data.frame)
-    assert dict(again.roles) == dict(release.data.roles)
-    assert again.missing == release.data.missing
-    assert again.released
-    assert dict(again.hierarchies) == {}
+    table_copy = pickle.loads(packed)
+    assert table_copy.frame.equals(release.data.frame)
+    assert dict(table_copy.roles) == dict(release.data.roles)
+    assert table_copy.missing == release.data.missing
+    assert table_copy.released
+    assert dict(table_copy.hierarchies) == {}
 
 
 def test_what_is_made_of_a_released_table_is_pickled_alike() -> None:
@@ -51,23 +51,23 @@ def test_what_is_made_of_a_released_table_is_pickled_alike() -> None:
 
 def test_a_table_of_originals_is_pickled_whole() -> None:
     people = make_people()
-    again = pickle.loads(pickle.dumps(people))
-    assert again == people
-    assert again.source == people.source
-    assert not again.released
+    table_copy = pickle.loads(pickle.dumps(people))
+    assert table_copy == people
+    assert table_copy.source == people.source
+    assert not table_copy.released
 
 
 def test_a_pickled_release_is_what_its_recipient_may_have() -> None:
     release = release_people()
     packed = pickle.dumps(release)
     assert leaked(["long enough 012", "97", "zqname", "zquser"], [packed]) == []
-    again = pickle.loads(packed)
-    assert again.method is None
-    assert dict(again.details) == {}
-    assert again.claims == release.claims
-    assert dict(again.losses) == {}, "exact losses compare with the originals"
-    assert again.data.frame.equals(release.data.frame)
-    assert all(found.holds for found in sf.check(again) if found.measured is not None)
+    release_copy = pickle.loads(packed)
+    assert release_copy.method is None
+    assert dict(release_copy.details) == {}
+    assert release_copy.claims == release.claims
+    assert dict(release_copy.losses) == {}, "exact losses compare with the originals"
+    assert release_copy.data.frame.equals(release.data.frame)
+    assert all(finding.holds for finding in sf.check(release_copy) if finding.measured is not None)
 
 
 def test_a_pickled_claim_lists_no_value_that_only_suppressed_people_have() -> None:
@@ -80,8 +80,8 @@ def test_a_pickled_claim_lists_no_value_that_only_suppressed_people_have() -> No
     )
     assert any("zqrare" in str(claim.arguments) for claim in release.claims), "otherwise this shows nothing"
     assert leaked(["zqrare"], [pickle.dumps(release)]) == []
-    again = pickle.loads(pickle.dumps(release))
-    assert any(claim.arguments.get("order") == ("a1", "b2", "c3", "d4") for claim in again.claims)
+    release_copy = pickle.loads(pickle.dumps(release))
+    assert any(claim.arguments.get("order") == ("a1", "b2", "c3", "d4") for claim in release_copy.claims)
 
 
 def test_a_pickled_release_tells_only_the_budget_of_its_losses() -> None:
@@ -91,11 +91,11 @@ def test_a_pickled_release_tells_only_the_budget_of_its_losses() -> None:
 
 def test_copies_within_the_process_keep_method_details_and_hierarchies() -> None:
     release = release_people()
-    for again in (copy.copy(release), copy.deepcopy(release)):
-        assert again.method == release.method
-        assert set(again.details) == set(release.details)
-        assert again.data == release.data
-        assert set(again.data.hierarchies) == {"age"}
+    for release_copy in (copy.copy(release), copy.deepcopy(release)):
+        assert release_copy.method == release.method
+        assert set(release_copy.details) == set(release.details)
+        assert release_copy.data == release.data
+        assert set(release_copy.data.hierarchies) == {"age"}
     assert copy.deepcopy(release).details is not release.details
 
 

@@ -32,8 +32,8 @@ def test_rules_are_those_that_are_mined(lists: list[list[str]], least: int, conf
     if true.height:
         assert rules.rules.sort(columns).equals(true.select(columns).sort(columns))
     assert len(rules.wholes) == true.height
-    behind = sf.mine.patterns_behind(true, len(lists))
-    assert rules.to_lists() == behind.to_lists()
+    patterns = sf.mine.patterns_behind(true, len(lists))
+    assert rules.to_lists() == patterns.to_lists()
     assert rules.rules["confidence"].to_list() == sorted(rules.rules["confidence"], reverse=True)
 
 
@@ -60,7 +60,7 @@ def test_an_empty_left_side_counts_all_baskets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "message"),
     [
         ([RuleCount(("a",), ("a",), 3, 4)], "both sides"),
         ([RuleCount(("a",), (), 3, 4)], "no right side"),
@@ -69,8 +69,8 @@ def test_an_empty_left_side_counts_all_baskets(tmp_path: Path) -> None:
         ([RuleCount(("a",), ("b",), 3, 40)], "above 10"),
     ],
 )
-def test_rules_of_no_baskets_are_refused(counts: list[RuleCount], said: str) -> None:
-    with pytest.raises(sf.DataError, match=said):
+def test_rules_of_no_baskets_are_refused(counts: list[RuleCount], message: str) -> None:
+    with pytest.raises(sf.DataError, match=message):
         sf.Rules.of_counts(counts, 10)
 
 

@@ -78,7 +78,7 @@ def test_the_repr_shows_counts_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lists", "what"),
+    ("lists", "message"),
     [
         (["secret"], "a list of elements is expected where a str is"),
         ([["secret", ["secret"]]], "1 of 2 elements are lists"),
@@ -86,10 +86,10 @@ def test_the_repr_shows_counts_only() -> None:
         ([["secret", 1.5]], "1 items are neither integers nor text but float"),
     ],
 )
-def test_odd_input_is_refused_without_being_shown(lists: Any, what: str) -> None:
-    with pytest.raises(DataError, match=what) as caught:
+def test_odd_input_is_refused_without_being_shown(lists: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message) as error_info:
         Sequences.of(lists)
-    assert "secret" not in str(caught.value)
+    assert "secret" not in str(error_info.value)
 
 
 def test_ids_must_be_one_for_each_sequence() -> None:

@@ -40,7 +40,7 @@ def test_other_cells_are_never_taken_for_noted_ones(frame: pl.DataFrame) -> None
     with remember_texts():
         note_texts(frame)
         number_texts(frame["text"])
-        others = (
+        other_columns = (
             frame["text"].reverse(),
             frame["text"].slice(1),
             frame["text"].slice(0, ROWS - 1),
@@ -49,7 +49,7 @@ def test_other_cells_are_never_taken_for_noted_ones(frame: pl.DataFrame) -> None
             pl.concat([frame["text"], frame["text"]], rechunk=False),
             frame["short"],
         )
-        for column in others:
+        for column in other_columns:
             values, codes = number_texts(column)
             assert values.gather(codes).to_list() == column.to_list()
 

@@ -71,13 +71,13 @@ def test_the_attack_that_gains_most_does_so_over_blind_guessing() -> None:
 
 def test_learners_are_not_compared_with_strangers_whom_they_never_saw() -> None:
     outcome = count_strangers(60, 30, 40)
-    told = {"attack": "learned_inference", **outcome.as_json(), "control_group": "visible entries held out"}
-    assert attack_words.describe_attack(told).strangers == "40 % of visible entries held out"
+    record = {"attack": "learned_inference", **outcome.as_json(), "control_group": "visible entries held out"}
+    assert attack_words.describe_attack(record).strangers == "40 % of visible entries held out"
 
 
 def test_reports_compare_repeated_people_with_blind_guessing(tmp_path: Path) -> None:
     """Everybody is in the data eight times: those who were set aside have twins among those learnt from."""
-    letters = [(place, sex, f"illness {place}") for place in range(12) for sex in "fm"] * 8
+    letters = [(number, sex, f"illness {number}") for number in range(12) for sex in "fm"] * 8
     pl.DataFrame(letters, schema=["zip", "sex", "disease"], orient="row").write_csv(tmp_path / "people.csv")
     policy = tmp_path / "policy.toml"
     policy.write_text(REPEATED, encoding="utf-8")
@@ -113,17 +113,17 @@ def test_strangers_are_counted_as_they_are() -> None:
         pl.DataFrame({"age": list(range(48)), "town": ["A", "B"] * 24, "ill": [f"i{row}" for row in range(48)]}),
         {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"},
     )
-    inside, aside = table.with_frame(table.frame[:40]), table.with_frame(table.frame[40:])
+    members, aside = table.with_frame(table.frame[:40]), table.with_frame(table.frame[40:])
     release = sf.Release(table.with_frame(table.frame[:42]), None, (), {})
-    outcome = sf.attack.CopiedRecords().run(release, inside, aside)
+    outcome = sf.attack.CopiedRecords().run(release, members, aside)
     assert (outcome.control, outcome.facts["control_attempts"], outcome.facts["control_believed"]) == (2, 8, 2)
     assert "control 2 of 8" in repr(outcome)
-    shown = dict(
+    facts = dict(
         findings._list_attack_counts(
             {"attack": "copied_records", "words": "", **outcome.as_json()}, {"data": {"shape": "table"}}
         )
     )
-    assert shown["Same guesses about strangers"] == f"2 of 8 (25{wording.NBSP}%)"
+    assert facts["Same guesses about strangers"] == f"2 of 8 (25{wording.NBSP}%)"
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def test_inference_asks_all_rows_that_cover_a_person_as_well() -> None:
 def test_equally_near_rules_are_named_on_average() -> None:
     """One of {a, b} and {c, d} was hidden, and both lack one basket: nobody can tell which it was. Whoever draws one
     of the two is right as often, however the items are called."""
-    for hidden in ("ab", "cd"):
+    for hidden_pair in ("ab", "cd"):
         truth = [["a", "b"]] * 5 + [["c", "d"]] * 5 + [["x"]] * 10
-        truth[5 if hidden == "ab" else 0] = ["x"]
+        truth[5 if hidden_pair == "ab" else 0] = ["x"]
         published = [list(basket) for basket in truth]
-        published[0 if hidden == "ab" else 5] = ["x"]
-        attack = sf.attack.Remining(itemsets=(tuple(hidden),), min_support=5)
+        published[0 if hidden_pair == "ab" else 5] = ["x"]
+        attack = sf.attack.Remining(itemsets=(tuple(hidden_pair),), min_support=5)
         outcome = attack.run(sf.Release(sf.Baskets.of(published), None, (), {}), sf.Baskets.of(truth))
         assert (outcome.attempts, outcome.facts["one_basket_short"]) == (1, 6)
         assert outcome.successes == outcome.facts["guessed"] == pytest.approx(1 / 2)
@@ -188,8 +188,8 @@ def list_shown(attack: sf.attack.Attack, **outcome: Any) -> dict[str, Any]:
     """An attack as a private report shows it."""
     counts = sf.attack.Outcome(100, 22, 10).as_json()
     record = {**attack.describe(), **counts, **outcome, "parameters": attack.describe(), "words": ""}
-    (shown,) = findings.list_attacks({**BODY, "attacks": [record]})
-    return {**shown, "facts": dict(shown["facts"])}
+    (attack_view,) = findings.list_attacks({**BODY, "attacks": [record]})
+    return {**attack_view, "facts": dict(attack_view["facts"])}
 
 
 def test_homogeneity_of_a_share_does_not_say_all() -> None:

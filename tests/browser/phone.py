@@ -41,19 +41,21 @@ def measure_widths(folder: Path, pages: tuple[str, ...]) -> dict[str, list[int]]
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--dump-dom"]
     profile = f"--user-data-dir={folder.parent / 'profile'}"
     address = (folder / "measure.html").as_uri()
-    shown = subprocess.run(
+    page_dump = subprocess.run(
         [BROWSER, *options, profile, "--virtual-time-budget=20000", address],
         check=True,
         capture_output=True,
         text=True,
         timeout=120,
     ).stdout
-    body = re.search(r"<body[^>]*>(\{.*\})</body>", shown, re.DOTALL)
-    assert body, f"the browser did not finish:\n{shown[:2000]}"
+    body = re.search(r"<body[^>]*>(\{.*\})</body>", page_dump, re.DOTALL)
+    assert body, f"the browser did not finish:\n{page_dump[:2000]}"
     widths: dict[str, list[int]] = json.loads(unescape(body[1]))
     return widths
 
 
 def list_too_wide(widths: dict[str, list[int]]) -> dict[str, list[int]]:
     """The pages that scroll sideways, with their widths."""
-    return {page: seen for page, seen in widths.items() if max(seen) > PHONE or seen[0] != PHONE}
+    return {
+        page: page_widths for page, page_widths in widths.items() if max(page_widths) > PHONE or page_widths[0] != PHONE
+    }

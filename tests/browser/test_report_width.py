@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium on this mac
 
 def _choose_examples() -> dict[str, Example]:
     """The first example of each family, which is the package that its method is in."""
-    chosen: dict[str, Example] = {}
+    examples: dict[str, Example] = {}
     for example in METHOD_EXAMPLES:
-        chosen.setdefault(type(example.subject).__module__.split(".")[-2], example)
-    return chosen
+        examples.setdefault(type(example.subject).__module__.split(".")[-2], example)
+    return examples
 
 
 def test_no_report_scrolls_sideways_on_a_phone(tmp_path: Path) -> None:

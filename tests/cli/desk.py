@@ -23,11 +23,11 @@ class Desk:
         self.monkeypatch.setattr(sys, "argv", ["sfumato", *words])
         with pytest.raises(SystemExit) as ended:
             run_commands()
-        said = self.captured.readouterr()
-        return int(ended.value.code or 0), said.out + said.err
+        output = self.captured.readouterr()
+        return int(ended.value.code or 0), output.out + output.err
 
     def read(self, *words: str) -> Any:
         """The JSON of a command that succeeds."""
-        code, said = self.type(*words, "--json")
-        assert code == 0, said
-        return json.loads(said)
+        code, output = self.type(*words, "--json")
+        assert code == 0, output
+        return json.loads(output)

@@ -18,9 +18,9 @@ COMMAND = str(Path(sys.executable).with_name("sfumato"))
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = tmp_path / "home"
-    monkeypatch.setenv("SFUMATO_HOME", str(made))
-    return made
+    folder = tmp_path / "home"
+    monkeypatch.setenv("SFUMATO_HOME", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -92,21 +92,21 @@ def test_wrong_command_lines(invoke: Invoke, argv: tuple[str, ...]) -> None:
     assert words.code == 2
     assert words.err
     assert "Traceback" not in words.err
-    told = invoke(*argv, "--json")
-    assert told.code == 2
-    assert set(json.loads(told.out)) == {"error", "message"}
+    result = invoke(*argv, "--json")
+    assert result.code == 2
+    assert set(json.loads(result.out)) == {"error", "message"}
 
 
 def test_audit_as_json(invoke: Invoke, people: Path) -> None:
     ran = invoke("audit", people, "--json")
     assert ran.code == 0
-    found = json.loads(ran.out)
-    assert found["rows"] == 180
-    assert found["columns"] == 5
-    assert {one["column"] for one in found["proposals"]} == {"name", "age", "zip", "sex", "disease"}
-    assert all({"role", "reason"} <= set(one) for one in found["proposals"])
-    assert {"k", "unique_share", "pairs", "riskiest", "quasi_identifying"} <= set(found)
-    assert all({"columns", "unique_share"} <= set(pair) for pair in found["pairs"])
+    findings = json.loads(ran.out)
+    assert findings["rows"] == 180
+    assert findings["columns"] == 5
+    assert {proposal["column"] for proposal in findings["proposals"]} == {"name", "age", "zip", "sex", "disease"}
+    assert all({"role", "reason"} <= set(proposal) for proposal in findings["proposals"])
+    assert {"k", "unique_share", "pairs", "riskiest", "quasi_identifying"} <= set(findings)
+    assert all({"columns", "unique_share"} <= set(pair) for pair in findings["pairs"])
 
 
 def test_audit_in_words(invoke: Invoke, people: Path) -> None:
@@ -117,20 +117,20 @@ def test_audit_in_words(invoke: Invoke, people: Path) -> None:
 
 
 def test_audit_counts_rightly(invoke: Invoke, people: Path) -> None:
-    found = json.loads(invoke("audit", people, "--json", "--quasi", "age, zip").out)
-    assert found["quasi_identifying"] == ["age", "zip"]
-    assert found["k"] == 10
-    assert found["unique_share"] == 0.0
-    found = json.loads(invoke("audit", people, "--json", "--quasi", "name").out)
-    assert (found["k"], found["unique_share"]) == (1, 1.0)
+    findings = json.loads(invoke("audit", people, "--json", "--quasi", "age, zip").out)
+    assert findings["quasi_identifying"] == ["age", "zip"]
+    assert findings["k"] == 10
+    assert findings["unique_share"] == 0.0
+    findings = json.loads(invoke("audit", people, "--json", "--quasi", "name").out)
+    assert (findings["k"], findings["unique_share"]) == (1, 1.0)
 
 
-@pytest.mark.parametrize("given", ["nope", "age,nope", ",", "age,,zip", "age,age"])
-def test_audit_of_columns_that_are_not_there(invoke: Invoke, people: Path, given: str) -> None:
-    ran = invoke("audit", people, "--quasi", given)
+@pytest.mark.parametrize("columns", ["nope", "age,nope", ",", "age,,zip", "age,age"])
+def test_audit_of_columns_that_are_not_there(invoke: Invoke, people: Path, columns: str) -> None:
+    ran = invoke("audit", people, "--quasi", columns)
     assert ran.code in (0, 2)
     assert "fault" not in ran.err
-    assert ran.code == 2 or given == "age,age"
+    assert ran.code == 2 or columns == "age,age"
 
 
 @pytest.mark.parametrize("options", [("--encoding", "hex"), ("--encoding", "no"), ("--separator", "é")], ids=" ".join)
@@ -147,15 +147,15 @@ def test_audit_options(invoke: Invoke, tmp_path: Path) -> None:
         "audit", path, "--separator", ";", "--missing-mark", "NA", "--no-header", "--encoding", "latin-1", "--json"
     )
     assert ran.code == 0, ran
-    found = json.loads(ran.out)
-    assert (found["rows"], found["columns"]) == (2, 3)
-    assert [one["missing"] for one in found["proposals"]] == [0, 1, 0]
+    findings = json.loads(ran.out)
+    assert (findings["rows"], findings["columns"]) == (2, 3)
+    assert [proposal["missing"] for proposal in findings["proposals"]] == [0, 1, 0]
 
 
 def test_audit_of_one_row_and_of_many_columns(invoke: Invoke, tmp_path: Path) -> None:
-    one = tmp_path / "one.csv"
-    one.write_text("age,sex\n5,m\n")
-    assert json.loads(invoke("audit", one, "--json").out)["rows"] == 1
+    row_file = tmp_path / "one.csv"
+    row_file.write_text("age,sex\n5,m\n")
+    assert json.loads(invoke("audit", row_file, "--json").out)["rows"] == 1
     wide = tmp_path / "wide.csv"
     wide.write_text(",".join(f"c{i}" for i in range(2000)) + "\n" + ("1," * 1999 + "1\n") * 3)
     ran = invoke("audit", wide, "--json")
@@ -169,17 +169,17 @@ def test_run_and_verify(invoke: Invoke, policy: Path, tmp_path: Path) -> None:
     words = invoke("run", policy, "--out", out)
     assert words.code == 0, words
     assert str(out / "release") in words.out
-    told = invoke("run", policy, "--out", out, "--json")
-    assert told.code == 0, told
-    done = json.loads(told.out)
-    assert {"release_dir", "claims", "losses", "attacks", "levels", "suppressed_rows"} <= set(done)
-    assert done["release_dir"] == str(out / "release")
-    assert all({"property", "threshold", "measured", "holds"} <= set(claim) for claim in done["claims"])
-    assert all(claim["holds"] is True for claim in done["claims"])
-    assert {"loss", "discernibility", "height", "average_class_size"} <= set(done["losses"])
-    assert all({"attempts", "successes", "risk", "low", "high"} <= set(attack) for attack in done["attacks"])
-    assert set(done["levels"]) == {"age", "zip", "sex"}
-    assert isinstance(done["suppressed_rows"], int)
+    result = invoke("run", policy, "--out", out, "--json")
+    assert result.code == 0, result
+    summary = json.loads(result.out)
+    assert {"release_dir", "claims", "losses", "attacks", "levels", "suppressed_rows"} <= set(summary)
+    assert summary["release_dir"] == str(out / "release")
+    assert all({"property", "threshold", "measured", "holds"} <= set(claim) for claim in summary["claims"])
+    assert all(claim["holds"] is True for claim in summary["claims"])
+    assert {"loss", "discernibility", "height", "average_class_size"} <= set(summary["losses"])
+    assert all({"attempts", "successes", "risk", "low", "high"} <= set(attack) for attack in summary["attacks"])
+    assert set(summary["levels"]) == {"age", "zip", "sex"}
+    assert isinstance(summary["suppressed_rows"], int)
     release = out / "release"
     assert {path.name for path in release.iterdir()} == {"data.csv", "certificate.json", "report.html"}
     assert (out / "private").stat().st_mode & 0o777 == 0o700
@@ -187,7 +187,7 @@ def test_run_and_verify(invoke: Invoke, policy: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(".sfumato-partial-*"))
 
     signer = json.loads(invoke("signer", "--json").out)["signer"]
-    assert invoke("signer").out.strip() == signer == done["signer"]
+    assert invoke("signer").out.strip() == signer == summary["signer"]
     assert invoke("verify", out, "--signer", signer).code == 0
     checked = json.loads(invoke("verify", release, "--signer", signer, "--json").out)
     assert checked["holds"] is True
@@ -203,15 +203,15 @@ def test_claims_not_measured_in_time_are_not_called_broken(
     assert invoke("run", policy, "--out", out).code == 0
     late = invoke("verify", out, "--seconds", "0")
     assert late.code == 1
-    assert "The release was not verified in time" in late.said and "--seconds" in late.said
-    assert "not as certified" not in late.said and "✗" not in late.said
+    assert "The release was not verified in time" in late.output and "--seconds" in late.output
+    assert "not as certified" not in late.output and "✗" not in late.output
     checked = json.loads(invoke("verify", out, "--seconds", "0", "--json").out)
     assert (checked["holds"], checked["outcome"], checked["claims"]) == (False, "not verified in time", [])
     assert checked["unmeasured_claims"] > 0 and len(checked["problems"]) == 1
     with (out / "release/data.csv").open("a") as file:
         file.write("\n")
     changed = invoke("verify", out, "--seconds", "0")
-    assert "The release is not as certified." in changed.said, "time does not excuse a changed file"
+    assert "The release is not as certified." in changed.output, "time does not excuse a changed file"
     assert json.loads(invoke("verify", out, "--seconds", "0", "--json").out)["outcome"] == "not as certified"
 
 
@@ -227,11 +227,11 @@ def test_a_shut_gate(invoke: Invoke, policy: Path, tmp_path: Path, plain_report:
     words = invoke("run", policy, "--out", out)
     assert words.code == 1
     assert "max_linking_risk" in words.out
-    told = invoke("run", policy, "--out", out, "--json")
-    assert told.code == 1
-    done = json.loads(told.out)
-    assert done["release_dir"] is None
-    assert done["gate"][0]["found"] > 0.001
+    result = invoke("run", policy, "--out", out, "--json")
+    assert result.code == 1
+    summary = json.loads(result.out)
+    assert summary["release_dir"] is None
+    assert summary["gate"][0]["found"] > 0.001
     assert not (out / "release").exists()
     assert not list(out.rglob("data.*")), "nothing that could leave is kept"
     assert not list(tmp_path.rglob(".sfumato-partial-*"))
@@ -258,9 +258,9 @@ def test_errors_in_words_and_json(invoke: Invoke, tmp_path: Path) -> None:
         assert words.code == 2, words
         assert words.err.startswith("sfumato: ")
         assert len(words.err.strip().splitlines()) == 1
-        told = invoke(*argv, "--json")
-        assert told.code == 2
-        content = json.loads(told.out)
+        result = invoke(*argv, "--json")
+        assert result.code == 2
+        content = json.loads(result.out)
         assert set(content) == {"error", "message"}
         assert str(tmp_path) in content["message"]
 
@@ -300,8 +300,8 @@ def test_a_home_that_does_not_work(
 def test_demo_as_json(invoke: Invoke, tmp_path: Path, plain_report: None) -> None:
     ran = invoke("demo", "--out", tmp_path / "demo", "--json")
     assert ran.code == 0, ran
-    done = json.loads(ran.out)
-    assert done["claims"][0]["measured"] >= 5
+    summary = json.loads(ran.out)
+    assert summary["claims"][0]["measured"] >= 5
     assert (tmp_path / "demo" / "release" / "report.html").exists()
 
 
@@ -370,9 +370,9 @@ def test_import_and_help_are_quick(home: Path) -> None:
     """The promise is half a second; a shared machine gets three times that."""
     import time
 
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     assert shell('"$S" --help', home).returncode == 0
-    assert time.perf_counter() - begun < 1.5
+    assert time.perf_counter() - start_time < 1.5
 
 
 def test_a_signal_just_before_the_answer_adds_no_second_one(
@@ -383,18 +383,21 @@ def test_a_signal_just_before_the_answer_adds_no_second_one(
 
     from sfumato import interrupts
 
-    begin, before = interrupts._HOLD.begin, len(interrupts.list_completions())  # other tests have published, too
+    begin, completion_count = (
+        interrupts._HOLD.begin,
+        len(interrupts.list_completions()),
+    )  # other tests have published, too
 
     def late() -> None:
         begin()
-        if len(interrupts.list_completions()) > before:
+        if len(interrupts.list_completions()) > completion_count:
             interrupts._HOLD._arrived_signals.append(signal.SIGTERM)
 
     monkeypatch.setattr(interrupts._HOLD, "begin", late)
     ran = invoke("run", policy, "--out", tmp_path / "out", "--json")
-    told, end = json.JSONDecoder().raw_decode(ran.out)
+    content, end = json.JSONDecoder().raw_decode(ran.out)
     assert not ran.out[end:].strip()
-    assert told.get("audience") == "custodian" or "already published" in told["message"]
+    assert content.get("audience") == "custodian" or "already published" in content["message"]
 
 
 def test_columns_may_be_named_one_by_one(tmp_path: Path, invoke: Invoke) -> None:
@@ -408,4 +411,4 @@ def test_the_private_folder_is_not_a_release(tmp_path: Path, invoke: Invoke) -> 
     (tmp_path / "release").mkdir()
     (tmp_path / "private").mkdir()
     (tmp_path / "release" / "certificate.json").write_text("{}")
-    assert "beside this folder" in " ".join(invoke("verify", tmp_path / "private").said.split())
+    assert "beside this folder" in " ".join(invoke("verify", tmp_path / "private").output.split())

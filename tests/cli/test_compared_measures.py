@@ -21,15 +21,15 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def test_both_measures_are_those_of_python(desk: Desk) -> None:
     words = ("release.csv", "--quasi", "age,sex", "--sensitive", "disease", "--original", "people.csv")
-    found = desk.read("measure", *words, "--target", "disease")
+    measures = desk.read("measure", *words, "--target", "disease")
     original, published = sf.Table.read("people.csv"), sf.Table.read("release.csv")
     entropy = sf.measure.class_entropy(original, published, "disease", ["age", "sex", "disease"])
-    assert found["class_entropy"]["bits"]["all of them"]["released"] == entropy.together.released
-    assert found["class_entropy"]["mean_change"] == entropy.mean_change != 0
+    assert measures["class_entropy"]["bits"]["all of them"]["released"] == entropy.together.released
+    assert measures["class_entropy"]["mean_change"] == entropy.mean_change != 0
     moved = sf.measure.joint_divergence(original, published, "disease", ["age", "sex"])
-    assert found["joint_divergence"]["disease"] == {"patterns": moved.patterns, "simple_bayes": moved.simple_bayes}
-    code, said = desk.type("measure", *words, "--target", "disease")
-    assert code == 0 and "in bits" in said and f"{moved.patterns:.4f}" in said
+    assert measures["joint_divergence"]["disease"] == {"patterns": moved.patterns, "simple_bayes": moved.simple_bayes}
+    code, output = desk.type("measure", *words, "--target", "disease")
+    assert code == 0 and "in bits" in output and f"{moved.patterns:.4f}" in output
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_both_measures_are_those_of_python(desk: Desk) -> None:
     ],
 )  # fmt: skip
 def test_mistakes_are_explained(desk: Desk, words: tuple[str, ...], message: str) -> None:
-    code, said = desk.type("measure", "release.csv", "--quasi", "age,sex", *words)
-    assert code == 2 and message in said and "Traceback" not in said
+    code, output = desk.type("measure", "release.csv", "--quasi", "age,sex", *words)
+    assert code == 2 and message in output and "Traceback" not in output

@@ -38,8 +38,8 @@ def type_answers(argv: Sequence[str], answers: Sequence[str], folder: Path, seco
     if not child:
         os.chdir(folder)
         os.execv(sys.executable, [sys.executable, "-m", "sfumato", *argv])
-    said, rest, end = "", list(answers), time.monotonic() + seconds
-    asked = 0
+    output, rest, end = "", list(answers), time.monotonic() + seconds
+    question_count = 0
     try:
         while time.monotonic() < end:
             if not select.select([terminal], [], [], 1)[0]:
@@ -50,35 +50,35 @@ def type_answers(argv: Sequence[str], answers: Sequence[str], folder: Path, seco
                 break
             if not part:
                 break
-            said += part.decode()
-            if said.count("] ") > asked and said.endswith("] ") and rest:
-                asked = said.count("] ")
+            output += part.decode()
+            if output.count("] ") > question_count and output.endswith("] ") and rest:
+                question_count = output.count("] ")
                 os.write(terminal, (rest.pop(0) + "\n").encode())
         else:
             os.kill(child, signal.SIGKILL)
     finally:
         os.close(terminal)
         status = os.waitpid(child, 0)[1]
-    return Ran(os.waitstatus_to_exitcode(status), said, "")
+    return Ran(os.waitstatus_to_exitcode(status), output, "")
 
 
 def test_a_pipe_asks_nothing_and_says_so(people: Path, invoke: Invoke) -> None:
     ran = invoke("init", people.name)
     assert ran.code == 0
-    assert "not a terminal" in ran.said
-    assert "sfumato run policy.toml" in ran.said
-    assert 'Not released: "name"' in ran.said
+    assert "not a terminal" in ran.output
+    assert "sfumato run policy.toml" in ran.output
+    assert 'Not released: "name"' in ran.output
     policy = tomllib.loads(Path("policy.toml").read_text())
     assert policy["roles"]["sensitive"] == ["disease"]
     assert policy["data"] == {"path": "people.csv", "missing_marks": ["", "?"]}
-    assert "not a terminal" not in invoke("init", people.name, "--yes", "--out", "second.toml").said
+    assert "not a terminal" not in invoke("init", people.name, "--yes", "--out", "second.toml").output
 
 
 def test_nothing_is_written_over(people: Path, invoke: Invoke) -> None:
     Path("policy.toml").write_text("mine")
     ran = invoke("init", people.name)
     assert ran.code == 2
-    assert "exists already" in ran.said
+    assert "exists already" in ran.output
     assert Path("policy.toml").read_text() == "mine"
     assert invoke("hierarchy", people.name, "age", "--out", "policy.toml").code == 2
     assert Path("policy.toml").read_text() == "mine"
@@ -86,9 +86,9 @@ def test_nothing_is_written_over(people: Path, invoke: Invoke) -> None:
 
 def test_answers_on_a_terminal_are_obeyed(people: Path) -> None:
     ran = type_answers(["init", people.name], ["share", "1", "agee", "age", "x", "4"], people.parent)
-    assert ran.code == 0, ran.said
-    assert CANARY not in ran.said
-    assert "There is no column agee." in ran.said
+    assert ran.code == 0, ran.output
+    assert CANARY not in ran.output
+    assert "There is no column agee." in ran.output
     policy = tomllib.loads((people.parent / "policy.toml").read_text())
     assert policy["data"]["missing_marks"] == ["", "?", "unknown"]
     assert policy["roles"]["sensitive"] == ["age"]
@@ -98,16 +98,16 @@ def test_answers_on_a_terminal_are_obeyed(people: Path) -> None:
 @pytest.mark.slow
 def test_empty_answers_take_the_defaults(people: Path, invoke: Invoke) -> None:
     ran = type_answers(["init", people.name], ["", "", "", ""], people.parent)
-    assert ran.code == 0, ran.said
-    asked = (people.parent / "policy.toml").read_text()
+    assert ran.code == 0, ran.output
+    policy_text = (people.parent / "policy.toml").read_text()
     invoke("init", people.name, "--yes", "--out", "yes.toml")
-    assert tomllib.loads(asked.replace("policy_", "yes_")) == tomllib.loads(Path("yes.toml").read_text())
+    assert tomllib.loads(policy_text.replace("policy_", "yes_")) == tomllib.loads(Path("yes.toml").read_text())
 
 
 def test_options_answer_for_scripts(people: Path, invoke: Invoke) -> None:
     words = ("--for", "publish", "--k", "3", "--sensitive", "age", "--missing-mark", "unknown", "--json")
     ran = invoke("init", people.name, "--out", "p.toml", *words)
-    answer = json.loads(ran.said)
+    answer = json.loads(ran.output)
     assert answer["next"] == "sfumato run p.toml"
     policy = tomllib.loads(Path(answer["policy"]).read_text())
     assert policy["protect"][0]["models"][0] == {"model": "k_anonymity", "k": 3}
@@ -132,29 +132,29 @@ def test_options_answer_for_scripts(people: Path, invoke: Invoke) -> None:
 def test_mistakes_get_a_sentence(words: tuple[str, ...], sentence: str, people: Path, invoke: Invoke) -> None:
     ran = invoke(*words)
     assert ran.code == 2
-    assert sentence in ran.said
+    assert sentence in ran.output
     assert not list(people.parent.glob("*.toml"))
 
 
 def test_hierarchy_shows_counts_and_writes_a_file_for_editing(people: Path, invoke: Invoke) -> None:
     import sfumato as sf
 
-    shown = invoke("hierarchy", people.name, "job")
-    assert "cook" not in shown.said
-    assert "--out FILE" in shown.said
+    result = invoke("hierarchy", people.name, "job")
+    assert "cook" not in result.output
+    assert "--out FILE" in result.output
     ran = invoke("hierarchy", people.name, "job", "--out", "job.csv")
     assert ran.code == 0
-    assert 'job = "job.csv"' in ran.said
+    assert 'job = "job.csv"' in ran.output
     assert sf.Hierarchy.read("job.csv").height >= 2
     assert stat.S_IMODE(Path("job.csv").stat().st_mode) == 0o600
-    answer = json.loads(invoke("hierarchy", people.name, "age", "--json").said)
+    answer = json.loads(invoke("hierarchy", people.name, "age", "--json").output)
     assert answer["levels"][0] == {"level": 0, "labels": 50, "fewest_rows": 2, "most_rows": 2}
     assert answer["policy"] == 'age = { kind = "intervals", widths = [2, 10, 20, 40] }'
 
 
 def test_audit_ends_with_the_command_to_type_next(people: Path, invoke: Invoke) -> None:
     odd = people.rename(people.with_name("my people.csv"))
-    assert invoke("audit", odd.name).said.rstrip().endswith("sfumato init 'my people.csv'")
+    assert invoke("audit", odd.name).output.rstrip().endswith("sfumato init 'my people.csv'")
 
 
 def test_a_second_run_says_which_release_it_replaced(
@@ -164,7 +164,7 @@ def test_a_second_run_says_which_release_it_replaced(
     invoke("init", people.name)
     first = invoke("run", "policy.toml")
     assert first.code == 0
-    assert "replaced" not in first.said
+    assert "replaced" not in first.output
     created = json.loads(Path("out/release/certificate.json").read_text())["created"]
     second = invoke("run", "policy.toml")
-    assert f"Note: the earlier release of {created} in this folder was replaced" in second.said
+    assert f"Note: the earlier release of {created} in this folder was replaced" in second.output

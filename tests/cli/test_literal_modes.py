@@ -33,28 +33,28 @@ def run(invoke: Invoke, folder: Path, protect: str, more: str = "") -> tuple[str
     """What the command printed, the custodian's record and the certificate."""
     (folder / "policy.toml").write_text(f'[data]\npath = "people.csv"\n{ROLES}\n[[protect]]\n{protect}\n{more}')
     ran = invoke("run", "policy.toml", "--out", "out")
-    assert ran.code == 0, ran.said
+    assert ran.code == 0, ran.output
     record = json.loads((folder / "out/private/record.json").read_text())["found"]
     certificate = json.loads((folder / "out/release/certificate.json").read_text())
-    return ran.said, record, certificate.get("body", certificate)
+    return ran.output, record, certificate.get("body", certificate)
 
 
 def test_grades_once_says_what_it_leaves(invoke: Invoke, folder: Path) -> None:
-    said, record, _ = run(
+    output, record, _ = run(
         invoke, folder, 'method = "suppress_entries"\nsearch = "grades_once"\nconfidence = 0.6\nmin_support = 3\n'
         'private = { columns = ["ill"], where = { town = "Pisa" } }'
     )  # fmt: skip
     assert record["maturity"] == "for study"
     assert "adversarial_rules" not in {claim["property"] for claim in record["claims"]}
-    left = record["losses"]["leftover_rules"]
-    assert ("leftover rules" in said) == (left > 0)
-    assert "for study" in said
+    leftover_count = record["losses"]["leftover_rules"]
+    assert ("leftover rules" in output) == (leftover_count > 0)
+    assert "for study" in output
 
 
 def test_incognito_keeps_all_generalizations(invoke: Invoke, folder: Path) -> None:
     run(invoke, folder, 'method = "generalize"\nsearch = "incognito"\nmodels = [{ model = "k_anonymity", k = 5 }]')
-    found = pl.read_parquet(folder / "out/private/generalizations.parquet")
-    assert found.height >= 1 and found["minimal"].any()
+    generalizations = pl.read_parquet(folder / "out/private/generalizations.parquet")
+    assert generalizations.height >= 1 and generalizations["minimal"].any()
     counts = pl.read_parquet(folder / "out/private/node_counts.parquet")
     assert counts["search"].to_list() == ["incognito", "incognito", "minimal"]
     assert "Incognito, as printed" in (folder / "out/private/report.html").read_text()

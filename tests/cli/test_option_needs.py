@@ -171,8 +171,10 @@ COMMANDS = dict(list_commands())
 def list_options(name: str) -> dict[str, Any]:
     """The options of a command by their parameters, without those that typer adds."""
     command = COMMANDS[name]
-    own = inspect.signature(inspect.unwrap(command.callback)).parameters
-    return {option.name: option for option in command.params if option.name in own and option.opts[0].startswith("-")}
+    parameters = inspect.signature(inspect.unwrap(command.callback)).parameters
+    return {
+        option.name: option for option in command.params if option.name in parameters and option.opts[0].startswith("-")
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -216,7 +218,7 @@ def _write_files() -> None:
     sf.Baskets.of(numbers).write("shop.dat")
     sf.Baskets.of(numbers).write("numbers.csv")
     Path("comma.csv").write_text(
-        "".join(",".join([*row, "e"] if at % 3 else row) + "\n" for at, row in enumerate(names))
+        "".join(",".join([*row, "e"] if row_index % 3 else row) + "\n" for row_index, row in enumerate(names))
     )
     walks = sf.Sequences.of([[[name] for name in chance.permutation(list("abc"))] for _ in range(30)])
     walks.write("walks.csv")
@@ -276,11 +278,11 @@ def _write_codes(baskets: sf.Baskets) -> None:
 
 def observe(invoke: Invoke, folder: Path, words: list[str]) -> tuple[Ran, dict[str, bytes]]:
     """What a command said and wrote; what it wrote is removed."""
-    before = set(folder.rglob("*"))
+    old_paths = set(folder.rglob("*"))
     ran = invoke(*words)
-    written = sorted(set(folder.rglob("*")) - before)
-    content = {str(path): path.read_bytes() for path in written if path.is_file()}
-    for path in reversed(written):
+    new_paths = sorted(set(folder.rglob("*")) - old_paths)
+    content = {str(path): path.read_bytes() for path in new_paths if path.is_file()}
+    for path in reversed(new_paths):
         path.rmdir() if path.is_dir() else path.unlink()
     return ran, content
 
@@ -297,7 +299,7 @@ class Trials:
     def try_options(self, line: str) -> None:
         words = line.split()
         plain = observe(self.invoke, self.folder, words)
-        assert plain[0].code == 0, (line, plain[0].said)
+        assert plain[0].code == 0, (line, plain[0].output)
         for option in list_options(self.name).values():
             if any(spelling in words for spelling in option.opts):
                 self.used.add(option.name)
@@ -311,7 +313,7 @@ class Trials:
                 if changed == plain and (line, typed[0]) not in CONFIRMED:
                     self.problems.append(f"sfumato {line} {' '.join(typed)}: the option changes nothing")
                 if changed[0].code > 2:
-                    self.problems.append(f"sfumato {line} {' '.join(typed)}: {changed[0].said}")
+                    self.problems.append(f"sfumato {line} {' '.join(typed)}: {changed[0].output}")
 
 
 @pytest.mark.parametrize("name", sorted({line.split(" --")[0].split()[0] for line in CASES}))
@@ -326,7 +328,7 @@ def test_an_option_is_refused_or_has_an_effect(
             trials.try_options(line)
     assert not trials.problems, "\n".join(trials.problems)
     needs = read_needs(inspect.unwrap(COMMANDS[trials.name].callback))
-    conditional = {parameter for parameter, wanted in needs.items() if wanted != (ALWAYS,)}
+    conditional = {parameter for parameter, conditions in needs.items() if conditions != (ALWAYS,)}
     assert conditional <= trials.refused, f"add a case to CASES that refuses {conditional - trials.refused}"
     assert needs.keys() <= trials.used, f"add a case to CASES that uses {needs.keys() - trials.used}"
 

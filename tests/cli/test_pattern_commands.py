@@ -16,7 +16,7 @@ TWELVE = "abcdefgh abcdeg abcde abcdefg abcde abcde abde aefg cdefg cde cdefgh a
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
     monkeypatch.chdir(tmp_path)
-    sf.Baskets.of([list(one) for one in TWELVE.split()]).write("b.dat")
+    sf.Baskets.of([list(basket) for basket in TWELVE.split()]).write("b.dat")
     Path("numbers.dat").write_text("1 2 3\n1 2\n3\n")
     Path("walks.txt").write_text("1 2 -1 3 -1 -2\n1 -1 4 -1 3 -1 -2\n3 -1 1 -1 -2\n")
     Path("long.csv").write_text('who,what\np,"a, b"\np,c\nq,c\n')
@@ -37,9 +37,9 @@ def test_channels_of_published_patterns_and_rules(desk: Desk) -> None:
     baskets = sf.Baskets.of([list(row) for row in ["abc", "abc", "abc", "ab", "ab", "a", "b", "b", "b", "c"]])
     patterns = sf.Patterns.of(sf.mine.frequent_itemsets(baskets, 4), len(baskets), complete_from=4)
     patterns.write("patterns.txt")
-    found = desk.read("channels", "patterns.txt", "--k", "3")
-    assert found["count"] == len(sf.mine.forced_patterns(patterns, 3)) > 0
-    assert {"pattern": "a, not b", "least": 1, "most": 1} in found["rows"]
+    channels = desk.read("channels", "patterns.txt", "--k", "3")
+    assert channels["count"] == len(sf.mine.forced_patterns(patterns, 3)) > 0
+    assert {"pattern": "a, not b", "least": 1, "most": 1} in channels["rows"]
     sf.mine.save_rules(sf.mine.association_rules(baskets, 4, 0.8), "rules.txt")
     rows = desk.read("channels", "rules.txt", "--k", "3", "--baskets", "10")["rows"]
     assert {"pattern": "a, not b", "least": 1, "most": 1} in rows
@@ -57,16 +57,16 @@ def test_channels_of_published_patterns_and_rules(desk: Desk) -> None:
     ],
 )  # fmt: skip
 def test_support_and_rows(desk: Desk, words: tuple[str, ...], count: int) -> None:
-    counted = desk.read("support", *words)
+    support_result = desk.read("support", *words)
     listed = desk.read("contains", *words)
-    assert counted["support"] == listed["count"] == len(listed["rows"]) == count
-    assert counted["unknown_items"] == ("zebra" in words)
+    assert support_result["support"] == listed["count"] == len(listed["rows"]) == count
+    assert support_result["unknown_items"] == ("zebra" in words)
     if words[0] == "long.csv":
         assert listed["rows"] == [{"row": 0, "id": "p"}]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("channels", "b.dat", "--k", "3"), "--min-support is missing"),
         (("channels", "b.dat", "--k", "0", "--min-support", "2"), "k must be"),
@@ -82,11 +82,11 @@ def test_support_and_rows(desk: Desk, words: tuple[str, ...], count: int) -> Non
         (("support", "b.dat", "a", "--window", "2"), "--window is about sequences, and the file is read as baskets"),
     ],
 )
-def test_bad_input_is_one_sentence(desk: Desk, words: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_one_sentence(desk: Desk, words: tuple[str, ...], message: str) -> None:
     Path("p.txt").write_text("1 #SUP: 3\n")
     Path("r.txt").write_text("1 ==> 2 #SUP: 3 #CONF: 0.5\n")
     code, printed = desk.type(*words)
-    assert code == 2 and said in printed, printed
+    assert code == 2 and message in printed, printed
 
 
 def test_a_person_is_told_of_a_misspelt_item(desk: Desk) -> None:

@@ -15,10 +15,10 @@ from sfumato.progress import report_progress
 
 
 def test_a_line_is_due_every_half_minute() -> None:
-    now, lines = [0.0], list[str]()
-    tell = ProgressLines(lines.append, lambda: now[0])
+    clock, lines = [0.0], list[str]()
+    tell = ProgressLines(lines.append, lambda: clock[0])
     for second in range(100):
-        now[0] = float(second)
+        clock[0] = float(second)
         tell("counting", second, 200)
     assert lines == [
         "counting, 15%, about 3 min left",
@@ -28,15 +28,15 @@ def test_a_line_is_due_every_half_minute() -> None:
 
 
 def test_a_new_step_is_estimated_by_itself() -> None:
-    now, lines = [0.0], list[str]()
-    tell = ProgressLines(lines.append, lambda: now[0])
+    clock, lines = [0.0], list[str]()
+    tell = ProgressLines(lines.append, lambda: clock[0])
     tell("reading", 0, None)
-    for now[0], step, done, total in (
+    for clock[0], step, done_count, total in (
         (20.0, "writing", 500, 1000),
         (30.0, "writing", 750, 1000),
         (60.0, "reading", 0, None),
     ):
-        tell(step, done, total)
+        tell(step, done_count, total)
     assert lines == ["writing, 75%, about 10 s left", "reading"]
 
 

@@ -55,8 +55,8 @@ def test_the_whole_way(people: Path, invoke: Invoke, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SFUMATO_HOME", str(people / "home"))
     monkeypatch.chdir(people)
     sf.run("policy.toml")
-    grown = invoke("mine", "out/release", "--target", "risk", "--learner", "c45", "--out", "tree.json").out
-    assert "class " in grown and "pilot" not in grown and "Written to tree.json." in grown
+    output = invoke("mine", "out/release", "--target", "risk", "--learner", "c45", "--out", "tree.json").out
+    assert "class " in output and "pilot" not in output and "Written to tree.json." in output
     key = next((people / "out/private").glob("*.key.json"))
     decoded = invoke("decode", "tree.json", key, "people.csv", "--out", "decoded.json").out
     table = sf.Table.read(

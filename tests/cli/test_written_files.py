@@ -26,44 +26,46 @@ def find_codes(folder: Path) -> tuple[Path, Path]:
 
 def test_a_key_is_not_replaced_by_its_requests(tmp_path: Path, invoke: Invoke) -> None:
     key = keep_bloom_key(tmp_path)
-    before = key.read_bytes()
+    key_bytes = key.read_bytes()
     ran = invoke("requests", key, "--out", tmp_path / "." / "bloom.json")
-    assert (ran.code, key.read_bytes()) == (2, before)
+    assert (ran.code, key.read_bytes()) == (2, key_bytes)
     assert "write elsewhere" in ran.err
 
 
-@pytest.mark.parametrize("which", ["found.txt", "items.json", "shop.dat"])
-def test_decoding_replaces_nothing_that_it_reads(tmp_path: Path, invoke: Invoke, which: str) -> None:
-    found, key = find_codes(tmp_path)
+@pytest.mark.parametrize("file_name", ["found.txt", "items.json", "shop.dat"])
+def test_decoding_replaces_nothing_that_it_reads(tmp_path: Path, invoke: Invoke, file_name: str) -> None:
+    itemset_file, key = find_codes(tmp_path)
     SHOP.write(tmp_path / "shop.dat")
-    before = (tmp_path / which).read_bytes()
+    original_bytes = (tmp_path / file_name).read_bytes()
     for option in ("--out", "--rules-out"):
-        ran = invoke("decode", found, key, tmp_path / "shop.dat", "--min-support", "5", option, tmp_path / which)
+        ran = invoke(
+            "decode", itemset_file, key, tmp_path / "shop.dat", "--min-support", "5", option, tmp_path / file_name
+        )
         assert ran.code == 2 and "write elsewhere" in ran.err
-    assert (tmp_path / which).read_bytes() == before
+    assert (tmp_path / file_name).read_bytes() == original_bytes
 
 
 def test_two_results_are_both_written_or_none(tmp_path: Path, invoke: Invoke) -> None:
-    found, key = find_codes(tmp_path)
-    one, other = tmp_path / "one.txt", tmp_path / "no" / "rules.txt"
-    asked = ("decode", found, key, "--min-support", "5", "--out", one, "--rules-out")
-    assert invoke(*asked, other).code == 2 and not one.exists()
-    assert "give each its own" in invoke(*asked, one).err and not one.exists()
+    itemset_file, key = find_codes(tmp_path)
+    out_file, other = tmp_path / "one.txt", tmp_path / "no" / "rules.txt"
+    arguments = ("decode", itemset_file, key, "--min-support", "5", "--out", out_file, "--rules-out")
+    assert invoke(*arguments, other).code == 2 and not out_file.exists()
+    assert "give each its own" in invoke(*arguments, out_file).err and not out_file.exists()
 
 
 def test_mining_and_regions_leave_their_inputs(tmp_path: Path, invoke: Invoke) -> None:
     shop, points = tmp_path / "shop.dat", tmp_path / "points.csv"
     SHOP.write(shop)
     points.write_text("id,time,x,y\na,1,0,0\na,2,5,5\nb,1,5,5\n")
-    before = shop.read_bytes(), points.read_bytes()
+    original_bytes = shop.read_bytes(), points.read_bytes()
     assert invoke("mine", shop, "--min-support", "5", "--out", shop).code == 2
     assert invoke("regions", points, "--out", points).code == 2
-    assert (shop.read_bytes(), points.read_bytes()) == before
+    assert (shop.read_bytes(), points.read_bytes()) == original_bytes
 
 
 @pytest.mark.parametrize("count", ["9" * 19, "²"])
 def test_counts_that_no_provider_has_are_refused(tmp_path: Path, invoke: Invoke, count: str) -> None:
-    found, key = find_codes(tmp_path)
-    found.write_text(f"1 #SUP: {count}\n", encoding="utf-8")
-    ran = invoke("decode", found, key, "--min-support", "5")
+    itemset_file, key = find_codes(tmp_path)
+    itemset_file.write_text(f"1 #SUP: {count}\n", encoding="utf-8")
+    ran = invoke("decode", itemset_file, key, "--min-support", "5")
     assert ran.code == 2 and "line 1 is not an itemset" in ran.err

@@ -18,8 +18,8 @@ USER, PASSWORD = "keeper", "Zq7-secret-Zq7"
 
 def find_programs() -> Path | None:
     """The folder of initdb and pg_ctl, if PostgreSQL is installed."""
-    known = shutil.which("initdb")
-    folders = [Path(known).resolve().parent] if known else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    program = shutil.which("initdb")
+    folders = [Path(program).resolve().parent] if program else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return next((folder for folder in reversed(folders) if (folder / "pg_ctl").exists()), None)
 
 

@@ -73,88 +73,90 @@ class Reader:
 
     def _execute(self, block: Block) -> None:
         assert not block.text.startswith("# not run"), f"{block.place}: every example runs"
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
+        buffer = io.StringIO()
+        with contextlib.redirect_stdout(buffer):
             exec(compile(block.text, block.place, "exec"), self.names)
-        self.printed = said.getvalue()
+        self.printed = buffer.getvalue()
 
     def _type(self, block: Block) -> None:
         parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
         assert parts[0].strip() == "" and len(parts) > 1, f'{block.place}: a console example begins with "$ "'
         for part in parts[1:]:
-            command, _, shown = part.partition("\n")
+            command, _, expected_output = part.partition("\n")
             code, self.printed = _run(command)
-            wanted = re.search(r"# exit (\d+)\s*$", command)
-            assert code == (int(wanted[1]) if wanted else 0), f"{block.place}: {command}: {code}\n{self.printed}"
-            if shown.strip():
-                _compare(shown, self.printed, f"{block.place}: {command}")
+            exit_match = re.search(r"# exit (\d+)\s*$", command)
+            assert code == (int(exit_match[1]) if exit_match else 0), (
+                f"{block.place}: {command}: {code}\n{self.printed}"
+            )
+            if expected_output.strip():
+                _compare(expected_output, self.printed, f"{block.place}: {command}")
 
 
 def _run(command: str) -> tuple[int, str]:
     """Run a command through the real entry point, which turns errors into sentences and exit codes."""
     words = shlex.split(command, comments=True)
     assert words[0] == "sfumato", f'only sfumato is run in the documentation, not "{words[0]}"'
-    said, before = io.StringIO(), sys.argv
+    buffer, old_argv = io.StringIO(), sys.argv
     sys.argv = words
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), pytest.raises(SystemExit) as ended:
+        with contextlib.redirect_stdout(buffer), contextlib.redirect_stderr(buffer), pytest.raises(SystemExit) as ended:
             cli.run_commands()
     finally:
-        sys.argv = before
-    return int(ended.value.code or 0), said.getvalue()
+        sys.argv = old_argv
+    return int(ended.value.code or 0), buffer.getvalue()
 
 
-def _compare(shown: str, printed: str, place: str) -> None:
-    if not re.fullmatch(rf"\s*{_build_pattern(shown)}\s*", printed, re.DOTALL):
-        pytest.fail(_explain_difference(shown, printed, place), pytrace=False)
+def _compare(expected_text: str, printed: str, source: str) -> None:
+    if not re.fullmatch(rf"\s*{_build_pattern(expected_text)}\s*", printed, re.DOTALL):
+        pytest.fail(_explain_difference(expected_text, printed, source), pytrace=False)
 
 
-def _build_pattern(shown: str) -> str:
-    return r"\s+".join(".*?".join(map(re.escape, word.split("…"))) for word in shown.split())
+def _build_pattern(expected_text: str) -> str:
+    return r"\s+".join(".*?".join(map(re.escape, word.split("…"))) for word in expected_text.split())
 
 
-def _explain_difference(shown: str, printed: str, place: str) -> str:
+def _explain_difference(expected_text: str, printed: str, source: str) -> str:
     """The first shown line that was not printed, what came instead, and the cure."""
-    lines, at, end = shown.strip().splitlines(), 0, 0
-    while at < len(lines):
-        found = re.match(rf"\s*{_build_pattern(chr(10).join(lines[: at + 1]))}(?!\S)", printed, re.DOTALL)
-        if found is None:
+    lines, line_index, end = expected_text.strip().splitlines(), 0, 0
+    while line_index < len(lines):
+        match = re.match(rf"\s*{_build_pattern(chr(10).join(lines[: line_index + 1]))}(?!\S)", printed, re.DOTALL)
+        if match is None:
             break
-        at, end = at + 1, found.end()
+        line_index, end = line_index + 1, match.end()
     came = [line.strip() for line in printed[end:].splitlines() if line.strip()]
-    wanted = [line.strip() for line in lines[at:]]
+    missing_lines = [line.strip() for line in lines[line_index:]]
     few = printed if len(printed) < 1500 else f"{printed[:1500]}\n(and {len(printed) - 1500} characters more)"
     return (
-        f"{place}: line {at + 1} of what is shown is not what was printed\n"
-        f"  shown:   {(wanted or ['(nothing more)'])[0]}\n  printed: {(came or ['(nothing more)'])[0]}\n"
+        f"{source}: line {line_index + 1} of what is shown is not what was printed\n"
+        f"  shown:   {(missing_lines or ['(nothing more)'])[0]}\n  printed: {(came or ['(nothing more)'])[0]}\n"
         "If the code is right, copy what was printed into this fence, with … for what may differ between machines; "
         f"tests/docs runs it again. All that was printed:\n{few}"
     )
 
 
 def test_a_difference_is_explained_by_its_first_line() -> None:
-    said = _explain_difference("a 1\nb … c\nd 2", "a 1\nb x\ny c\nd 3\n", "docs/some.md, line 7")
-    assert "docs/some.md, line 7: line 3 of" in said and "shown:   d 2\n  printed: d 3\n" in said
+    explanation = _explain_difference("a 1\nb … c\nd 2", "a 1\nb x\ny c\nd 3\n", "docs/some.md, line 7")
+    assert "docs/some.md, line 7: line 3 of" in explanation and "shown:   d 2\n  printed: d 3\n" in explanation
     assert "shown:   (nothing more)\n  printed: more" in _explain_difference("a", "a\nmore", "")
     assert "shown:   b\n  printed: (nothing more)" in _explain_difference("a\nb", "a", "")
 
 
 def _blocks(page: Path) -> Iterator[Block]:
     text = page.read_text(encoding="utf-8")
-    for found in _FENCE.finditer(text):
-        if found["info"].startswith("{"):
+    for match in _FENCE.finditer(text):
+        if match["info"].startswith("{"):
             continue
-        kind, *words = found["info"].split() or [""]
-        place = f"{page.relative_to(ROOT)}, line {text.count(chr(10), 0, found.start()) + 1}"
-        assert kind in _KINDS, f'{place}: "{found["info"]}" says nothing about how to check the block'
-        yield Block(kind, tuple(words), found["text"], place)
+        kind, *words = match["info"].split() or [""]
+        source = f"{page.relative_to(ROOT)}, line {text.count(chr(10), 0, match.start()) + 1}"
+        assert kind in _KINDS, f'{source}: "{match["info"]}" says nothing about how to check the block'
+        yield Block(kind, tuple(words), match["text"], source)
 
 
-def _named(page: Path) -> str:
+def _name_page(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_named)
+@pytest.mark.parametrize("page", PAGES, ids=_name_page)
 def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "100")
@@ -180,11 +182,11 @@ def _generated_pages() -> dict[str, str]:
 
 def test_the_change_log_gets_a_line_for_a_method_that_it_does_not_name() -> None:
     log = "# Changes\n\n## [0.2.0] – unreleased\n\n### Added\n\n- `partition` is quicker.\n\n### Added\n\n- old\n"
-    told = _load_generator().tell_new_methods(log, (sf.TopCode, sf.Partition))
-    new = [line for line in told.splitlines() if line not in log.splitlines()]
-    assert told.splitlines()[6].startswith("- `TopCode`: ") and "docs/methods/top_code.md" in told
-    assert "\n".join(line for line in told.splitlines() if line not in new) == log.strip()
-    assert _load_generator().tell_new_methods(told, (sf.TopCode, sf.Partition)) == told
+    log_text = _load_generator().tell_new_methods(log, (sf.TopCode, sf.Partition))
+    new = [line for line in log_text.splitlines() if line not in log.splitlines()]
+    assert log_text.splitlines()[6].startswith("- `TopCode`: ") and "docs/methods/top_code.md" in log_text
+    assert "\n".join(line for line in log_text.splitlines() if line not in new) == log.strip()
+    assert _load_generator().tell_new_methods(log_text, (sf.TopCode, sf.Partition)) == log_text
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
@@ -209,13 +211,13 @@ def test_the_page_about_scale_has_every_method_that_runs_on_stored_rows() -> Non
 
 
 def test_every_model_has_a_section_whose_policy_line_is_right() -> None:
-    shown = [
+    models = [
         model
         for block in _blocks(DOCS / "models.md")
         if block.kind == "toml"
         for model in sf.Generalize.model_validate(tomllib.loads(block.text)).models
     ]
-    assert {type(model) for model in shown} == set(MODELS)
+    assert {type(model) for model in models} == set(MODELS)
 
 
 def test_the_overviews_have_every_method_attack_and_model() -> None:
@@ -255,7 +257,7 @@ def test_every_name_of_a_package_is_in_the_documentation(package: Literal["attac
     assert set(dir(getattr(sf, package))) - set(re.findall(r"\w+", text)) == set()
 
 
-@pytest.mark.parametrize("page", ALL_PROSE, ids=_named)
+@pytest.mark.parametrize("page", ALL_PROSE, ids=_name_page)
 def test_links_lead_to_files_that_are_there(page: Path) -> None:
     prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"(?<!!)\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)", prose)

@@ -20,10 +20,10 @@ def test_the_documentation_builds_fetches_nothing_and_fits_a_phone(tmp_path: Pat
     """It is one test because a build takes long."""
     site = tmp_path / "html"
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html"]
-    built = subprocess.run(
+    result = subprocess.run(
         [*command, "-d", str(tmp_path / "trees"), str(DOCS), str(site)], capture_output=True, text=True, check=False
     )
-    assert built.returncode == 0, built.stderr
+    assert result.returncode == 0, result.stderr
     assert (site / "index.html").is_file()
     fetched = [
         page.name

@@ -14,9 +14,9 @@ import pytest
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "tutorial.ipynb"
 
 
-def _shown(cells: list[Any]) -> list[Any]:
+def _list_outputs(cells: list[Any]) -> list[Any]:
     """The outputs of each cell; those of pandas look different in other versions of it."""
-    shown: list[Any] = []
+    outputs: list[Any] = []
     for cell in cells:
         printed = None
         for output in cell.get("outputs", ()):
@@ -26,8 +26,8 @@ def _shown(cells: list[Any]) -> list[Any]:
             data = output.get("data", {"text/plain": output.get("text", "")})
             texts = {kind: "".join(text) for kind, text in data.items()}
             printed = texts if "text" in output else None
-            shown.append(None if "dataframe" in texts.get("text/html", "") else texts)
-    return shown
+            outputs.append(None if "dataframe" in texts.get("text/html", "") else texts)
+    return outputs
 
 
 def test_the_tutorial_gives_its_stored_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,10 +39,10 @@ def test_the_tutorial_gives_its_stored_outputs(tmp_path: Path, monkeypatch: pyte
 
         read: Any = nbformat.read
         book = read(NOTEBOOK, as_version=4)
-        stored = _shown(json.loads(json.dumps(book.cells)))
+        stored = _list_outputs(json.loads(json.dumps(book.cells)))
         NotebookClient(book, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert any(texts and "text/html" in texts for texts in stored)
-    assert _shown(book.cells) == stored
+    assert _list_outputs(book.cells) == stored
     assert (tmp_path / "out" / "release" / "certificate.json").is_file()
 
 

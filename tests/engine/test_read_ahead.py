@@ -22,23 +22,23 @@ def test_an_error_comes_at_its_place() -> None:
         yield 1
         raise ValueError("the second")
 
-    ahead = read_ahead(fail())
-    assert next(ahead) == 1
+    reader = read_ahead(fail())
+    assert next(reader) == 1
     with pytest.raises(ValueError, match="the second"):
-        next(ahead)
+        next(reader)
 
 
 def test_whoever_stops_early_leaves_no_thread() -> None:
-    asked = []
+    numbers = []
 
     def count() -> Iterator[int]:
         for number in range(1000):
-            asked.append(number)
+            numbers.append(number)
             yield number
 
-    before = threading.active_count()
-    ahead = read_ahead(count())
-    assert [next(ahead), next(ahead)] == [0, 1]
-    ahead.close()  # type: ignore[attr-defined]
-    assert threading.active_count() == before
-    assert len(asked) <= 3
+    thread_count = threading.active_count()
+    reader = read_ahead(count())
+    assert [next(reader), next(reader)] == [0, 1]
+    reader.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == thread_count
+    assert len(numbers) <= 3

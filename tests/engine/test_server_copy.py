@@ -75,15 +75,15 @@ def test_rows_are_those_of_memory(table: str, tmp_path: Path, monkeypatch: pytes
     assert theirs.schema == ours.schema
     assert theirs.equals(ours)
     assert not (tmp_path / "sent.parquet").exists()
-    asked = [audit(table, ["age", "pay"], engine=engine).as_json() for engine in ("memory", "duckdb")]
-    assert asked[0] == asked[1]
+    audits = [audit(table, ["age", "pay"], engine=engine).as_json() for engine in ("memory", "duckdb")]
+    assert audits[0] == audits[1]
 
 
 def test_the_release_and_the_commitment_are_those_of_memory(table: str, tmp_path: Path) -> None:
     policy = Policy.parse(POLICY.format(path=table), tmp_path / "policy.toml")
     ours, theirs = (run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb"))
     assert ours.published and theirs.published
-    frames = [pl.read_parquet(done.out / "release" / "data.parquet") for done in (ours, theirs)]
+    frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
     assert ours.record["losses"] == theirs.record["losses"]
     opening = theirs.out / "private" / "input_opening.json"
@@ -99,9 +99,9 @@ def test_what_cannot_be_read_is_said(table: str, tmp_path: Path) -> None:
         (table.replace("people", "nowhere"), TextFormat(), 'there are "nobody", "people"'),
         (table, TextFormat(columns=("a",)), "names the columns of text files only"),
     ):
-        with pytest.raises(DataError, match=words) as refused:
+        with pytest.raises(DataError, match=words) as refusal:
             open_stored_rows(address, text, tmp_path)
-        assert PASSWORD not in str(refused.value)
+        assert PASSWORD not in str(refusal.value)
 
 
 def test_a_large_table_is_not_held(table: str) -> None:

@@ -47,9 +47,9 @@ def compare_files(path: Path, folder: Path, **options: Any) -> StoredBaskets | N
     try:
         ours = sf.Baskets.read(path, **options)
     except SfumatoError as error:
-        with pytest.raises(type(error)) as found:
+        with pytest.raises(type(error)) as second_error:
             open_stored_baskets(BasketSource(path, **options), folder)
-        assert str(found.value) == str(error)
+        assert str(second_error.value) == str(error)
         return None
     theirs = open_stored_baskets(BasketSource(path, **options), folder)
     assert rebuild(theirs) == sf.Baskets(ours.items, ours.offsets, ours.codes)
@@ -197,6 +197,6 @@ def test_the_command_line_says_which_engine_it_took(folder: Path, invoke: Invoke
     assert json.loads(theirs.out) == json.loads(ours.out)
     assert sf.mine.read_itemsets(folder / "found.txt").height == 3
     assert "Engine: duckdb, as asked." in invoke("mine", path, *columns, "--engine", "duckdb", "--rules").err
-    refused = invoke("mine", path, "--engine", "duckdb", "--sequences")
-    assert refused.code == 2
-    assert "the engine duckdb has no use for --sequences" in refused.err
+    refusal = invoke("mine", path, "--engine", "duckdb", "--sequences")
+    assert refusal.code == 2
+    assert "the engine duckdb has no use for --sequences" in refusal.err

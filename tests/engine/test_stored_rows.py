@@ -109,8 +109,8 @@ def test_both_engines_join_codes_back(folder: Path, many: None, frame: pl.DataFr
     maps = {}
     for name in plain.columns:
         values = plain[name].drop_nulls().unique().sort()
-        known = values.head(data.draw(st.integers(0, len(values))))
-        maps[name] = CodeMap(known, np.arange(len(known), dtype=np.int32), len(known) + 3)
+        known_values = values.head(data.draw(st.integers(0, len(values))))
+        maps[name] = CodeMap(known_values, np.arange(len(known_values), dtype=np.int32), len(known_values) + 3)
     ours, theirs = memory.count_coded_rows(maps), stored.count_coded_rows(maps)
     assert ours.frame.equals(theirs.frame)
     assert (ours.counts == theirs.counts).all()
@@ -206,17 +206,17 @@ def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: p
     )
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    left = Path(child.stdout.readline().strip())
-    assert left.name.startswith(PREFIX)
-    assert left.stat().st_mode & 0o777 == 0o700
+    scratch_folder = Path(child.stdout.readline().strip())
+    assert scratch_folder.name.startswith(PREFIX)
+    assert scratch_folder.stat().st_mode & 0o777 == 0o700
     with open_scratch_folder() as ours:
-        assert left.exists(), "a folder in use stays"
+        assert scratch_folder.exists(), "a folder in use stays"
     assert not ours.exists()
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
-    assert (left / "secret").exists()
+    assert (scratch_folder / "secret").exists()
     with open_scratch_folder():
-        assert not left.exists()
+        assert not scratch_folder.exists()
 
 
 def test_a_folder_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,9 +252,9 @@ def test_a_full_disk_for_temporary_files_is_said(tmp_path: Path, error: Exceptio
             raise error
 
     rows._connection = Full()  # type: ignore[assignment]
-    with pytest.raises(DataError, match=r"no room left for temporary files.*SFUMATO_SCRATCH") as told:
+    with pytest.raises(DataError, match=r"no room left for temporary files.*SFUMATO_SCRATCH") as refusal:
         rows.count_rows(["a"])
-    assert str(tmp_path) in str(told.value)
+    assert str(tmp_path) in str(refusal.value)
     (tmp_path / f"{PREFIX}x").mkdir()
     with pytest.raises(DataError, match=r"no room left for temporary files.*SFUMATO_SCRATCH"):
         write_batches(_fail_to_write(), tmp_path / f"{PREFIX}x" / "typed-0.parquet")

@@ -16,18 +16,18 @@ from sfumato.errors import DataError
 @given(st.lists(st.sampled_from(["a", "b", "c", None]), max_size=20))
 def test_text(cells: list[str | None]) -> None:
     column = pl.Series("x", cells, dtype=pl.String)
-    found = index_cells(column, ("c", "a", "b"))
-    assert found is not None
-    assert found.tolist() == [3 if cell is None else "cab".index(cell) for cell in cells]
+    codes = index_cells(column, ("c", "a", "b"))
+    assert codes is not None
+    assert codes.tolist() == [3 if cell is None else "cab".index(cell) for cell in cells]
 
 
 @given(st.lists(st.integers(-3, 9), min_size=1, max_size=20))
 def test_whole_numbers(cells: list[int]) -> None:
     leaves = [str(number) for number in range(9, -4, -1)]
-    found = index_cells(pl.Series("x", cells), leaves)
-    assert found is not None
-    assert found.tolist() == [leaves.index(str(cell)) for cell in cells]
-    assert found.tolist() == Hierarchy.of([[leaf, "*"] for leaf in leaves]).code_leaves(pl.Series("x", cells)).tolist()
+    codes = index_cells(pl.Series("x", cells), leaves)
+    assert codes is not None
+    assert codes.tolist() == [leaves.index(str(cell)) for cell in cells]
+    assert codes.tolist() == Hierarchy.of([[leaf, "*"] for leaf in leaves]).code_leaves(pl.Series("x", cells)).tolist()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from sfumato.engine.value_numbers import ValueNumbers
 
 def list_numbers(rows: StoredRows, columns: list[str]) -> list[list[int]]:
     batches = list(rows.iterate_numbered(columns))
-    return [np.concatenate([lines[place] for lines in batches]).tolist() for place in range(len(columns))]
+    return [np.concatenate([lines[index] for lines in batches]).tolist() for index in range(len(columns))]
 
 
 def test_equal_cells_have_equal_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,9 +38,9 @@ def test_equal_cells_have_equal_numbers(tmp_path: Path, monkeypatch: pytest.Monk
     stored = DuckdbRows(files, tmp_path, "people")
     assert stored._repetitive  # else dictionaries are not tried
     for rows in (stored, MemoryRows(frame)):
-        for found, name in zip(list_numbers(rows, frame.columns), frame.columns, strict=True):
+        for numbers, name in zip(list_numbers(rows, frame.columns), frame.columns, strict=True):
             cells = frame[name].to_list()
-            assert len(set(zip(found, cells, strict=True))) == len(set(found)) == len(set(cells))
+            assert len(set(zip(numbers, cells, strict=True))) == len(set(numbers)) == len(set(cells))
     assert stored.count_missing() == MemoryRows(frame).count_missing()
     assert set(add_stated_nulls(files, stored.schema)) == set(frame.columns) - {"share"}
 
@@ -55,14 +55,14 @@ def test_texts_that_do_not_occur_get_no_number() -> None:
 
 
 @pytest.mark.parametrize("kind", [pl.Int8, pl.Int16, pl.UInt8, pl.UInt64])
-@pytest.mark.parametrize("given", [False, True])
-def test_short_numbers_are_as_far_apart_as_they_are(kind: Any, given: bool) -> None:
+@pytest.mark.parametrize("has_map", [False, True])
+def test_short_numbers_are_as_far_apart_as_they_are(kind: Any, has_map: bool) -> None:
     """127 is 130 more than −3, which is more than 8 bits hold."""
     least, most = {pl.Int8: (-128, 127), pl.Int16: (-32768, 32767), pl.UInt8: (0, 255)}.get(
         kind, (2**64 - 9, 2**64 - 1)
     )
     cells = pl.Series([least, most, least + 3, most, least], dtype=kind)
-    known = CodeMap(pl.Series([least, most], dtype=kind), np.array([4, 7], dtype=np.int32), 9)
+    code_map = CodeMap(pl.Series([least, most], dtype=kind), np.array([4, 7], dtype=np.int32), 9)
     line = np.zeros(5, dtype=np.uint16)
-    assert ValueNumbers(known if given else None).number_array(cells.to_arrow(), line)
-    assert line.tolist() == ([4, 7, 9, 7, 4] if given else [0, 2, 1, 2, 0])
+    assert ValueNumbers(code_map if has_map else None).number_array(cells.to_arrow(), line)
+    assert line.tolist() == ([4, 7, 9, 7, 4] if has_map else [0, 2, 1, 2, 0])

@@ -92,20 +92,20 @@ def make_seeds() -> list[bytes]:
 def damage(chance: random.Random, seed: bytes) -> bytes:
     content = bytearray(seed)
     for _ in range(chance.choice((1, 1, 2, 4, 16))):
-        at = chance.randrange(4, len(content))
+        index = chance.randrange(4, len(content))
         kind = chance.randrange(5)
         if kind == 0:
-            content[at] ^= 1 << chance.randrange(8)
+            content[index] ^= 1 << chance.randrange(8)
         elif kind == 1:
-            content[at] = chance.choice((0, 1, 127, 128, 255))
+            content[index] = chance.choice((0, 1, 127, 128, 255))
         elif kind == 2:
             value = chance.choice((0, 1, -1, 2**31 - 1, -(2**31), 2**16)).to_bytes(4, "little", signed=True)
-            content[at : at + 4] = value
+            content[index : index + 4] = value
         elif kind == 3:
             other = chance.randrange(4, len(content))
-            content[at : at + 8] = content[other : other + 8]
+            content[index : index + 8] = content[other : other + 8]
         elif chance.random() < 0.2:
-            del content[at:]
+            del content[index:]
             if len(content) < 16:
                 break
     return bytes(content)
@@ -133,8 +133,8 @@ def main(count: int, seed: int) -> None:
                     if not column.dtype.is_nested()
                 ]
                 outcomes["read"] += 1
-            except SfumatoError as refused:
-                assert CANARY not in str(refused)
+            except SfumatoError as error:
+                assert CANARY not in str(error)
                 outcomes["refused"] += 1
             except pl.exceptions.PolarsError:
                 outcomes["read"] += 1  # a list has no order, and is no matter of reading

@@ -82,16 +82,16 @@ def fork_server() -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
         text=True,
     ) as server:
         assert server.stdin and server.stdout
-        to, back = server.stdin, server.stdout
+        server_input, server_output = server.stdin, server.stdout
 
         def ask(job: dict[str, Any]) -> dict[str, Any]:
-            to.write(json.dumps(job) + "\n")
-            to.flush()
-            answer: dict[str, Any] = json.loads(back.readline())
+            server_input.write(json.dumps(job) + "\n")
+            server_input.flush()
+            answer: dict[str, Any] = json.loads(server_output.readline())
             return answer
 
         yield ask
-        to.close()
+        server_input.close()
 
 
 @pytest.fixture
@@ -102,9 +102,9 @@ def sandbox(
     monkeypatch.setenv("SFUMATO_HOME", str(home))
     rows = "".join(f"{CANARY}{i},{20 + i * 7 % 40},{1300 + i * 3 % 20},d{i % 4}\n" for i in range(120))
     (tmp_path / "people.csv").write_text("name,age,zip,disease\n" + rows, encoding="utf-8")
-    made = Sandbox(tmp_path, home, fork_server)
-    made.write_policy()
-    return made
+    fresh_sandbox = Sandbox(tmp_path, home, fork_server)
+    fresh_sandbox.write_policy()
+    return fresh_sandbox
 
 
 @pytest.fixture

@@ -91,10 +91,10 @@ def draw_table(chance: np.random.Generator) -> pl.DataFrame:
     names = [str(name) for name in chance.permutation(list(COLUMNS))[: int(chance.integers(3, 8))]]
     rows = int(chance.choice([1, 2, 40, 150, 300]))
     columns = [COLUMNS[name](chance, rows).alias(name) for name in names]
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         if chance.random() < 0.4:
-            lost = pl.Series(chance.random(rows) < chance.choice([0.02, 0.3]))
-            columns[place] = column.zip_with(~lost, pl.Series([None] * rows, dtype=column.dtype)).alias(column.name)
+            blanks = pl.Series(chance.random(rows) < chance.choice([0.02, 0.3]))
+            columns[index] = column.zip_with(~blanks, pl.Series([None] * rows, dtype=column.dtype)).alias(column.name)
     people = pl.Series("name", [f"p{number}" for number in range(rows)])
     return pl.DataFrame([people, *columns])
 
@@ -127,7 +127,7 @@ def _draw_method(chance: np.random.Generator, quasi: list[str], sensitive: list[
         {"model": "t_closeness", "t": 0.4, "column": first, "distance": "equal"},
         {"model": "beta_likeness", "beta": 2.0, "column": first},
     ]
-    chosen = [models[0], *[models[n] for n in {int(chance.integers(1, 4))} if chance.random() < 0.5]]
+    chosen_models = [models[0], *[models[n] for n in {int(chance.integers(1, 4))} if chance.random() < 0.5]]
     numbers = [name for name in (*quasi, *sensitive) if name in NUMBERS]
     kinds = (
         ["generalize"] * 4
@@ -137,12 +137,16 @@ def _draw_method(chance: np.random.Generator, quasi: list[str], sensitive: list[
     )
     match str(chance.choice(kinds)):
         case "generalize":
-            limit, shown = float(chance.choice([0.0, 0.1, 1.0])), str(chance.choice(["star", "drop", "blank"]))
-            made = {"method": "generalize", "models": chosen, "suppression_limit": limit}
-            compares = any(model["model"] in ("t_closeness", "beta_likeness") for model in chosen)
-            return made if shown == "star" or compares else {**made, "suppressed_rows": shown}
+            limit, suppression = float(chance.choice([0.0, 0.1, 1.0])), str(chance.choice(["star", "drop", "blank"]))
+            method_fields = {"method": "generalize", "models": chosen_models, "suppression_limit": limit}
+            compares = any(model["model"] in ("t_closeness", "beta_likeness") for model in chosen_models)
+            return (
+                method_fields
+                if suppression == "star" or compares
+                else {**method_fields, "suppressed_rows": suppression}
+            )
         case "partition":
-            return {"method": "partition", "models": chosen}
+            return {"method": "partition", "models": chosen_models}
         case "suppress_entries":
             share = {"share": float(chance.choice([0.05, 0.3]))}
             search = str(chance.choice(["grades", "grades_once"]))
@@ -178,25 +182,25 @@ def try_once(action: Callable[[], Any]) -> Any:
 
 def describe_run(policy: Policy, folder: Path, engine: Any, seed: int) -> dict[str, Any] | str:
     """All of a run that must not depend on the engine."""
-    done = try_once(lambda: run(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
-    if isinstance(done, str):
-        return done
-    told: dict[str, Any] = {"published": done.published, "claims": done.release.claims}
+    result = try_once(lambda: run(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
+    if isinstance(result, str):
+        return result
+    description: dict[str, Any] = {"published": result.published, "claims": result.release.claims}
     for part in ("changes", "levels", "suppression", "formulas", "roles", "gate"):
-        told[part] = done.record.get(part)
+        description[part] = result.record.get(part)
     for part in ("unique_rows", "objections", "unchecked", "status"):
-        told[part] = done.record["verdict"].get(part)
-    told["findings"] = [(f.property, f.holds, _round(f.measured)) for f in done.findings]
-    file = done.out / "release" / "data.parquet"
+        description[part] = result.record["verdict"].get(part)
+    description["findings"] = [(f.property, f.holds, _round(f.measured)) for f in result.findings]
+    file = result.out / "release" / "data.parquet"
     if file.exists():
         frame = pl.read_parquet(file)
-        told["schema"], told["rows"] = dict(frame.schema), [repr(row) for row in frame.rows()]
+        description["schema"], description["rows"] = dict(frame.schema), [repr(row) for row in frame.rows()]
         for checker in ("memory", "duckdb"):
-            found = verify(done.out, engine=checker).as_json()
-            told[f"verify by {checker}"] = {
-                k: repr(v) for k, v in found.items() if k in ("holds", "problems", "findings")
+            verification = verify(result.out, engine=checker).as_json()
+            description[f"verify by {checker}"] = {
+                k: repr(v) for k, v in verification.items() if k in ("holds", "problems", "findings")
             }
-    return told
+    return description
 
 
 def _round(value: Any) -> Any:
@@ -225,14 +229,14 @@ def find_server_difference(seed: int, folder: Path, address: str) -> str | None:
     return _compare_engines(draw_policy(chance, frame, f"{address}?table={table}"), folder, seed)
 
 
-def _compare_engines(given: dict[str, Any], folder: Path, seed: int) -> str | None:
-    policy = try_once(lambda: Policy.parse(write_toml(given), folder / "policy.toml"))
+def _compare_engines(fields: dict[str, Any], folder: Path, seed: int) -> str | None:
+    policy = try_once(lambda: Policy.parse(write_toml(fields), folder / "policy.toml"))
     if isinstance(policy, str):
         return f"the policy is not valid: {policy}"
-    path, quasi = given["data"]["path"], given["roles"]["quasi_identifying"]
+    path, quasi = fields["data"]["path"], fields["roles"]["quasi_identifying"]
     audits = [
-        repr(found if isinstance(found, str) else found.as_json())
-        for found in (try_once(partial(audit, path, quasi, engine=engine)) for engine in ("memory", "duckdb"))
+        repr(audit_result if isinstance(audit_result, str) else audit_result.as_json())
+        for audit_result in (try_once(partial(audit, path, quasi, engine=engine)) for engine in ("memory", "duckdb"))
     ]
     if audits[0] != audits[1]:
         return f"audit: {audits[0]}\n  != {audits[1]}"
@@ -268,8 +272,8 @@ def find_basket_difference(seed: int, folder: Path) -> str | None:
     support = int(chance.integers(1, 4))
     mine = partial(sf.mine.frequent_itemsets, path, support, id="visit", item="product")
     mined = [
-        repr(found if isinstance(found, str) else found.rows())
-        for found in (try_once(partial(mine, engine=engine)) for engine in ("memory", "duckdb"))
+        repr(mining_result if isinstance(mining_result, str) else mining_result.rows())
+        for mining_result in (try_once(partial(mine, engine=engine)) for engine in ("memory", "duckdb"))
     ]
     if mined[0] != mined[1]:
         return f"mining: {mined[0][:600]}\n  != {mined[1][:600]}"
@@ -282,28 +286,34 @@ def find_basket_difference(seed: int, folder: Path) -> str | None:
             "min_support": support,
             "min_confidence": 0.2,
         }
-    given = {"data": {"path": path.name, "id": "visit", "item": "product"}, "protect": [hide]}
-    policy = try_once(lambda: Policy.parse(write_toml(given), folder / "policy.toml"))
+    fields = {"data": {"path": path.name, "id": "visit", "item": "product"}, "protect": [hide]}
+    policy = try_once(lambda: Policy.parse(write_toml(fields), folder / "policy.toml"))
     if isinstance(policy, str):
         return f"the policy is not valid: {policy}"
     return compare_accounts(*(_describe_hiding(policy, folder, engine, seed) for engine in ("memory", "duckdb")))
 
 
 def _describe_hiding(policy: Policy, folder: Path, engine: Any, seed: int) -> dict[str, Any] | str:
-    done = try_once(lambda: run(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
-    if isinstance(done, str):
-        return done
-    told: dict[str, Any] = {"published": done.published, "claims": done.release.claims, "findings": done.findings}
-    told |= {part: done.record[part] for part in ("losses", "formulas", "suppression", "gate", "methods")}
-    file = done.out / "release" / done.certificate.body["data"]["file"] if done.published else None
-    told["bytes"] = file.read_bytes() if file else None
-    return told
+    result = try_once(lambda: run(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
+    if isinstance(result, str):
+        return result
+    description: dict[str, Any] = {
+        "published": result.published,
+        "claims": result.release.claims,
+        "findings": result.findings,
+    }
+    description |= {part: result.record[part] for part in ("losses", "formulas", "suppression", "gate", "methods")}
+    file = result.out / "release" / result.certificate.body["data"]["file"] if result.published else None
+    description["bytes"] = file.read_bytes() if file else None
+    return description
 
 
 def main() -> None:
     """Try many, and print what differs."""
     count, first = (
-        (int(given) for given in (*sys.argv[1:3], "200", "0")[:2]) if len(sys.argv) != 2 else (int(sys.argv[1]), 0)
+        (int(argument) for argument in (*sys.argv[1:3], "200", "0")[:2])
+        if len(sys.argv) != 2
+        else (int(sys.argv[1]), 0)
     )
     page.render_page = lambda account: "<!doctype html><p>a report</p>"  # the pictures are not the point
     programs = find_programs()

@@ -26,7 +26,7 @@ def _work(job: dict[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["sfumato", *job["argv"]]
 
-    def at(step: str, done: int, total: int | None) -> None:
+    def react_to_step(step: str, done_count: int, total: int | None) -> None:
         if step == job.get("kill_at"):
             os.kill(os.getpid(), signal.SIGKILL)
         if step == job.get("interrupt_at"):
@@ -46,28 +46,28 @@ def _work(job: dict[str, Any]) -> None:
         import sfumato.report.page
 
         sfumato.report.page.render_page = lambda account: "<!doctype html>"
-    with listen_to_progress(at):
+    with listen_to_progress(react_to_step):
         main()
 
 
-def _die_while_publishing(left: int, files: set[str], number: int) -> None:
+def _die_while_publishing(remaining_lines: int, files: set[str], number: int) -> None:
     """Get a signal before a certain line of publishing and of clearing up after it is carried out."""
 
     def count(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal left
+        nonlocal remaining_lines
         if event == "line":
-            left -= 1
-            if not left:
+            remaining_lines -= 1
+            if not remaining_lines:
                 os.kill(os.getpid(), number)
         return count
 
     def begin(frame: FrameType, event: str, _: Any) -> Any:
         if frame.f_code.co_filename not in files:
             return None
-        above: FrameType | None = frame
-        while above and above.f_code.co_name not in ("publish", "close"):
-            above = above.f_back
-        return count if above else None
+        caller: FrameType | None = frame
+        while caller and caller.f_code.co_name not in ("publish", "close"):
+            caller = caller.f_back
+        return count if caller else None
 
     sys.settrace(begin)
 
@@ -76,8 +76,8 @@ def _child(job: dict[str, Any]) -> None:
     code = 99
     try:
         _work(job)
-    except SystemExit as gone:
-        code = gone.code if isinstance(gone.code, int) else 0 if gone.code is None else 1
+    except SystemExit as exit_error:
+        code = exit_error.code if isinstance(exit_error.code, int) else 0 if exit_error.code is None else 1
     except BaseException:
         import traceback
 
@@ -123,8 +123,8 @@ def _serve() -> None:
             sys.stdout, sys.stderr = (os.fdopen(stream, "w", encoding="utf-8") for stream in (1, 2))
             _child(job)
         readers = [_Reader(read, write) for read, write in pipes]
-        if (after := job.get("kill_after_seconds")) is not None:
-            time.sleep(after)
+        if (delay := job.get("kill_after_seconds")) is not None:
+            time.sleep(delay)
             os.kill(process, job.get("signal", signal.SIGKILL))
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         out, err = (reader.text() for reader in readers)

@@ -62,13 +62,13 @@ def test_broken_files(sandbox: Any, invoke: Callable[..., Any], name: str, form:
     extra = ["--json"] if form == "json" else []
     ran = invoke("run", sandbox.policy, *extra)
     assert ran.code == 2, ran
-    assert CANARY not in ran.said
-    assert "Traceback" not in ran.said
-    assert "panicked" not in ran.said
+    assert CANARY not in ran.output
+    assert "Traceback" not in ran.output
+    assert "panicked" not in ran.output
     if form == "json":
-        told = json.loads(ran.out)
-        assert set(told) == {"error", "message"}
-        assert told["error"] in ("DataError", "PolicyError")
+        answer = json.loads(ran.out)
+        assert set(answer) == {"error", "message"}
+        assert answer["error"] in ("DataError", "PolicyError")
         assert ran.err == ""
     else:
         assert ran.err.startswith("sfumato: ")
@@ -76,9 +76,9 @@ def test_broken_files(sandbox: Any, invoke: Callable[..., Any], name: str, form:
     assert not sandbox.out.exists()
     audited = invoke("audit", path, *extra)
     assert audited.code in (0, 2), audited
-    assert "fault in sfumato" not in audited.said
+    assert "fault in sfumato" not in audited.output
     if audited.code:
-        assert CANARY not in audited.said
+        assert CANARY not in audited.output
 
 
 def carried_out(
@@ -107,13 +107,13 @@ def carried_out(
         path = "work/out"
         {more}
     """
-    done = run(Policy.parse(policy, sandbox.policy))
-    assert done.published
-    assert all(finding.holds for finding in done.findings)
+    result = run(Policy.parse(policy, sandbox.policy))
+    assert result.published
+    assert all(finding.holds for finding in result.findings)
     checked = verify(sandbox.out)
     assert checked.holds, checked.problems
-    json.dumps(done.as_json(), allow_nan=False)
-    return done
+    json.dumps(result.as_json(), allow_nan=False)
+    return result
 
 
 NAMES = ["a b", "<script>alert(1)</script>", "a\nb", "len", "size", "value", "crowd", "rows", "count", "published",
@@ -123,14 +123,17 @@ NAMES = ["a b", "<script>alert(1)</script>", "a\nb", "len", "size", "value", "cr
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, id=name[:12], marks=[pytest.mark.slow] if at % 4 else []) for at, name in enumerate(NAMES)],
+    [
+        pytest.param(name, id=name[:12], marks=[pytest.mark.slow] if index % 4 else [])
+        for index, name in enumerate(NAMES)
+    ],
 )
 def test_odd_column_names(sandbox: Any, name: str) -> None:
     """As a quasi-identifying and as a sensitive column, the report included."""
     values = ["u", "v"] * 10
     quasi = pl.DataFrame({name: values, "other": ["x"] * 20, "third": list(range(20))})
-    done = carried_out(sandbox, quasi, {"quasi_identifying": [name, "other"], "insensitive": ["third"]})
-    assert done.as_json()["levels"] == {name: 0, "other": 0}
+    result = carried_out(sandbox, quasi, {"quasi_identifying": [name, "other"], "insensitive": ["third"]})
+    assert result.as_json()["levels"] == {name: 0, "other": 0}
     assert read_frame(sandbox.out / "release" / "data.csv").columns == [name, "other", "third"]
     if name.startswith("<script>"):
         for report in ((sandbox.out / "release" / "report.html"), (sandbox.out / "private" / "report.html")):
@@ -146,8 +149,8 @@ def test_names_that_mean_all_columns(sandbox: Any, name: str) -> None:
     for roles in ({"quasi_identifying": [name, "other"]}, {"quasi_identifying": ["other"], "sensitive": [name]}):
         try:
             carried_out(sandbox, frame, roles)
-        except SfumatoError as refused:
-            assert "rename" in str(refused)
+        except SfumatoError as error:
+            assert "rename" in str(error)
 
 
 def test_names_are_escaped_where_values_are_too(sandbox: Any) -> None:
@@ -206,16 +209,16 @@ def test_odd_values(sandbox: Any, plain_report: None, name: str, kind: str) -> N
     frame = pl.DataFrame([column, column.alias("kept"), pl.Series("x", ["x"] * 20)])
     roles = {"quasi_identifying": ["odd", "x"], "insensitive": ["kept"]}
     try:
-        done = carried_out(sandbox, frame, roles, f'format = "{kind}"')
-    except DataError as refused:
-        assert "stars" in name, refused
-        assert '"odd"' in str(refused)
+        result = carried_out(sandbox, frame, roles, f'format = "{kind}"')
+    except DataError as error:
+        assert "stars" in name, error
+        assert '"odd"' in str(error)
         return
-    assert done.as_json()["levels"]["odd"] == 0
+    assert result.as_json()["levels"]["odd"] == 0
     if kind == "parquet":
-        back = pl.read_parquet(sandbox.out / "release" / "data.parquet")
+        published_frame = pl.read_parquet(sandbox.out / "release" / "data.parquet")
         expected = column.fill_nan(None) if column.dtype.is_float() else column
-        assert spell_cells(back["kept"]).to_list() == spell_cells(expected).to_list()
+        assert spell_cells(published_frame["kept"]).to_list() == spell_cells(expected).to_list()
 
 
 @pytest.mark.parametrize("name", ["one value", "all missing", "half missing", "controls", "infinite", "dates", "truth"])
@@ -230,17 +233,17 @@ def test_stars_and_suppression_together(sandbox: Any, plain_report: None) -> Non
     """Stars that were there before are not suppressed rows: the right answer, or a word about them."""
     text = "a,b\n" + "*,x\n" * 20 + "y,x\n" * 20 + "z,x\n"
     try:
-        done = carried_out(sandbox, text, {"quasi_identifying": ["a"], "sensitive": ["b"]})
-    except SfumatoError as refused:
-        assert "*" in str(refused)
-        assert '"a"' in str(refused)
+        result = carried_out(sandbox, text, {"quasi_identifying": ["a"], "sensitive": ["b"]})
+    except SfumatoError as error:
+        assert "*" in str(error)
+        assert '"a"' in str(error)
     else:
-        assert done.as_json()["suppressed_rows"] == 1
+        assert result.as_json()["suppressed_rows"] == 1
 
 
 def test_one_row(sandbox: Any, plain_report: None) -> None:
-    done = carried_out(sandbox, "a,b\n1,2\n", {"quasi_identifying": ["a"], "sensitive": ["b"]}, k=1)
-    assert done.as_json()["levels"] == {"a": 0}
+    result = carried_out(sandbox, "a,b\n1,2\n", {"quasi_identifying": ["a"], "sensitive": ["b"]}, k=1)
+    assert result.as_json()["levels"] == {"a": 0}
 
 
 def test_many_columns(sandbox: Any) -> None:
@@ -257,8 +260,8 @@ def test_many_quasi_identifying_columns(sandbox: Any, plain_report: None, count:
     text = ",".join(names) + "\n" + (",".join("1" for _ in names) + "\n") * 5
     try:
         carried_out(sandbox, text, {"quasi_identifying": names})
-    except SfumatoError as refused:
-        assert "quasi-identifying" in str(refused) or "combinations" in str(refused)
+    except SfumatoError as error:
+        assert "quasi-identifying" in str(error) or "combinations" in str(error)
 
 
 def test_a_file_without_header(sandbox: Any, invoke: Callable[..., Any]) -> None:
@@ -267,23 +270,23 @@ def test_a_file_without_header(sandbox: Any, invoke: Callable[..., Any]) -> None
     (sandbox.root / "people.csv").write_text(f"{CANARY},47,1300,flu\n" + rows)
     ran = invoke("run", sandbox.policy)
     assert ran.code == 2
-    assert CANARY not in ran.said
+    assert CANARY not in ran.output
 
 
 def test_types_that_csv_cannot_hold(sandbox: Any, plain_report: None) -> None:
     frame = pl.DataFrame({"a": ["x"] * 20, "b": [datetime.timedelta(days=1)] * 20})
     try:
         carried_out(sandbox, frame, {"quasi_identifying": ["a"], "insensitive": ["b"]})
-    except SfumatoError as refused:
-        assert '"b"' in str(refused)
+    except SfumatoError as error:
+        assert '"b"' in str(error)
 
 
 def test_nothing_is_written_elsewhere(sandbox: Any, plain_report: None) -> None:
-    before = {path for path in sandbox.root.rglob("*") if path.is_file()}
+    old_files = {path for path in sandbox.root.rglob("*") if path.is_file()}
     run(Policy.read(sandbox.policy))
-    new = {path for path in sandbox.root.rglob("*") if path.is_file()} - before
-    inside = {path for path in new if sandbox.out in path.parents}
-    assert {path.name for path in new - inside} == {"signing_key.pem"}
+    new = {path for path in sandbox.root.rglob("*") if path.is_file()} - old_files
+    out_files = {path for path in new if sandbox.out in path.parents}
+    assert {path.name for path in new - out_files} == {"signing_key.pem"}
     assert Path(sandbox.root / "people.csv").read_text().startswith("name")
 
 
@@ -296,6 +299,6 @@ def test_a_ragged_file_never_aborts_the_process(tmp_path: Path) -> None:
         "try:\n    read_frame(sys.argv[1])\nexcept DataError as error:\n    print(error)\n    sys.exit(3)\n"
     )
     for _ in range(8):
-        done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
-        assert done.returncode == 3, done.stderr
-        assert "line 3002" in done.stdout or "ragged.csv" in done.stdout
+        result = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
+        assert result.returncode == 3, result.stderr
+        assert "line 3002" in result.stdout or "ragged.csv" in result.stdout

@@ -43,21 +43,21 @@ def make_seeds(folder: Path) -> Iterator[tuple[str, bytes]]:
     yield "a.duckdb", (folder / "a.duckdb").read_bytes()
 
 
-def read_damaged(folder: Path, each: int, seed: int) -> list[bool]:
+def read_damaged(folder: Path, file_count: int, seed: int) -> list[bool]:
     """For each damaged file, whether it was read."""
     chance = random.Random(seed)
     outcomes = []
     for position, (name, content) in enumerate(list(make_seeds(folder))):
         path = folder / f"damaged_{name}"
-        for number in range(each):
+        for number in range(file_count):
             cut = content[: chance.randrange(16, len(content))]
             path.write_bytes(cut if (position + number) % 3 == 0 else damage(chance, content))
             try:
                 frame = Table.of(read_frame(path)).frame
                 [spell_cells(column).str.len_bytes().sum() for column in frame.get_columns()]
                 outcomes.append(True)
-            except DataError as refused:
-                assert CANARY not in str(refused)
+            except DataError as error:
+                assert CANARY not in str(error)
                 outcomes.append(False)
     return outcomes
 

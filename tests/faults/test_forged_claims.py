@@ -18,7 +18,7 @@ from sfumato.measure.anonymity.crowd_sizes import _match_classes_by_pattern, mat
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input, verify
-from tests.faults.test_tampering import body_of, refused, resign
+from tests.faults.test_tampering import body_of, expect_refusal, resign
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -48,7 +48,7 @@ def mark(body: dict[str, Any]) -> None:
 
 
 def names(body: dict[str, Any]) -> None:
-    next(one for one in body["claims"] if one["measure"] == "named_columns")["arguments"] = {"names": []}
+    next(entry for entry in body["claims"] if entry["measure"] == "named_columns")["arguments"] = {"names": []}
 
 
 def identify(body: dict[str, Any]) -> None:
@@ -77,20 +77,20 @@ FORGERIES: dict[str, Change] = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_claim_is_refused(out: Path, invoke: Callable[..., Any], name: str) -> None:
     resign(out, FORGERIES[name])
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_verify_changes_nothing(out: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in [out.parent, *out.rglob("*")]}
+    old_times = {path: path.stat().st_mtime_ns for path in [out.parent, *out.rglob("*")]}
     assert verify(out).holds
-    assert {path: path.stat().st_mtime_ns for path in [out.parent, *out.rglob("*")]} == before
+    assert {path: path.stat().st_mtime_ns for path in [out.parent, *out.rglob("*")]} == old_times
 
 
 def test_a_packed_data_file_is_refused(out: Path, invoke: Callable[..., Any]) -> None:
     data = out / "release/data.csv"
     data.write_bytes(gzip.compress(data.read_bytes()))
     resign(out, lambda body: None)
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_many_empty_cells_in_a_small_file_are_refused(tmp_path: Path) -> None:
@@ -106,15 +106,15 @@ def test_many_empty_cells_in_a_small_file_are_refused(tmp_path: Path) -> None:
 def test_pipes_are_not_waited_for(out: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    for given, opening in ((pipe, out / "private/input_opening.json"), (tmp_path / "people.csv", pipe)):
+    for input_path, opening in ((pipe, out / "private/input_opening.json"), (tmp_path / "people.csv", pipe)):
         with pytest.raises(sf.DataError):
-            show_input(out, given, opening)
+            show_input(out, input_path, opening)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    values = {f"c{at}": [None if n > 2 else int(n) for n in chance.integers(0, 5, 40)] for at in range(3)}
+    values = {f"c{index}": [None if n > 2 else int(n) for n in chance.integers(0, 5, 40)] for index in range(3)}
     frame = pl.DataFrame(values, schema=dict.fromkeys(values, pl.Int64))
     names = list(values)
     pattern = pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names])
@@ -129,8 +129,8 @@ def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
 
 def test_many_patterns_of_missing_cells_end() -> None:
     """1,024 rows with as many patterns took more than 100 seconds; the test ends, or it hangs."""
-    rows = [[None if (row >> at) & 1 else at for at in range(10)] for row in range(1024)]
-    columns = [f"c{at}" for at in range(10)]
+    rows = [[None if (row >> index) & 1 else index for index in range(10)] for row in range(1024)]
+    columns = [f"c{index}" for index in range(10)]
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.Int64), orient="row")
     table = sf.Table.of(frame, dict.fromkeys(columns, "quasi_identifying"), missing="matches_any")
     assert sf.measure.k_anonymity(table) == 1024
@@ -148,4 +148,4 @@ def test_rows_that_the_certificate_does_not_count_are_refused(invoke: Callable[.
         body["data"]["rows"] += 1
 
     resign(out, change)
-    assert "1 rows have a missing quasi-identifying cell" in refused(invoke, out)
+    assert "1 rows have a missing quasi-identifying cell" in expect_refusal(invoke, out)

@@ -22,11 +22,11 @@ CANARY = "ZZSECRETZZ"
 
 
 def refused_cleanly(sandbox: Any, ran: Any) -> None:
-    assert ran.code == 2, ran.said
-    assert "Traceback" not in ran.said
-    assert "panicked" not in ran.said
-    assert "fault in sfumato" not in ran.said
-    assert CANARY not in ran.said
+    assert ran.code == 2, ran.output
+    assert "Traceback" not in ran.output
+    assert "panicked" not in ran.output
+    assert "fault in sfumato" not in ran.output
+    assert CANARY not in ran.output
     assert ran.err.startswith("sfumato: ")
     assert not (sandbox.out / "release").exists()
     assert not list(sandbox.root.rglob(".sfumato-*"))
@@ -67,11 +67,11 @@ def test_no_room_for_the_key(sandbox: Any) -> None:
 
 def test_no_room_leaves_the_earlier_release(sandbox: Any, plain_report: None) -> None:
     assert run(Policy.read(sandbox.policy)).published
-    before = (sandbox.out / "release" / "certificate.json").read_text()
+    old_certificate = (sandbox.out / "release" / "certificate.json").read_text()
     enlarge(sandbox)
     ran = sandbox.process("run", sandbox.policy, file_size=5_000, plain_report=True)
-    assert ran.code == 2, ran.said
-    assert (sandbox.out / "release" / "certificate.json").read_text() == before
+    assert ran.code == 2, ran.output
+    assert (sandbox.out / "release" / "certificate.json").read_text() == old_certificate
     assert verify(sandbox.out).holds
 
 
@@ -83,10 +83,10 @@ def tiny_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     def mount(size: str) -> Path:
         folder = tmp_path / f"disk{len(mounted)}"
         folder.mkdir()
-        made = subprocess.run(
+        mount_result = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, check=False
         )
-        if made.returncode:
+        if mount_result.returncode:
             pytest.skip("mounting a small file system is not permitted here")
         mounted.append(folder)
         return folder
@@ -103,8 +103,8 @@ def test_a_really_full_disk(sandbox: Any, tiny_disk: Callable[[str], Path], size
     enlarge(sandbox)
     disk = tiny_disk(size)
     ran = sandbox.process("run", sandbox.policy, "--out", disk / "out")
-    assert ran.code == 2, ran.said
-    assert "Traceback" not in ran.said
+    assert ran.code == 2, ran.output
+    assert "Traceback" not in ran.output
     assert ran.err.startswith("sfumato: ")
     assert not list(disk.iterdir()), "nothing is left behind"
 
@@ -114,7 +114,7 @@ def test_the_release_folder_is_a_mount_point(sandbox: Any, tiny_disk: Callable[[
     disk = tiny_disk("4m")
     for _ in range(2):
         ran = sandbox.process("run", sandbox.policy, "--out", disk, plain_report=True)
-        assert ran.code == 0, ran.said
+        assert ran.code == 0, ran.output
         assert verify(disk).holds
         assert not list(sandbox.root.rglob(".sfumato-*"))
 
@@ -124,13 +124,13 @@ def test_the_release_folder_is_a_bind_mount(sandbox: Any, tmp_path: Path) -> Non
     real, out = tmp_path / "real", tmp_path / "mounted"
     (real / "folder").mkdir(parents=True)
     out.mkdir()
-    made = subprocess.run(["mount", "--bind", str(real), str(out)], capture_output=True, check=False)
-    if made.returncode:
+    mount_result = subprocess.run(["mount", "--bind", str(real), str(out)], capture_output=True, check=False)
+    if mount_result.returncode:
         pytest.skip("mounting is not permitted here")
     try:
         for _ in range(2):
             ran = sandbox.process("run", sandbox.policy, "--out", out, plain_report=True)
-            assert ran.code == 0, ran.said
+            assert ran.code == 0, ran.output
             assert verify(real).holds
         assert sorted(path.name for path in real.iterdir()) == ["folder", "private", "release"]
     finally:
@@ -143,13 +143,13 @@ def test_a_part_that_is_a_disk_of_its_own_is_refused(sandbox: Any, part: str) ->
     """It cannot be moved, and what is on it would be lost with the old folder."""
     folder = sandbox.out / part
     folder.mkdir(parents=True)
-    made = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(folder)], capture_output=True, check=False)
-    if made.returncode:
+    mount_result = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(folder)], capture_output=True, check=False)
+    if mount_result.returncode:
         pytest.skip("mounting is not permitted here")
     try:
         (folder / "x").write_text("mine")
         ran = sandbox.process("run", sandbox.policy, plain_report=True)
-        assert ran.code == 2, ran.said
+        assert ran.code == 2, ran.output
         assert "mount point" in ran.err
         assert (folder / "x").read_text() == "mine"
     finally:
@@ -158,17 +158,17 @@ def test_a_part_that_is_a_disk_of_its_own_is_refused(sandbox: Any, part: str) ->
 
 
 @pytest.mark.parametrize(
-    "place", ["file", "file/below", "dangling/below", "loop/x"], ids=["a file", "below a file", "dangling", "loop"]
+    "out_name", ["file", "file/below", "dangling/below", "loop/x"], ids=["a file", "below a file", "dangling", "loop"]
 )
-def test_a_place_that_cannot_be_a_folder(sandbox: Any, invoke: Callable[..., Any], place: str) -> None:
+def test_a_place_that_cannot_be_a_folder(sandbox: Any, invoke: Callable[..., Any], out_name: str) -> None:
     (sandbox.root / "file").write_text("mine")
     (sandbox.root / "loop").symlink_to(sandbox.root / "loop")
     (sandbox.root / "dangling").symlink_to(sandbox.root / "file" / "nowhere")
-    ran = invoke("run", sandbox.policy, "--out", sandbox.root / place, "--json")
-    assert ran.code == 2, ran.said
-    told = json.loads(ran.out)
-    assert told["error"] == "DataError"
-    assert str(sandbox.root) in told["message"]
+    ran = invoke("run", sandbox.policy, "--out", sandbox.root / out_name, "--json")
+    assert ran.code == 2, ran.output
+    answer = json.loads(ran.out)
+    assert answer["error"] == "DataError"
+    assert str(sandbox.root) in answer["message"]
     assert (sandbox.root / "file").read_text() == "mine"
     assert not list(sandbox.root.rglob(".sfumato-*"))
 
@@ -182,7 +182,7 @@ def test_a_link_to_a_folder(sandbox: Any, plain_report: None, invoke: Callable[.
     link.symlink_to(real)
     for _ in range(2 if filled else 1):
         ran = invoke("run", sandbox.policy, "--out", link)
-        assert ran.code == 0, ran.said
+        assert ran.code == 0, ran.output
     assert link.is_symlink()
     assert verify(real).holds
     assert not list(sandbox.root.rglob(".sfumato-*"))

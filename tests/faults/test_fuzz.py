@@ -67,26 +67,30 @@ def mutated(draw: st.DrawFn) -> str:
     """A valid policy with a few wounds."""
     lines = POLICY.splitlines()
     for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(lines) - 1))
+        index = draw(st.integers(0, len(lines) - 1))
         wound = draw(st.sampled_from(["drop", "twice", "value", "swap", "cut", "insert", "rename", "noise"]))
-        line = lines[at]
+        line = lines[index]
         if wound == "drop":
-            lines[at] = ""
+            lines[index] = ""
         elif wound == "twice":
-            lines.insert(at, line)
+            lines.insert(index, line)
         elif wound == "value" and " = " in line:
-            lines[at] = line.split(" = ", 1)[0] + " = " + draw(VALUES)
+            lines[index] = line.split(" = ", 1)[0] + " = " + draw(VALUES)
         elif wound == "swap":
             other = draw(st.integers(0, len(lines) - 1))
-            lines[at], lines[other] = lines[other], line
+            lines[index], lines[other] = lines[other], line
         elif wound == "cut":
-            lines[at] = line[: draw(st.integers(0, len(line)))]
+            lines[index] = line[: draw(st.integers(0, len(line)))]
         elif wound == "insert":
-            lines.insert(at, draw(st.sampled_from(["foo", '"a b"', "a.b.c", "k", "path", '""'])) + " = " + draw(VALUES))
+            lines.insert(
+                index, draw(st.sampled_from(["foo", '"a b"', "a.b.c", "k", "path", '""'])) + " = " + draw(VALUES)
+            )
         elif wound == "rename":
-            lines[at] = line.replace(draw(st.sampled_from(["age", "zip", "data", "k", "="])), draw(st.text(max_size=4)))
+            lines[index] = line.replace(
+                draw(st.sampled_from(["age", "zip", "data", "k", "="])), draw(st.text(max_size=4))
+            )
         else:
-            lines[at] = line + draw(st.text(max_size=8))
+            lines[index] = line + draw(st.text(max_size=8))
     return "\n".join(lines)
 
 
@@ -99,11 +103,11 @@ def test_wounded_policies(text: str) -> None:
         table = policy.table()
         for method in policy.methods():
             release = method.protect(table)
-            assert all(found.holds is not False for found in sf.check(release, table))
+            assert all(finding.holds is not False for finding in sf.check(release, table))
         for attack in policy.attacks():
             attack.run(release, table)
-    except SfumatoError as refused:
-        assert str(refused)
+    except SfumatoError as error:
+        assert str(error)
 
 
 @quick
@@ -143,8 +147,8 @@ def tables(draw: st.DrawFn) -> bytes:
     if draw(st.integers(0, 9)) == 0:
         content = gzip.compress(content)
     if content and draw(st.integers(0, 9)) == 0:
-        at = draw(st.integers(0, len(content) - 1))
-        content = content[:at] + draw(st.binary(max_size=4)) + content[at + 1 :]
+        index = draw(st.integers(0, len(content) - 1))
+        content = content[:index] + draw(st.binary(max_size=4)) + content[index + 1 :]
     return content
 
 
@@ -166,8 +170,8 @@ def test_any_bytes_as_a_table(content: bytes, text: TextFormat) -> None:
     path.write_bytes(content)
     try:
         frame = read_frame(path, text)
-    except SfumatoError as refused:
-        assert str(path) in str(refused)
+    except SfumatoError as error:
+        assert str(path) in str(error)
     else:
         assert frame.width >= 1
         assert len(set(frame.columns)) == frame.width
@@ -190,12 +194,12 @@ def test_any_table_generalized(content: bytes, k: int, limit: float, missing: st
         release = sf.Generalize(models=(sf.KAnonymity(k=k),), suppression_limit=limit).protect(table)
     except SfumatoError:
         return
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
     published: Any = release.data
-    back = FOLDER / "back.csv"
+    csv_path = FOLDER / "back.csv"
     mark = choose_missing_mark(published.frame)
-    write_frame(published.frame, back, "csv", mark)
-    read = read_frame(back, describe_text_format("csv", mark, ()))
+    write_frame(published.frame, csv_path, "csv", mark)
+    read = read_frame(csv_path, describe_text_format("csv", mark, ()))
     assert read.shape == published.frame.shape
     assert read.columns == published.frame.columns
 
@@ -211,8 +215,8 @@ def test_any_bytes_as_a_hierarchy(content: bytes) -> None:
     path.write_bytes(content)
     try:
         hierarchy = Hierarchy.read(path)
-    except SfumatoError as refused:
-        assert str(path) in str(refused)
+    except SfumatoError as error:
+        assert str(path) in str(error)
     else:
         assert hierarchy.height >= 0
         with warnings.catch_warnings():

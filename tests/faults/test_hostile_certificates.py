@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ten thousand changed releases are refused, and no certificate, however odd, makes verify hang or crash."""
+"""Ten thousand changed releases are expect_refusal, and no certificate, however odd, makes verify hang or crash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verification import MOST_PROBLEMS, verify
-from tests.faults.test_tampering import body_of, refused, resign, set_in
+from tests.faults.test_tampering import body_of, expect_refusal, resign, set_in
 
 Release = dict[str, bytes]
 Change = Callable[[random.Random, Release, Release], Release | None]
@@ -45,11 +45,11 @@ def finished(sandbox: Any, plain_report: None) -> dict[str, Any]:
 def out(sandbox: Any, finished: dict[str, Any]) -> Path:
     """A fresh copy of the first release on disk."""
     shutil.rmtree(sandbox.out, ignore_errors=True)
-    put(sandbox.out / "release", finished["first"])
+    write_files(sandbox.out / "release", finished["first"])
     return Path(sandbox.out)
 
 
-def put(folder: Path, files: Release) -> None:
+def write_files(folder: Path, files: Release) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
@@ -66,8 +66,8 @@ def edit_bytes(chance: random.Random, files: Release, other: Release) -> Release
     name = chance.choice(sorted(files))
     content = bytearray(files[name])
     for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(content))
-        content[at : at + chance.randrange(3)] = chance.randbytes(chance.randrange(3))
+        start = chance.randrange(len(content))
+        content[start : start + chance.randrange(3)] = chance.randbytes(chance.randrange(3))
     return {**files, name: bytes(content)}
 
 
@@ -82,8 +82,8 @@ def swap_between_releases(chance: random.Random, files: Release, other: Release)
 
 
 def swap_inside(chance: random.Random, files: Release, other: Release) -> Release:
-    one, two = chance.sample(sorted(files), 2)
-    return {**files, one: files[two], two: files[one]}
+    first_name, two = chance.sample(sorted(files), 2)
+    return {**files, first_name: files[two], two: files[first_name]}
 
 
 def add_file(chance: random.Random, files: Release, other: Release) -> Release:
@@ -105,14 +105,16 @@ def rename_file(chance: random.Random, files: Release, other: Release) -> Releas
 def repeat_field(chance: random.Random, files: Release, other: Release) -> Release:
     """Say a field twice, once with another value: the parsed content may be the same as before."""
     lines = files["certificate.json"].decode().split("\n")
-    at = chance.choice([i for i, line in enumerate(lines) if '": ' in line and not line.endswith(("{", "["))])
-    name = lines[at].split('": ')[0]
-    value = chance.choice(["0", "null", '""', "[]", lines[at].split('": ', 1)[1].rstrip(",")])
+    line_index = chance.choice([i for i, line in enumerate(lines) if '": ' in line and not line.endswith(("{", "["))])
+    name = lines[line_index].split('": ')[0]
+    value = chance.choice(["0", "null", '""', "[]", lines[line_index].split('": ', 1)[1].rstrip(",")])
     repeated = f'{name}": {value}'
     if chance.random() < 0.5:
-        lines.insert(at, repeated + ",")
+        lines.insert(line_index, repeated + ",")
     else:
-        lines[at] = lines[at].rstrip(",") + ",\n" + repeated + ("," if lines[at].endswith(",") else "")
+        lines[line_index] = (
+            lines[line_index].rstrip(",") + ",\n" + repeated + ("," if lines[line_index].endswith(",") else "")
+        )
     return {**files, "certificate.json": "\n".join(lines).encode()}
 
 
@@ -156,23 +158,23 @@ CHANGES: tuple[Change, ...] = (
 def refuse_changed_releases(finished: dict[str, Any], folder: Path, count: int, seed: int) -> int:
     chance = random.Random(seed)
     first, second = finished["first"], finished["second"]
-    made = 0
-    while made < count:
-        one, two = (first, second) if chance.random() < 0.5 else (second, first)
-        changed = CHANGES[made % len(CHANGES)](chance, one, two)
+    change_count = 0
+    while change_count < count:
+        base_files, two = (first, second) if chance.random() < 0.5 else (second, first)
+        changed = CHANGES[change_count % len(CHANGES)](chance, base_files, two)
         if changed is None or changed in (first, second):
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        put(folder, changed)
+        write_files(folder, changed)
         checked = verify(folder, finished["signer"])
-        assert not checked.holds, (CHANGES[made % len(CHANGES)].__name__, made)
+        assert not checked.holds, (CHANGES[change_count % len(CHANGES)].__name__, change_count)
         assert all(checked.problems)
-        made += 1
-    return made
+        change_count += 1
+    return change_count
 
 
 def test_changed_releases_are_refused(finished: dict[str, Any], tmp_path: Path) -> None:
-    put(tmp_path / "whole", finished["first"])
+    write_files(tmp_path / "whole", finished["first"])
     assert verify(tmp_path / "whole", finished["signer"]).holds, "untouched it holds, or the rest proves nothing"
     assert refuse_changed_releases(finished, tmp_path / "changed", 360, seed=1) == 360
 
@@ -187,7 +189,7 @@ def test_every_field_twice(finished: dict[str, Any], tmp_path: Path) -> None:
     chance = random.Random(0)
     for number in range(64):
         folder = tmp_path / str(number)
-        put(folder, repeat_field(chance, finished["first"], finished["second"]))
+        write_files(folder, repeat_field(chance, finished["first"], finished["second"]))
         assert not verify(folder, finished["signer"]).holds
 
 
@@ -214,7 +216,7 @@ def test_every_measure_with_odd_arguments(
 ) -> None:
     """A verification comes back, never a fault; and what cannot be measured does not hold."""
     for arguments in ODD_ARGUMENTS:
-        put(out / "release", finished["first"])
+        write_files(out / "release", finished["first"])
 
         def change(body: dict[str, Any], arguments: dict[str, Any] = arguments) -> None:
             claim = body["claims"][0]
@@ -259,7 +261,7 @@ HUGE: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("name", HUGE)
 def test_fields_out_of_bounds(out: Path, invoke: Callable[..., Any], name: str) -> None:
     resign(out, HUGE[name], files=name not in ("many files", "a checksum in capitals", "itself among the files"))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 @pytest.mark.parametrize("older", ["format 1", "format 2"])
@@ -273,10 +275,10 @@ def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatc
     from sfumato.measure.checks import measure_claim
     from sfumato.workflow import verification
 
-    asked: list[Any] = []
+    claims: list[Any] = []
 
     def count(claim: Any, evidence: Any) -> Any:
-        asked.append(claim)
+        claims.append(claim)
         return measure_claim(claim, evidence)
 
     monkeypatch.setattr(verification, "measure_claim", count)
@@ -284,7 +286,9 @@ def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatc
     checked = verify(out)
     assert checked.holds, checked.problems
     assert len(checked.findings) > 2000
-    assert len(asked) == len({(one.measure, str(one.arguments)) for one in asked}) < 10
+    assert (
+        len(claims) == len({(measured_claim.measure, str(measured_claim.arguments)) for measured_claim in claims}) < 10
+    )
 
 
 def test_claims_that_take_too_long_are_a_problem(out: Path) -> None:
@@ -324,7 +328,7 @@ def test_what_is_no_plain_file(out: Path, invoke: Callable[..., Any], name: str,
         with path.open("wb") as file:
             file.write(content)
             file.truncate(1 << 40)
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_the_folder_may_be_named_by_a_link(out: Path) -> None:
@@ -339,9 +343,9 @@ def test_comparing_and_mining_with_odd_fields(out: Path, invoke: Callable[..., A
     resign(out, set_in(field, value=value))
     for command in (("compare", out, out), ("mine", out), ("mine", out, "--target", "disease")):
         ran = invoke(*command)
-        assert ran.code in (0, 1, 2), ran.said
-        assert "fault in sfumato" not in ran.said
-        assert "Traceback" not in ran.said
+        assert ran.code in (0, 1, 2), ran.output
+        assert "fault in sfumato" not in ran.output
+        assert "Traceback" not in ran.output
 
 
 @pytest.mark.parametrize(
@@ -350,10 +354,10 @@ def test_comparing_and_mining_with_odd_fields(out: Path, invoke: Callable[..., A
 )
 def test_mining_what_is_said_of_chance(out: Path, invoke: Callable[..., Any], public: Any) -> None:
     resign(out, set_in("public", value=public))
-    for asked in ((), ("--column", "age"), ("--target", "disease"), ("--column", "age", "--column", "zip")):
-        ran = invoke("mine", out, *asked)
-        assert ran.code in (0, 1, 2), ran.said
-        assert "fault in sfumato" not in ran.said
+    for options in ((), ("--column", "age"), ("--target", "disease"), ("--column", "age", "--column", "zip")):
+        ran = invoke("mine", out, *options)
+        assert ran.code in (0, 1, 2), ran.output
+        assert "fault in sfumato" not in ran.output
 
 
 def test_from_python(out: Path) -> None:

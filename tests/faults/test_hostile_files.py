@@ -93,10 +93,10 @@ def test_bombs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path = tmp_path / name
     path.write_bytes(BOMBS[name]())
     assert path.stat().st_size < LIMIT / 10
-    with pytest.raises(DataError, match="SFUMATO_UNPACK_LIMIT") as refused:
+    with pytest.raises(DataError, match="SFUMATO_UNPACK_LIMIT") as refusal:
         sf.Baskets.read(path) if name.startswith(("baskets", "long")) else read_frame(path)
-    assert name in str(refused.value)
-    assert CANARY not in str(refused.value)
+    assert name in str(refusal.value)
+    assert CANARY not in str(refusal.value)
 
 
 @pytest.mark.parametrize("name", ["codes_kept.parquet", "zeros.arrow", "rows.csv.gz"])
@@ -114,11 +114,11 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compute_unpack_limit(5 << 20) == 1 << 30
     assert compute_unpack_limit(5 << 20, text=True) == 500 << 20
     assert compute_unpack_limit(1 << 40) >= 1 << 41, "a plain file of any size is read"
-    for given, wanted in (("16G", 16 << 30), ("10", 10), (" 3k ", 3 << 10)):
-        monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", given)
-        assert compute_unpack_limit(1) == wanted
-    for given in ("much", "-1", "1.5G", "1E9"):
-        monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", given)
+    for setting, limit in (("16G", 16 << 30), ("10", 10), (" 3k ", 3 << 10)):
+        monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", setting)
+        assert compute_unpack_limit(1) == limit
+    for setting in ("much", "-1", "1.5G", "1E9"):
+        monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", setting)
         with pytest.raises(DataError, match="SFUMATO_UNPACK_LIMIT"):
             compute_unpack_limit(1)
 
@@ -134,10 +134,12 @@ def test_too_many_columns(tmp_path: Path) -> None:
         read_frame(path)
 
 
-def lie(table: pa.Table, at: int, buffer: bytes) -> bytes:
+def lie(table: pa.Table, position: int, buffer: bytes) -> bytes:
     """An Arrow file one of whose buffers says something else."""
     column = table.column(0).chunk(0)
-    buffers = [pa.py_buffer(buffer) if number == at else one for number, one in enumerate(column.buffers())]
+    buffers = [
+        pa.py_buffer(buffer) if number == position else old_buffer for number, old_buffer in enumerate(column.buffers())
+    ]
     changed = pa.Array.from_buffers(column.type, len(column), buffers)
     return make_arrow(pa.table({"a": changed}))
 
@@ -204,12 +206,12 @@ def read_damaged_binaries(count: int, seed: int) -> int:
     """How many files a process of its own looked at; a crash of it is an error here."""
     environment = {**os.environ, "SFUMATO_UNPACK_LIMIT": "64M"}
     command = [sys.executable, str(HARNESS), str(count), str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
-    read, refused = map(int, done.stdout.split())
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 0, (result.returncode, result.stderr[-2000:])
+    read, refusal_count = map(int, result.stdout.split())
     assert read > 0
-    assert refused > 0
-    return read + refused
+    assert refusal_count > 0
+    return read + refusal_count
 
 
 def test_damaged_binary_files() -> None:
@@ -253,22 +255,22 @@ TEXTS: dict[str, tuple[str, bytes, Callable[[Path], Any]]] = {
 def damage(chance: random.Random, content: bytes) -> bytes:
     changed = bytearray(content)
     for _ in range(chance.choice((1, 1, 2, 4, 12))):
-        at = chance.randrange(len(changed) + 1)
+        index = chance.randrange(len(changed) + 1)
         kind = chance.randrange(6)
-        if kind == 0 and at < len(changed):
-            changed[at] ^= 1 << chance.randrange(8)
+        if kind == 0 and index < len(changed):
+            changed[index] ^= 1 << chance.randrange(8)
         elif kind == 1:
-            changed[at:at] = chance.randbytes(chance.randrange(4))
+            changed[index:index] = chance.randbytes(chance.randrange(4))
         elif kind == 2:
             marks = [b",", b'"', b"\n", b"\r", b"\0", b";", b"\xff", "\u2028".encode(), b"[", b"=", b"-2", b"9" * 30]
-            changed[at:at] = chance.choice(marks)
+            changed[index:index] = chance.choice(marks)
         elif kind == 3:
-            del changed[at : at + chance.randrange(9)]
+            del changed[index : index + chance.randrange(9)]
         elif kind == 4:
-            part = changed[at : at + chance.randrange(30)]
-            changed[at:at] = part * chance.randrange(4)
+            part = changed[index : index + chance.randrange(30)]
+            changed[index:index] = part * chance.randrange(4)
         elif chance.random() < 0.3:
-            del changed[at:]
+            del changed[index:]
     return bytes(changed)
 
 
@@ -282,9 +284,9 @@ def read_damaged_texts(folder: Path, count: int, seed: int) -> Iterator[bool]:
         path.write_bytes(damage(chance, content))
         try:
             read(path)
-        except SfumatoError as refused:
-            assert str(refused)
-            assert CANARY not in str(refused), kinds[number % len(kinds)]
+        except SfumatoError as error:
+            assert str(error)
+            assert CANARY not in str(error), kinds[number % len(kinds)]
             yield False
         else:
             yield True
@@ -299,12 +301,12 @@ def read_damaged_keys_and_certificates(folder: Path, count: int, seed: int) -> i
     refusals = 0
     for _ in range(count):
         (folder / "certificate.json").write_bytes(damage(chance, raw))
-        with pytest.raises(SfumatoError) as refused:
+        with pytest.raises(SfumatoError) as refusal:
             Certificate.read(folder)
         key.write_bytes(damage(chance, b'{"secret": "' + CANARY.encode() + b'", "kind": "x", "version": 1}'))
         with pytest.raises(SfumatoError) as unread:
             sf.Key.load(key)
-        assert CANARY not in str(refused.value) + str(unread.value)
+        assert CANARY not in str(refusal.value) + str(unread.value)
         refusals += 2
     return refusals
 

@@ -63,7 +63,7 @@ def recovers(sandbox: Any) -> None:
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_in_a_fresh_folder(sandbox: Any, step: str) -> None:
     killed = sandbox.process("run", sandbox.policy, kill_at=step, plain_report=True)
-    assert killed.code == KILLED, killed.said
+    assert killed.code == KILLED, killed.output
     assert not whole_or_absent(sandbox.out)
     recovers(sandbox)
 
@@ -77,9 +77,9 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def first_release(sandbox: Any, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory) -> str:
     if not earlier:
         assert run(Policy.read(sandbox.policy)).published
-        kept = tmp_path_factory.mktemp("earlier") / "out"
-        shutil.copytree(sandbox.out, kept)
-        earlier.append(kept)
+        copy_folder = tmp_path_factory.mktemp("earlier") / "out"
+        shutil.copytree(sandbox.out, copy_folder)
+        earlier.append(copy_folder)
     elif not sandbox.out.exists():
         shutil.copytree(earlier[0], sandbox.out)
     return str((sandbox.out / "release" / "certificate.json").read_text())
@@ -89,51 +89,53 @@ def first_release(sandbox: Any, earlier: list[Path], tmp_path_factory: pytest.Te
 def test_killed_over_an_earlier_release(
     sandbox: Any, step: str, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    before = first_release(sandbox, earlier, tmp_path_factory)
+    old_certificate = first_release(sandbox, earlier, tmp_path_factory)
     killed = sandbox.process("run", sandbox.policy, kill_at=step, plain_report=True)
     assert killed.code == KILLED
     assert whole_or_absent(sandbox.out)
-    assert (sandbox.out / "release" / "certificate.json").read_text() == before, "the old release stays as it was"
+    assert (sandbox.out / "release" / "certificate.json").read_text() == old_certificate, (
+        "the old release stays as it was"
+    )
     recovers(sandbox)
 
 
 @pytest.mark.parametrize(
-    ("place", "stride"),
+    ("situation", "stride"),
     [
         ("fresh", 151),
         ("both", 151),
         *(
-            pytest.param(place, 13, marks=pytest.mark.slow)
-            for place in ("fresh", "earlier release", "both", "foreign folder")
+            pytest.param(situation, 13, marks=pytest.mark.slow)
+            for situation in ("fresh", "earlier release", "both", "foreign folder")
         ),
     ],
 )
 def test_killed_at_many_lines_of_publishing(
-    sandbox: Any, place: str, stride: int, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
+    sandbox: Any, situation: str, stride: int, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """At many lines of the moves that make a release appear: it is there whole, or the old one is, or none."""
-    was_there = place in ("earlier release", "both", "foreign folder")
+    was_there = situation in ("earlier release", "both", "foreign folder")
     if was_there:
         first_release(sandbox, earlier, tmp_path_factory)
-    if place != "fresh":
+    if situation != "fresh":
         sandbox.out.mkdir(parents=True, exist_ok=True)
-    foreign = place in ("both", "foreign folder")
+    foreign = situation in ("both", "foreign folder")
     if foreign:
         (sandbox.out / "notes.txt").write_text("mine")
-    if place == "foreign folder":
+    if situation == "foreign folder":
         (sandbox.out / "folder").mkdir()
     line, ended = 1, False
     while not ended:
         assert line < 5000, "publishing has more lines than this test foresaw"
         killed = sandbox.process("run", sandbox.policy, kill_at_line=line, plain_report=True)
-        assert killed.code in (KILLED, 0), killed.said
+        assert killed.code in (KILLED, 0), killed.output
         ended = killed.code == 0
-        there = whole_or_absent(sandbox.out)
-        assert there or not was_there, f"the release vanished (killed at line {line})"
-        if not was_there and there and not ended:  # published before it died: back to the start
+        has_release = whole_or_absent(sandbox.out)
+        assert has_release or not was_there, f"the release vanished (killed at line {line})"
+        if not was_there and has_release and not ended:  # published before it died: back to the start
             shutil.rmtree(sandbox.out / "release")
             shutil.rmtree(sandbox.out / "private")
-            if place == "fresh":
+            if situation == "fresh":
                 sandbox.out.rmdir()
         line += stride
     recovers(sandbox)
@@ -162,14 +164,14 @@ def test_a_real_command_killed_and_interrupted(sandbox: Any) -> None:
 @pytest.mark.parametrize("step", ["reading", "linking", "publishing"])
 def test_interrupted_with_a_sentence(sandbox: Any, step: str) -> None:
     stopped = sandbox.process("run", sandbox.policy, interrupt_at=step, plain_report=True)
-    assert stopped.code == 130, stopped.said
+    assert stopped.code == 130, stopped.output
     assert "interrupted" in stopped.err
-    assert "Traceback" not in stopped.said
+    assert "Traceback" not in stopped.output
     assert not whole_or_absent(sandbox.out)
     assert not leftovers(sandbox.root)
 
 
 def test_interrupted_under_json(sandbox: Any) -> None:
     stopped = sandbox.process("run", sandbox.policy, "--json", interrupt_at="linking")
-    assert stopped.code == 130, stopped.said
+    assert stopped.code == 130, stopped.output
     assert json.loads(stopped.out)["error"] == "Interrupted"

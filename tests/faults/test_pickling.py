@@ -32,5 +32,5 @@ print("pickled")
 
 def test_uneven_chunks_are_pickled() -> None:
     """Two files, and a column that polars made by itself: pickled as they were, polars waited for Python for ever."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
-    assert done.stdout == "pickled\n", done.stderr
+    result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert result.stdout == "pickled\n", result.stderr

@@ -86,23 +86,23 @@ def place_foreign_files(out: Path, kind: int) -> dict[Path, str]:
 def stop_somewhere(sandbox: Any, chance: random.Random) -> tuple[Any, int]:
     """A run that gets a signal: by the clock, or at some line of its publication."""
     number = chance.choice(SIGNALS)
-    when: dict[str, Any] = {"kill_at_line": chance.randrange(1, 500)}
+    kill_options: dict[str, Any] = {"kill_at_line": chance.randrange(1, 500)}
     if chance.random() < 0.5:
-        when = {"kill_after_seconds": chance.uniform(0.0, 1.2)}
+        kill_options = {"kill_after_seconds": chance.uniform(0.0, 1.2)}
     more = ("--json",) if chance.random() < 0.5 else ()
-    return sandbox.process("run", sandbox.policy, *more, plain_report=True, signal=int(number), **when), number
+    return sandbox.process("run", sandbox.policy, *more, plain_report=True, signal=int(number), **kill_options), number
 
 
 def check_words(ended: Any, number: int, changed: bool) -> None:
     """A run that could still speak says in one sentence whether it published."""
     if number == signal.SIGKILL or ended.code == 0:
-        assert ended.code in (0, -signal.SIGKILL), ended.said
+        assert ended.code in (0, -signal.SIGKILL), ended.output
         return
-    assert ended.code in (128 + number, -number), ended.said  # the second: before it began to listen
-    assert "Traceback" not in ended.said
+    assert ended.code in (128 + number, -number), ended.output  # the second: before it began to listen
+    assert "Traceback" not in ended.output
     if ended.code > 0:
-        assert ("already published" in ended.said) == changed, ended.said
-        assert ("nothing was published" in ended.said) != changed, ended.said
+        assert ("already published" in ended.output) == changed, ended.output
+        assert ("nothing was published" in ended.output) != changed, ended.output
         message = ended.err if ended.err else json.loads(ended.out)["message"]
         assert len(message.strip().splitlines()) == 1
 
@@ -112,14 +112,14 @@ def survive_kills(sandbox: Any, count: int, seed: int) -> None:
     assert run(Policy.read(sandbox.policy)).published
     for kind in range(count):
         foreign = place_foreign_files(sandbox.out, kind * 3 // count)
-        before, stray = pair(sandbox.out), strays(sandbox.root)
+        old_pair, stray = pair(sandbox.out), strays(sandbox.root)
         entitle(sandbox, f"Run {kind}", k=chance.choice((3, 4, 5, 6)))
         ended, number = stop_somewhere(sandbox, chance)
-        found = pair(sandbox.out)  # as it is, before verify could mend it
-        assert None in found or found[0] == found[1], "one run's release beside another's record"
+        release_pair = pair(sandbox.out)  # as it is, before verify could mend it
+        assert None in release_pair or release_pair[0] == release_pair[1], "one run's release beside another's record"
         check_whole(sandbox.out)
         assert all(path.read_text() == text for path, text in foreign.items()), "a file of others was lost"
-        check_words(ended, number, changed=pair(sandbox.out) != before)
+        check_words(ended, number, changed=pair(sandbox.out) != old_pair)
         if number != signal.SIGKILL:
             assert set(strays(sandbox.root)) <= set(stray), "what it did not find there it did not leave"
     assert run(Policy.read(sandbox.policy)).published
@@ -168,8 +168,8 @@ def run_at_once(sandbox: Any, count: int, prefix: list[str]) -> None:
     for process in processes:
         out, err = process.communicate()
         assert process.returncode in (0, 2), err + out
-        told = json.loads(out)
-        assert process.returncode == 0 or "another run is writing to this folder" in told["message"], told
+        answer = json.loads(out)
+        assert process.returncode == 0 or "another run is writing to this folder" in answer["message"], answer
         published += process.returncode == 0
     assert published >= 1
     check_whole(sandbox.out)
@@ -205,7 +205,7 @@ def test_fifty_runs_in_separate_process_namespaces(sandbox: Any) -> None:
 @pytest.mark.parametrize("step", ["reading", "linking", "publishing"])
 def test_terminated_with_a_sentence(sandbox: Any, step: str, number: int, word: str) -> None:
     stopped = sandbox.process("run", sandbox.policy, interrupt_at=step, signal=int(number), plain_report=True)
-    assert stopped.code == 128 + number, stopped.said
+    assert stopped.code == 128 + number, stopped.output
     assert stopped.err == f"sfumato: {word}; nothing was published\n"
     assert not stopped.out
     assert not strays(sandbox.root)
@@ -219,18 +219,18 @@ def test_stopped_while_it_loads(tmp_path: Path, number: int) -> None:
     (tmp_path / "typer.py").write_text(late)  # loaded in place of the real one
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from sfumato.cli.entry import main; main()"
     # A shell that started the tests in the background made them ignore SIGINT; children would inherit that.
-    heard = {"preexec_fn": lambda: signal.signal(number, signal.SIG_DFL)}
+    signal_options = {"preexec_fn": lambda: signal.signal(number, signal.SIG_DFL)}
     command = [sys.executable, "-c", code, "signer"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, **heard)  # type: ignore[call-overload]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, **signal_options)  # type: ignore[call-overload]
     assert ended.returncode == 128 + number, ended.stderr
     assert ended.stderr == "sfumato: interrupted while starting; nothing was published\n"
 
 
 def test_terminated_under_json(sandbox: Any) -> None:
     stopped = sandbox.process("run", sandbox.policy, "--json", interrupt_at="linking", signal=int(signal.SIGTERM))
-    assert stopped.code == 143, stopped.said
-    told = json.loads(stopped.out)
-    assert told == {"error": "Terminated", "message": "terminated; nothing was published"}
+    assert stopped.code == 143, stopped.output
+    answer = json.loads(stopped.out)
+    assert answer == {"error": "Terminated", "message": "terminated; nothing was published"}
     assert not stopped.err
 
 
@@ -239,7 +239,7 @@ def test_terminated_under_json(sandbox: Any) -> None:
 def test_a_signal_while_publishing_does_not_deny_it(sandbox: Any, number: int, line: int) -> None:
     """What has begun is finished, and the last word is that there is a release."""
     stopped = sandbox.process("run", sandbox.policy, kill_at_line=line, signal=int(number), plain_report=True)
-    assert stopped.code == 128 + number, stopped.said
+    assert stopped.code == 128 + number, stopped.output
     word = "terminated" if number == signal.SIGTERM else "interrupted"
     assert stopped.err == f"sfumato: {word}, but the release was already published in {sandbox.out}\n"
     check_whole(sandbox.out)
@@ -249,15 +249,15 @@ def test_a_signal_while_publishing_does_not_deny_it(sandbox: Any, number: int, l
 @pytest.mark.parametrize("mask", [0o022, 0o027])
 def test_modes_of_a_whole_run(sandbox: Any, mask: int) -> None:
     """Every file of a real run, as a shell with that mask would have it."""
-    before = os.umask(mask)
+    old_mask = os.umask(mask)
     try:
         assert run(Policy.read(sandbox.policy)).published
     finally:
-        os.umask(before)
+        os.umask(old_mask)
     for path in sandbox.out.rglob("*"):
         private = "private" in path.parts
-        wanted = (0o700 if private else 0o777 & ~mask) if path.is_dir() else (0o600 if private else 0o666 & ~mask)
-        assert path.stat().st_mode & 0o7777 == wanted, path
+        mode = (0o700 if private else 0o777 & ~mask) if path.is_dir() else (0o600 if private else 0o666 & ~mask)
+        assert path.stat().st_mode & 0o7777 == mode, path
     assert sandbox.out.stat().st_mode & 0o7777 == 0o777 & ~mask
 
 
@@ -269,11 +269,11 @@ def test_an_earlier_key_is_kept_and_the_run_says_so(sandbox: Any) -> None:
     )
     sandbox.policy.write_text(encoding)
     first = sandbox.process("run", sandbox.policy, plain_report=True)
-    assert first.code == 0, first.said
+    assert first.code == 0, first.output
     key = sandbox.out / "private" / "encode_for_trees.key.json"
     content = key.read_text()
-    again = sandbox.process("run", sandbox.policy, plain_report=True)
-    assert "encode_for_trees.1.key.json" in again.out.replace("\n", ""), again.said
+    second_run = sandbox.process("run", sandbox.policy, plain_report=True)
+    assert "encode_for_trees.1.key.json" in second_run.out.replace("\n", ""), second_run.output
     assert key.with_name("encode_for_trees.1.key.json").read_text() == content
     assert key.read_text() != content
 
@@ -295,9 +295,9 @@ def test_a_memory_key_kept_in_private_outlives_the_runs(sandbox: Any) -> None:
     """
     sandbox.policy.write_text(text[: text.index("[[protect]]")] + answers)
     (sandbox.out / "private").mkdir(parents=True)
-    memory, seen = sandbox.out / "private" / "answers.key", set()
+    memory, contents = sandbox.out / "private" / "answers.key", set()
     for _ in range(3):
         ended = sandbox.process("run", sandbox.policy, plain_report=True)
-        assert ended.code == 0, ended.said
-        seen.add((memory.read_text(), (sandbox.out / "release" / "data.csv").read_text()))
-    assert len(seen) == 1, "the same key, and the same answers"
+        assert ended.code == 0, ended.output
+        contents.add((memory.read_text(), (sandbox.out / "release" / "data.csv").read_text()))
+    assert len(contents) == 1, "the same key, and the same answers"

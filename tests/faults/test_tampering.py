@@ -29,10 +29,10 @@ def out(sandbox: Any, plain_report: None, tmp_path_factory: pytest.TempPathFacto
     """A fresh copy of a finished release, signed by the key in the sandbox's home."""
     if not _MADE:
         assert run(Policy.read(sandbox.policy)).published
-        kept = tmp_path_factory.mktemp("finished")
-        shutil.copytree(sandbox.out, kept / "out")
-        shutil.copytree(sandbox.home, kept / "home")
-        _MADE.update(out=kept / "out", home=kept / "home")
+        folder = tmp_path_factory.mktemp("finished")
+        shutil.copytree(sandbox.out, folder / "out")
+        shutil.copytree(sandbox.home, folder / "home")
+        _MADE.update(out=folder / "out", home=folder / "home")
     if not sandbox.home.exists():
         shutil.copytree(_MADE["home"], sandbox.home)
     if not sandbox.out.exists():
@@ -45,7 +45,7 @@ def body_of(out: Path) -> dict[str, Any]:
     return body
 
 
-def put(out: Path, body: Any) -> None:
+def write_certificate(out: Path, body: Any) -> None:
     """Write a certificate as sfumato spells it, so that only its content is wrong."""
     (out / "release" / "certificate.json").write_text(json.dumps(body, indent=1, ensure_ascii=False))
 
@@ -66,30 +66,30 @@ def resign(out: Path, change: Callable[[dict[str, Any]], None], *, files: bool =
     return format_public_key(forger)
 
 
-def refused(invoke: Callable[..., Any], out: Path, *extra: str) -> str:
+def expect_refusal(invoke: Callable[..., Any], out: Path, *extra: str) -> str:
     """Verify in words and in JSON: both say no, with a sentence, and without a cell."""
     words = invoke("verify", out, *extra)
-    assert words.code == 1, words.said
-    assert "Traceback" not in words.said
-    assert "fault in sfumato" not in words.said
-    told = invoke("verify", out, "--json", *extra)
-    assert told.code == 1, told.said
-    content = json.loads(told.out)
+    assert words.code == 1, words.output
+    assert "Traceback" not in words.output
+    assert "fault in sfumato" not in words.output
+    result = invoke("verify", out, "--json", *extra)
+    assert result.code == 1, result.output
+    content = json.loads(result.out)
     assert content["holds"] is False
     assert content["problems"]
     assert all(isinstance(problem, str) and len(problem) > 10 for problem in content["problems"])
-    assert CANARY not in words.said + told.said
+    assert CANARY not in words.output + result.output
     return " ".join(content["problems"])
 
 
 def test_untouched(out: Path, invoke: Callable[..., Any]) -> None:
     assert invoke("verify", out).code == 0
     assert invoke("verify", out / "release").code == 0
-    told = json.loads(invoke("verify", out, "--json", "--signer", format_public_key(load_signing_key())).out)
-    assert told["holds"] is True
-    assert told["signer_known"] is True
-    assert told["unchecked"] == ["untrue_cells"]
-    assert {"property", "threshold", "measured", "holds"} <= set(told["claims"][0])
+    answer = json.loads(invoke("verify", out, "--json", "--signer", format_public_key(load_signing_key())).out)
+    assert answer["holds"] is True
+    assert answer["signer_known"] is True
+    assert answer["unchecked"] == ["untrue_cells"]
+    assert {"property", "threshold", "measured", "holds"} <= set(answer["claims"][0])
 
 
 def change_cell(out: Path) -> None:
@@ -121,7 +121,7 @@ def data_with_its_checksum(out: Path) -> None:
     body = body_of(out)
     digest = sha256((out / "release" / "data.csv").read_bytes()).hexdigest()
     body["files"]["data.csv"] = body["data"]["sha256"] = digest
-    put(out, body)
+    write_certificate(out, body)
 
 
 def edited(*path: str | int, value: Any) -> Edit:
@@ -132,16 +132,16 @@ def edited(*path: str | int, value: Any) -> Edit:
             inner = inner[part]
         assert inner[path[-1]] != value
         inner[path[-1]] = value
-        put(out, body)
+        write_certificate(out, body)
 
     return edit
 
 
-def without(name: str) -> Edit:
+def remove_field(name: str) -> Edit:
     def edit(out: Path) -> None:
         body = body_of(out)
         del body[name]
-        put(out, body)
+        write_certificate(out, body)
 
     return edit
 
@@ -189,13 +189,13 @@ EDITS: dict[str, Edit] = {
     "the signature": edited("signature", value="AAAA"),
     "a signature of wrong type": edited("signature", value=["x"]),
     "a signer of wrong type": edited("signer", value=7),
-    "no signature": without("signature"),
-    "no signer": without("signer"),
-    "no claims": without("claims"),
-    "no files": without("files"),
-    "no data": without("data"),
-    "no roles": without("roles"),
-    "no format": without("format"),
+    "no signature": remove_field("signature"),
+    "no signer": remove_field("signer"),
+    "no claims": remove_field("claims"),
+    "no files": remove_field("files"),
+    "no data": remove_field("data"),
+    "no roles": remove_field("roles"),
+    "no format": remove_field("format"),
     "report removed": removed("report.html"),
     "data removed": removed("data.csv"),
     "certificate removed": removed("certificate.json"),
@@ -219,7 +219,7 @@ EDITS: dict[str, Edit] = {
 @pytest.mark.parametrize("name", EDITS)
 def test_tampering_is_found(out: Path, invoke: Callable[..., Any], name: str) -> None:
     EDITS[name](out)
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 @pytest.mark.parametrize("depth", [100, 300, 500, 700, 900, 950, 980, 990, 1000, 5000])
@@ -232,29 +232,29 @@ def test_a_certificate_nested_inside(out: Path, depth: int) -> None:
 
 def test_certificate_bytes(out: Path, invoke: Callable[..., Any]) -> None:
     (out / "release" / "certificate.json").write_bytes(b"\xff\xfe\0{")
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_certificate_is_a_folder(out: Path, invoke: Callable[..., Any]) -> None:
     (out / "release" / "certificate.json").unlink()
     (out / "release" / "certificate.json").mkdir()
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_data_is_a_folder(out: Path, invoke: Callable[..., Any]) -> None:
     (out / "release" / "data.csv").unlink()
     (out / "release" / "data.csv").mkdir()
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_every_byte_of_the_certificate_counts(out: Path) -> None:
     """Change one character anywhere in the certificate: it is refused, even where JSON would read the same."""
     path = out / "release" / "certificate.json"
     original = path.read_text()
-    for place in range(0, len(original), 97):
-        changed = original[:place] + chr((ord(original[place]) + 1) % 128) + original[place + 1 :]
+    for index in range(0, len(original), 97):
+        changed = original[:index] + chr((ord(original[index]) + 1) % 128) + original[index + 1 :]
         path.write_text(changed)
-        assert not verify(out).holds, place
+        assert not verify(out).holds, index
 
 
 def test_a_release_by_another_key(out: Path, invoke: Callable[..., Any]) -> None:
@@ -262,12 +262,12 @@ def test_a_release_by_another_key(out: Path, invoke: Callable[..., Any]) -> None
     true_signer = format_public_key(load_signing_key())
     forger = resign(out, lambda body: body.update(title="Forged"))
     words = invoke("verify", out)
-    assert words.code == 0, words.said
+    assert words.code == 0, words.output
     assert "--signer" in words.out
-    told = json.loads(invoke("verify", out, "--json").out)
-    assert told["signer"] == forger
-    assert told["signer_known"] is False
-    assert "another key" in refused(invoke, out, "--signer", true_signer)
+    answer = json.loads(invoke("verify", out, "--json").out)
+    assert answer["signer"] == forger
+    assert answer["signer_known"] is False
+    assert "another key" in expect_refusal(invoke, out, "--signer", true_signer)
 
 
 def test_forged_data_by_another_key(out: Path, invoke: Callable[..., Any]) -> None:
@@ -276,7 +276,7 @@ def test_forged_data_by_another_key(out: Path, invoke: Callable[..., Any]) -> No
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], "unique,alone,x", *lines[1:]]) + "\n")
     resign(out, lambda body: None)
-    assert "k_anonymity" in refused(invoke, out)
+    assert "k_anonymity" in expect_refusal(invoke, out)
 
 
 SECRET = "age,zip,disease\n" + "".join("1,2,x\n" for _ in range(20))
@@ -294,21 +294,21 @@ def points_outside(name: str, *, data_too: bool) -> Callable[[dict[str, Any]], N
 
 
 @pytest.mark.parametrize("data_too", [False, True], ids=["listed", "as the data"])
-@pytest.mark.parametrize("where", ["relative", "absolute", "inside and out", "dots"])
-def test_paths_that_lead_outside(out: Path, invoke: Callable[..., Any], where: str, data_too: bool) -> None:
+@pytest.mark.parametrize("path_kind", ["relative", "absolute", "inside and out", "dots"])
+def test_paths_that_lead_outside(out: Path, invoke: Callable[..., Any], path_kind: str, data_too: bool) -> None:
     """A forged certificate must not make the auditor's machine open files outside the release folder."""
-    outside = out.parent / "outside.csv"
-    shutil.copy(out / "release" / "data.csv", outside)
+    outside_file = out.parent / "outside.csv"
+    shutil.copy(out / "release" / "data.csv", outside_file)
     name = {
         "relative": "../../outside.csv",
-        "absolute": str(outside),
+        "absolute": str(outside_file),
         "inside and out": "x/../../../outside.csv",
         "dots": "./../../outside.csv",
-    }[where]
+    }[path_kind]
     if data_too:
         (out / "release" / "data.csv").unlink()
     resign(out, points_outside(name, data_too=data_too))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_a_path_outside_is_not_even_opened(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,37 +328,37 @@ def test_a_path_outside_is_not_even_opened(out: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", ["", ".", "..", "a\0b", "x" * 5000, "data*.csv", "/dev/zero", "private/../data.csv"])
 def test_odd_file_names(out: Path, invoke: Callable[..., Any], name: str) -> None:
     resign(out, points_outside(name, data_too=True))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_data_by_a_link(out: Path, invoke: Callable[..., Any]) -> None:
     """A link in a release folder says something else tomorrow: it is not a file of the release."""
-    outside = out.parent / "outside.csv"
-    shutil.move(out / "release" / "data.csv", outside)
-    (out / "release" / "data.csv").symlink_to(outside)
-    refused(invoke, out)
+    outside_file = out.parent / "outside.csv"
+    shutil.move(out / "release" / "data.csv", outside_file)
+    (out / "release" / "data.csv").symlink_to(outside_file)
+    expect_refusal(invoke, out)
 
 
 @pytest.mark.parametrize("target", ["/etc", "/etc/hostname", "/nowhere", "data.csv"])
 def test_an_added_link(out: Path, invoke: Callable[..., Any], target: str) -> None:
     (out / "release" / "more").symlink_to(target)
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_an_added_pipe_does_not_hang(out: Path, invoke: Callable[..., Any]) -> None:
     os.mkfifo(out / "release" / "pipe")
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_data_as_a_pipe_does_not_hang(out: Path, invoke: Callable[..., Any]) -> None:
     (out / "release" / "data.csv").unlink()
     os.mkfifo(out / "release" / "data.csv")
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_an_added_empty_folder(out: Path, invoke: Callable[..., Any]) -> None:
     (out / "release" / "more").mkdir()
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def set_in(*path: str | int, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -416,13 +416,13 @@ WRONG_TYPES: dict[str, Callable[[dict[str, Any]], None]] = {
 def test_certificates_of_wrong_types(out: Path, invoke: Callable[..., Any], name: str) -> None:
     """Signed, by someone, but not what sfumato writes."""
     resign(out, WRONG_TYPES[name], files=not name.startswith(("files", "file digest")))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_certificate_without_claims_is_no_certificate(out: Path, invoke: Callable[..., Any]) -> None:
     """A certificate that promises nothing cannot hold."""
     resign(out, set_in("claims", value=[]))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_roles_that_hide_the_quasi_identifiers(out: Path, invoke: Callable[..., Any]) -> None:
@@ -430,36 +430,36 @@ def test_roles_that_hide_the_quasi_identifiers(out: Path, invoke: Callable[..., 
         body["roles"] = dict.fromkeys(body["roles"], "insensitive")
 
     resign(out, change)
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_shown_claim_differs_from_checked_claim(out: Path, invoke: Callable[..., Any]) -> None:
     """A threshold that the file does not reach."""
     resign(out, set_in("claims", 0, "threshold", value=1000))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_measured_differs_from_the_file(out: Path, invoke: Callable[..., Any]) -> None:
     resign(out, set_in("claims", 0, "measured", value=1000))
-    refused(invoke, out)
+    expect_refusal(invoke, out)
 
 
 def test_nothing_there(tmp_path: Path, invoke: Callable[..., Any]) -> None:
     assert invoke("verify", tmp_path / "nowhere").code == 2
-    told = invoke("verify", tmp_path, "--json")
-    assert told.code == 1
-    assert "missing" in json.loads(told.out)["problems"][0]
+    result = invoke("verify", tmp_path, "--json")
+    assert result.code == 1
+    assert "missing" in json.loads(result.out)["problems"][0]
 
 
 @pytest.mark.parametrize(
-    "given", ["nonsense", "", " ", "AAAA", "/etc/hostname", "x" * 5000, "-----BEGIN PUBLIC KEY-----"]
+    "signer", ["nonsense", "", " ", "AAAA", "/etc/hostname", "x" * 5000, "-----BEGIN PUBLIC KEY-----"]
 )
-def test_a_signer_that_is_no_key(out: Path, invoke: Callable[..., Any], given: str) -> None:
+def test_a_signer_that_is_no_key(out: Path, invoke: Callable[..., Any], signer: str) -> None:
     """A bad argument is bad input, and must never count as "no signer named"."""
-    ran = invoke("verify", out, "--signer", given)
-    assert ran.code == 2, ran.said
-    assert "Traceback" not in ran.said
-    assert json.loads(invoke("verify", out, "--signer", given, "--json").out)["error"]
+    ran = invoke("verify", out, "--signer", signer)
+    assert ran.code == 2, ran.output
+    assert "Traceback" not in ran.output
+    assert json.loads(invoke("verify", out, "--signer", signer, "--json").out)["error"]
 
 
 def test_signer_from_a_file(out: Path, invoke: Callable[..., Any], tmp_path: Path) -> None:

@@ -28,14 +28,14 @@ def obeyed(text: str) -> list[str]:
 
 
 def assert_harmless(ran: Any, *, lines: str = "The release is as certified, signed by the key you gave.") -> None:
-    assert not obeyed(ran.said), [hex(ord(letter)) for letter in obeyed(ran.said)]
-    assert not [line for line in ran.said.splitlines() if line.startswith(lines)]
-    assert "Traceback" not in ran.said
-    assert "fault in sfumato" not in ran.said
+    assert not obeyed(ran.output), [hex(ord(letter)) for letter in obeyed(ran.output)]
+    assert not [line for line in ran.output.splitlines() if line.startswith(lines)]
+    assert "Traceback" not in ran.output
+    assert "fault in sfumato" not in ran.output
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected_text"),
     [
         ('plain "ü" 😀', 'plain "ü" 😀'),
         ("\x1b[31m", "\\x1b[31m"),
@@ -47,8 +47,8 @@ def assert_harmless(ran: Any, *, lines: str = "The release is as certified, sign
         (Path("a\x1b"), "a\\x1b"),
     ],
 )
-def test_escaped(text: object, shown: str) -> None:
-    assert escape_text(text) == shown
+def test_escaped(text: object, expected_text: str) -> None:
+    assert escape_text(text) == expected_text
 
 
 def test_json_is_safe_and_still_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +110,7 @@ def test_commands_on_hostile_names(evil: Path, invoke: Callable[..., Any]) -> No
     for command in commands:
         for extra in ((), ("--json",)):
             assert_harmless(invoke(*command, *extra))
-    assert not obeyed(invoke("verify", evil).said)
+    assert not obeyed(invoke("verify", evil).output)
 
 
 def test_files_of_hostile_names_in_a_release(evil: Path, invoke: Callable[..., Any]) -> None:
@@ -135,10 +135,10 @@ def test_hostile_words_in_claims(evil: Path, invoke: Callable[..., Any], field: 
     for extra in ((), ("--json",)):
         ran = invoke("verify", evil, *extra)
         assert ran.code == (0 if field == "meaning" else 1)
-        assert not obeyed(ran.said)
+        assert not obeyed(ran.output)
         if not extra:
             assert sum(line.startswith("The release is") for line in ran.out.splitlines()) == 1
-    assert not obeyed(invoke("compare", evil, evil).said)
+    assert not obeyed(invoke("compare", evil, evil).output)
 
 
 def test_not_for_publication_is_said_first_and_last(
@@ -153,9 +153,9 @@ def test_not_for_publication_is_said_first_and_last(
     assert json.loads(invoke("verify", sandbox.out, "--json").out)["for_publication"] is False
     assert "NOT FOR PUBLICATION" in invoke("compare", sandbox.out, sandbox.out).out
     (sandbox.out / "release" / "data.csv").write_text("changed")
-    broken = invoke("verify", sandbox.out)
-    assert broken.code == 1
-    assert "NOT FOR PUBLICATION" in broken.out.splitlines()[0]
+    verification = invoke("verify", sandbox.out)
+    assert verification.code == 1
+    assert "NOT FOR PUBLICATION" in verification.out.splitlines()[0]
     run(Policy.read(sandbox.policy))
     assert "NOT FOR PUBLICATION" not in invoke("verify", sandbox.out).out
     assert json.loads(invoke("verify", sandbox.out, "--json").out)["for_publication"] is True
@@ -187,34 +187,34 @@ def shapes(sandbox: Any, plain_report: None) -> dict[str, Path]:
         return _SHAPES
     (sandbox.root / "shop.dat").write_text("".join(f"1 2 {3 + i % 3}\n" for i in range(40)))
     run(Policy.read(sandbox.policy))
-    made = {"table": sandbox.out, "root": sandbox.root}
+    folders = {"table": sandbox.out, "root": sandbox.root}
     for name, method in (("baskets", HIDE), ("patterns", PATTERNS)):
         text = BASKETS.format(method=method, out=name)
         if name == "patterns":
             text = text.split("[[attack]]", maxsplit=1)[0] + f'[output]\npath = "{name}"\n'
         (sandbox.root / f"{name}.toml").write_text(text)
-        made[name] = run(Policy.read(sandbox.root / f"{name}.toml"), sandbox.root / name).out
+        folders[name] = run(Policy.read(sandbox.root / f"{name}.toml"), sandbox.root / name).out
     sandbox.write_policy(protect='[[attack]]\nattack = "linking"')
-    _SHAPES.update(made)
-    return made
+    _SHAPES.update(folders)
+    return folders
 
 
 @pytest.mark.parametrize("shape", ["baskets", "patterns"])
-@pytest.mark.parametrize("asked", [(), ("--column", "age"), ("--target", "age"), ("--column", "a", "--column", "b")])
+@pytest.mark.parametrize("options", [(), ("--column", "age"), ("--target", "age"), ("--column", "a", "--column", "b")])
 def test_mining_columns_of_what_has_none(
-    shapes: dict[str, Path], invoke: Callable[..., Any], shape: str, asked: tuple[str, ...]
+    shapes: dict[str, Path], invoke: Callable[..., Any], shape: str, options: tuple[str, ...]
 ) -> None:
-    ran = invoke("mine", shapes[shape], *asked)
-    assert ran.code == 2, ran.said
+    ran = invoke("mine", shapes[shape], *options)
+    assert ran.code == 2, ran.output
     assert f"holds {shape}" in ran.err
     assert "data." in ran.err
-    assert "fault in sfumato" not in ran.said
-    assert json.loads(invoke("mine", shapes[shape], *asked, "--json").out)["error"] == "PolicyError"
+    assert "fault in sfumato" not in ran.output
+    assert json.loads(invoke("mine", shapes[shape], *options, "--json").out)["error"] == "PolicyError"
 
 
 def test_the_cure_that_is_named_works(shapes: dict[str, Path], invoke: Callable[..., Any]) -> None:
-    said = invoke("mine", shapes["baskets"], "--column", "age").err
-    file = said.split("sfumato mine ")[1].split(" --")[0]
+    message = invoke("mine", shapes["baskets"], "--column", "age").err
+    file = message.split("sfumato mine ")[1].split(" --")[0]
     assert invoke("mine", file, "--min-support", "0.01").code == 0
 
 
@@ -231,7 +231,7 @@ def test_attacks_with_another_shape_of_policy(
 ) -> None:
     ran = invoke("attack", shapes[shape], shapes["root"] / f"{policy}.toml")
     right = (shape, policy) in (("table", "policy"), ("baskets", "baskets"))
-    assert ran.code == (0 if right else 2), ran.said
+    assert ran.code == (0 if right else 2), ran.output
     if not right:
         assert f"holds {shape}" in ran.err
 
@@ -240,5 +240,5 @@ def test_comparing_shapes(shapes: dict[str, Path], invoke: Callable[..., Any]) -
     for first in ("table", "baskets", "patterns"):
         for second in ("table", "baskets", "patterns"):
             ran = invoke("compare", shapes[first], shapes[second])
-            assert ran.code == 0, ran.said
-            assert "fault in sfumato" not in ran.said
+            assert ran.code == 0, ran.output
+            assert "fault in sfumato" not in ran.output

@@ -28,7 +28,7 @@ SIX_TENTHS = Fraction(3, 5)
 
 def employees(ian: str) -> list[tuple[str, ...]]:
     """Ian's gender is printed as F, and M in the examples (erratum 1)."""
-    return [(*row[:1], ian, *row[2:]) if at == 5 else row for at, row in enumerate(EMPLOYEES)]
+    return [(*row[:1], ian, *row[2:]) if index == 5 else row for index, row in enumerate(EMPLOYEES)]
 
 
 def table_of(rows: list[tuple[Any, ...]], names: tuple[str, ...] = COLUMNS) -> Table:
@@ -39,7 +39,7 @@ def table_of(rows: list[tuple[Any, ...]], names: tuple[str, ...] = COLUMNS) -> T
 def cells_of(rows: list[tuple[Any, ...]], private: set[tuple[int, int]]) -> TableCells:
     mask = np.zeros((len(rows), len(rows[0])), dtype=bool)
     mask[tuple(np.array(sorted(private)).T)] = True
-    return TableCells.of(table_of(rows, tuple(f"c{at}" for at in range(len(rows[0])))), mask)
+    return TableCells.of(table_of(rows, tuple(f"c{index}" for index in range(len(rows[0])))), mask)
 
 
 def blanked_by(search: str, ian: str, **more: Any) -> list[tuple[int, str]]:
@@ -49,10 +49,10 @@ def blanked_by(search: str, ian: str, **more: Any) -> list[tuple[int, str]]:
     )  # fmt: skip
     release = method.protect(table_of(employees(ian)))
     derived: list[tuple[int, str]] = release.details["derived"]
-    left = adversarial(
+    remaining_rules = adversarial(
         employees(ian), PRIVATE, {(row, COLUMNS.index(name)) for row, name in derived}, SIX_TENTHS, 2
     )  # fmt: skip
-    assert left == set()
+    assert remaining_rules == set()
     return derived
 
 
@@ -63,13 +63,13 @@ def test_employee(ian: str, rules: int, unsafe: int, safe: int, least: int) -> N
     question = RuleQuestion(SIX_TENTHS, 2)
     mining = RuleMining(cells, question)
     ledger = EntryLedger(cells, question)
-    ledger.add(found := mining.mine_rules(cells.states))
-    assert len(found) == rules
+    ledger.add(mined_rules := mining.mine_rules(cells.states))
+    assert len(mined_rules) == rules
     blanked, _ = blank_heaviest_first(ledger, WeighingOptions())
     assert len(blanked) == unsafe
-    hidden = {(int(entry) // 5, int(entry) % 5) for entry in blanked}
-    left = adversarial(employees(ian), PRIVATE, hidden, SIX_TENTHS, 2)
-    assert bool(left) == (unsafe < safe)
+    hidden_cells = {(int(entry) // 5, int(entry) % 5) for entry in blanked}
+    remaining_rules = adversarial(employees(ian), PRIVATE, hidden_cells, SIX_TENTHS, 2)
+    assert bool(remaining_rules) == (unsafe < safe)
     assert len(blanked_by("grades", ian)) == safe
     assert len(blanked_by("exact", ian)) == least
     assert least <= len(blanked_by("grades+", ian)) <= safe
@@ -113,8 +113,8 @@ def test_blanking_creates_rules(rows: list[str], private: set[Any], confidence: 
     assert after - before
     cells = cells_of(table, private)
     derived = run_grades(RuleMining(cells, RuleQuestion(confidence, 1)))
-    hidden = {(int(entry) // len(rows[0]), int(entry) % len(rows[0])) for entry in derived.entries}
-    assert adversarial(table, private, hidden, confidence, 1) == set()
+    hidden_cells = {(int(entry) // len(rows[0]), int(entry) % len(rows[0])) for entry in derived.entries}
+    assert adversarial(table, private, hidden_cells, confidence, 1) == set()
 
 
 def test_the_papers_stop_is_not_enough() -> None:
@@ -123,8 +123,8 @@ def test_the_papers_stop_is_not_enough() -> None:
     assert adversarial(rows, private, {(1, 2), (0, 0)}, SIX_TENTHS, 1)
     mining = RuleMining(cells_of(rows, private), RuleQuestion(SIX_TENTHS, 1))
     derived = run_grades(mining)
-    hidden = {(int(entry) // 3, int(entry) % 3) for entry in derived.entries}
-    assert adversarial(rows, private, hidden, SIX_TENTHS, 1) == set()
+    hidden_cells = {(int(entry) // 3, int(entry) % 3) for entry in derived.entries}
+    assert adversarial(rows, private, hidden_cells, SIX_TENTHS, 1) == set()
     assert mining.passes >= 2
 
 
@@ -139,13 +139,13 @@ def test_figure_7(seed: int) -> None:
     chance = Randomness.seeded(seed).generator()
     cells = TableCells.of(table, build_private_mask([PrivateEntries(share=0.01)], table.frame, chance))
     question = RuleQuestion(Fraction(4, 5), 10)
-    found = RuleMining(cells, question).mine_rules(cells.states)
+    mined_rules = RuleMining(cells, question).mine_rules(cells.states)
     sizes = []
     for batch in (1, 30):
         ledger = EntryLedger(cells, question)
-        ledger.add(found)
+        ledger.add(mined_rules)
         sizes.append(len(blank_heaviest_first(ledger, WeighingOptions(batch=batch))[0]))
-    assert 3_500 <= len(found) <= 4_500
+    assert 3_500 <= len(mined_rules) <= 4_500
     assert 520 <= sizes[0] <= 600
     assert 1_200 <= sizes[1] <= 1_450
     assert sizes[1] % 30 == 0

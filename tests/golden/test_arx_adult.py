@@ -40,7 +40,7 @@ def test_optimum_at_k_5(
     assert tuple(release.details["levels"].values()) == levels
     assert release.losses["suppressed_rows"] == suppressed
     assert release.losses[metric] == pytest.approx(loss, abs=5e-6)
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_arx_with_l_and_t(
     release = method.protect(table)
     assert release.losses["suppressed_rows"] == suppressed
     assert release.losses["discernibility"] == pytest.approx(discernibility, rel=5e-4)
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 def test_local_recoding_beats_arx(shared_data: Path) -> None:
@@ -129,7 +129,7 @@ def test_local_recoding_beats_arx(shared_data: Path) -> None:
     assert release.losses["discernibility"] <= 2.45e5
     assert release.losses["loss"] <= 0.056
     assert release.losses["suppressed_rows"] == 0
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 def test_partition_beats_mondrian(shared_data: Path) -> None:
@@ -138,4 +138,4 @@ def test_partition_beats_mondrian(shared_data: Path) -> None:
     release = sf.Partition(models=(sf.KAnonymity(k=5),)).protect(table)
     assert release.losses["discernibility"] <= 1.8e5
     assert release.losses["loss"] <= 0.02
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))

@@ -21,7 +21,11 @@ def test_hospital_minimal_nodes_by_exhaustion(k: int, minimal: set[tuple[int, ..
     rows = list(zip(*(HOSPITAL[name] for name in ("dob", "sex", "zip")), strict=True))
     nodes = every_node(rows, list(HOSPITAL_HIERARCHIES.values()), k, "own_value")
     feasible = {node.levels for node in nodes if node.suppressed == 0}
-    finest = {one for one in feasible if not any(two != one and all(map(int.__le__, two, one)) for two in feasible)}
+    finest = {
+        level_node
+        for level_node in feasible
+        if not any(two != level_node and all(map(int.__le__, two, level_node)) for two in feasible)
+    }
     assert finest == minimal
 
 
@@ -29,7 +33,7 @@ def test_hospital_minimal_nodes_by_exhaustion(k: int, minimal: set[tuple[int, ..
 def test_hospital_release_is_a_minimal_node(k: int, allowed: set[tuple[int, ...]]) -> None:
     release = sf.Generalize(models=(sf.KAnonymity(k=k),)).protect(hospital())
     assert tuple(release.details["levels"].values()) in allowed
-    assert all(found.holds for found in sf.check(release, hospital()))
+    assert all(finding.holds for finding in sf.check(release, hospital()))
     assert "name" not in release.data.frame.columns
 
 

@@ -37,17 +37,17 @@ ROWS = [[float(cell) for cell in line.split()] for line in TABLE_1.strip().split
 
 def test_table_1_by_formula() -> None:
     """All 12 biases and 48 ratios, to the two decimals that are printed."""
-    found = compare_truthfulness(share=0.6, n=1000)
-    assert found.columns == ["truth_a", "truth_b", "bias", "p=0.6", "p=0.7", "p=0.8", "p=0.9"]
-    assert [[round(cell, 2) for cell in row] for row in found.iter_rows()] == ROWS
+    comparison = compare_truthfulness(share=0.6, n=1000)
+    assert comparison.columns == ["truth_a", "truth_b", "bias", "p=0.6", "p=0.7", "p=0.8", "p=0.9"]
+    assert [[round(cell, 2) for cell in row] for row in comparison.iter_rows()] == ROWS
 
 
 def test_table_1_by_simulation() -> None:
     """40,000 surveys: a ratio of two mean squares varies by 1 % or so; biases by less than 0.0005."""
-    found = np.asarray(simulate_truthfulness(surveys=40_000, randomness=Randomness.seeded(1)).rows())
+    estimates = np.asarray(simulate_truthfulness(surveys=40_000, randomness=Randomness.seeded(1)).rows())
     exact = np.asarray(compare_truthfulness().rows())
-    assert np.abs(found[:, 2] - exact[:, 2]).max() < 0.0005
-    assert np.abs(found[:, 3:] / exact[:, 3:] - 1).max() < 0.06
+    assert np.abs(estimates[:, 2] - exact[:, 2]).max() < 0.0005
+    assert np.abs(estimates[:, 3:] / exact[:, 3:] - 1).max() < 0.06
 
 
 def test_the_estimate_and_its_variance_as_printed() -> None:
@@ -58,7 +58,7 @@ def test_the_estimate_and_its_variance_as_printed() -> None:
 
 
 def yes_or_no(n: int, share: float = 0.5) -> Table:
-    frame = pl.DataFrame({"name": [f"person {at}" for at in range(n)], "yes": np.arange(n) < share * n})
+    frame = pl.DataFrame({"name": [f"person {number}" for number in range(n)], "yes": np.arange(n) < share * n})
     return Table.of(frame, {"name": "identifying", "yes": "sensitive"})
 
 

@@ -19,19 +19,19 @@ from tests.attack.noise.test_spectral_filter import factors, release, table
 def test_spectral_filter_at_equal_signal_and_noise(columns: int, rank: int, expected: float) -> None:
     """RMSE 1.00 → .46 (10 columns, rank 2), 1.00 → .26 (30, rank 2), no gain at full rank."""
     true = factors(2000, columns, rank)
-    made = release(true + np.random.default_rng(columns).normal(size=true.shape))
-    found = SpectralFilter().run(made, table(true)).facts
-    assert found["rmse_over_deviation"]["published"] == pytest.approx(1.0, abs=0.02)
-    assert found["rmse_over_deviation"]["estimate"] == pytest.approx(expected, abs=0.02)
-    assert found["directions_kept"] == rank
+    noisy_release = release(true + np.random.default_rng(columns).normal(size=true.shape))
+    facts = SpectralFilter().run(noisy_release, table(true)).facts
+    assert facts["rmse_over_deviation"]["published"] == pytest.approx(1.0, abs=0.02)
+    assert facts["rmse_over_deviation"]["estimate"] == pytest.approx(expected, abs=0.02)
+    assert facts["directions_kept"] == rank
 
 
 def test_the_bayes_estimate_still_gains_at_full_rank() -> None:
     """1.00 → .71."""
     true = factors(2000, 10, 10)
-    made = release(true + np.random.default_rng(1).normal(size=true.shape))
-    found = BayesEstimate().run(made, table(true)).facts["rmse_over_deviation"]["estimate"]
-    assert found == pytest.approx(0.71, abs=0.02)
+    noisy_release = release(true + np.random.default_rng(1).normal(size=true.shape))
+    estimate_error = BayesEstimate().run(noisy_release, table(true)).facts["rmse_over_deviation"]["estimate"]
+    assert estimate_error == pytest.approx(0.71, abs=0.02)
 
 
 def test_the_law_is_marchenko_and_pasturs() -> None:

@@ -19,7 +19,7 @@ def confidence(baskets: list[list[str]], left: str, right: str) -> Fraction:
     return Fraction(brute_baskets.support(baskets, left + right), brute_baskets.support(baskets, left))
 
 
-def hidden(strategy: str, min_confidence: float = 0.8, rows: list[list[str]] = ROWS) -> list[list[str]]:
+def hide_rules(strategy: str, min_confidence: float = 0.8, rows: list[list[str]] = ROWS) -> list[list[str]]:
     method = HideRules(
         rules="A,B ==> C",
         min_support=0.2,
@@ -36,14 +36,14 @@ def test_the_slides_before() -> None:
 
 
 def test_1a_adds_b_to_t4() -> None:
-    published = hidden("1a")
+    published = hide_rules("1a")
     assert published == [list("ABC"), list("ABC"), list("AC"), list("AB"), list("B")]
     assert confidence(published, "AB", "C") == Fraction(2, 3)
     assert confidence(published, "BC", "A") == 1
 
 
 def test_1b_removes_c_from_t1() -> None:
-    published = hidden("1b")
+    published = hide_rules("1b")
     assert published == [list("AB"), list("ABC"), list("AC"), list("A"), list("B")]
     assert confidence(published, "AB", "C") == Fraction(1, 2)
     assert confidence(published, "BC", "A") == 1
@@ -52,14 +52,14 @@ def test_1b_removes_c_from_t1() -> None:
 @pytest.mark.parametrize("strategy", ["1b", "2a", "joint", "exact"])
 def test_at_the_threshold_is_not_below_it(strategy: str) -> None:
     """Half the confidence is what one removal gives; at a threshold of one half a second one is needed."""
-    published = hidden(strategy, 0.5)
-    whole, left = brute_baskets.support(published, "ABC"), brute_baskets.support(published, "AB")
-    assert whole < 1 or Fraction(whole, left) < Fraction(1, 2)
+    published = hide_rules(strategy, 0.5)
+    whole, premise_support = brute_baskets.support(published, "ABC"), brute_baskets.support(published, "AB")
+    assert whole < 1 or Fraction(whole, premise_support) < Fraction(1, 2)
 
 
 def test_1a_at_the_threshold_needs_a_third_basket() -> None:
     """2/3 at a threshold of 0.5 takes AB in three more baskets: T4, T5 and no other lack C."""
     with pytest.raises(ImpossibleRelease, match="3 baskets, but only 2 could"):
-        hidden("1a", 0.5)
-    published = hidden("1a", 0.5, [*ROWS, list("A")])
+        hide_rules("1a", 0.5)
+    published = hide_rules("1a", 0.5, [*ROWS, list("A")])
     assert confidence(published, "AB", "C") == Fraction(2, 5)

@@ -37,14 +37,14 @@ def test_the_privacy_table_by_simulation(kind: str, confidence: float) -> None:
     table = sf.Table.of(pl.DataFrame({"x": values}), {"x": "sensitive"})
     method = AddNoise(columns="x", kind=kind, confidence=confidence, ranges={"x": (0, 100)})
     release = method.protect(table, Randomness.seeded(4))
-    found = noise_privacy(table, release.data, "x", 0, 100, confidence)
+    privacy = noise_privacy(table, release.data, "x", 0, 100, confidence)
     more = 1.0
     if kind == "correlated":  # of one column alone it is Gaussian; its variance is a factor of two digits of the data's
         least = 100 / Noise.of(("gaussian", 1.0)).interval(confidence)
         more = float(np.sqrt(release.public["x"]["times"] * values.var())) / least
         assert 1.0 <= more < 1.05
         assert release.public["x"]["scale"] == pytest.approx(more * least, rel=0.02)
-    assert found == pytest.approx(more, abs=0.03)
+    assert privacy == pytest.approx(more, abs=0.03)
 
 
 def test_if_we_want_very_high_privacy() -> None:
@@ -70,8 +70,8 @@ def test_reconstruction_goes_on_for_too_long_and_a_chi_square_test_stops_it() ->
         true = np.where(chance.random(10_000) < 0.5, hill, hill + 0.5)
         truth = np.histogram(true, edges)[0] / 10_000
         counts = count_in_bins(true + noise.draw(chance, 10_000), noisy_edges)
-        found = (run_em(counts, channel, stop=steps) for steps in (20, 100, 200, 1_000, 3_000))
-        errors.append([float(np.abs(one.probabilities - truth).sum()) for one in found])
+        estimates = (run_em(counts, channel, stop=steps) for steps in (20, 100, 200, 1_000, 3_000))
+        errors.append([float(np.abs(estimate.probabilities - truth).sum()) for estimate in estimates])
         stopped.append(float(np.abs(run_em(counts, channel).probabilities - truth).sum()))
         late = run_em(counts, channel, stop="difference", tolerance=1e-6)
         published.append(float(np.abs(late.probabilities - truth).sum()))

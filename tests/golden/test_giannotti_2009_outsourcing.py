@@ -51,9 +51,9 @@ def test_the_slides_transformation() -> None:
 def test_fakes_do_not_disturb_the_slides_inverse() -> None:
     """N⁻¹({1, 2, 3, 4, 6}) = {a, b}: the items whose images it holds."""
     key = slides_key()
-    seen = {1, 2, 3, 4, 6}
-    held = {item for item, image in zip(key.items, key.published_images, strict=True) if image <= seen}
-    assert held == {"a", "b"}
+    codes = {1, 2, 3, 4, 6}
+    items = {item for item, image in zip(key.items, key.published_images, strict=True) if image <= codes}
+    assert items == {"a", "b"}
     assert key.find_itemset(frozenset({1, 2, 3})) == (0, 1)
     assert key.find_itemset(frozenset({1, 2})) is None
     assert key.find_itemset(frozenset({1, 2, 3, 4})) is None
@@ -76,12 +76,12 @@ def test_bloom_filters_never_miss(bits: int, hashes: int) -> None:
     for seed in range(12):
         method = EncodeBloom(bits=bits, hashes=hashes)
         key: Key = method.new_key(TWELVE_SETS, sf.Randomness.seeded(seed))
-        found = mine_filters(method.protect(TWELVE_SETS, key).data, filter_requests(key), LEAST)
-        shown = decode_itemsets(found, key)
-        assert true.keys() <= {frozenset(items) for items in shown["items"].to_list()}
-        exact = decode_itemsets(found, key, TWELVE_SETS, LEAST)
+        itemsets = mine_filters(method.protect(TWELVE_SETS, key).data, filter_requests(key), LEAST)
+        decoded_itemsets = decode_itemsets(itemsets, key)
+        assert true.keys() <= {frozenset(items) for items in decoded_itemsets["items"].to_list()}
+        exact = decode_itemsets(itemsets, key, TWELVE_SETS, LEAST)
         assert {frozenset(items) for items in exact["items"].to_list()} == true.keys()
-        sizes.append(len(shown))
+        sizes.append(len(decoded_itemsets))
     if bits == 16:
         assert mean(sizes) > 30
     else:

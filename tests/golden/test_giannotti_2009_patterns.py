@@ -24,8 +24,8 @@ def twelve() -> sf.Baskets:
 
 
 def test_the_rule_that_names_one_individual() -> None:
-    behind = individuals_behind(80, 0.987)
-    assert (behind.antecedent, behind.individuals) == (81, 1)
+    group = individuals_behind(80, 0.987)
+    assert (group.antecedent, group.individuals) == (81, 1)
 
 
 def test_the_slide_s_pattern_has_one_basket() -> None:
@@ -36,14 +36,14 @@ def test_the_slide_s_pattern_has_one_basket() -> None:
 def test_thirteen_channels_at_support_eight(twelve: sf.Baskets) -> None:
     assert inference_channels(twelve, 8, 3).height == 13
     widest = inference_channels(twelve, 8, 3, maximal=True)
-    named = {("".join(inner), "".join(outer)) for inner, outer, _ in widest.iter_rows()}
-    assert named == {("", "cde"), ("a", "ab"), ("a", "ae")}
+    channel_names = {("".join(inner), "".join(outer)) for inner, outer, _ in widest.iter_rows()}
+    assert channel_names == {("", "cde"), ("a", "ab"), ("a", "ae")}
 
 
 def test_fifty_eight_channels_at_support_six(twelve: sf.Baskets) -> None:
-    found = inference_channels(twelve, 6, 3)
-    assert found.height == 58
-    assert (["a", "b"], ["a", "b", "c", "d", "e"], 1) in found.rows()
+    channels = inference_channels(twelve, 6, 3)
+    assert channels.height == 58
+    assert (["a", "b"], ["a", "b", "c", "d", "e"], 1) in channels.rows()
     assert inference_channels(twelve, 6, 3, maximal=True).height == 10
 
 
@@ -64,9 +64,9 @@ def test_additive_repair_loses_nothing(twelve: sf.Baskets, least: int) -> None:
     for inner, outer, _ in inference_channels(twelve, least, 3).iter_rows():
         counts = dict(zip(map(frozenset, release.data.frame["items"]), release.data.supports.tolist(), strict=True))
         counts[frozenset()] = release.data.baskets
-        held, rest = frozenset(inner), sorted(set(outer) - set(inner))
+        inner_items, rest = frozenset(inner), sorted(set(outer) - set(inner))
         total = sum(
-            (-1) ** bin(mask).count("1") * counts[held | {x for i, x in enumerate(rest) if mask >> i & 1}]
+            (-1) ** bin(mask).count("1") * counts[inner_items | {x for i, x in enumerate(rest) if mask >> i & 1}]
             for mask in range(1 << len(rest))
         )
         assert total >= 3

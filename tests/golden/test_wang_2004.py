@@ -36,21 +36,21 @@ def hide(baskets: list[list[str]], items: str, strategy: str, min_support: float
     return HideItems(items=tuple(items), min_support=min_support, min_confidence=0.7, strategy=strategy)
 
 
-def about(baskets: list[list[str]], items: str, least: int = LEAST) -> dict[str, tuple[int, Fraction]]:
+def find_rules(baskets: list[list[str]], items: str, least: int = LEAST) -> dict[str, tuple[int, Fraction]]:
     """Rules with one of the items on the right, as text."""
     return {
-        f"{''.join(sorted(left))}>{''.join(sorted(right))}": told
-        for (left, right), told in brute_baskets.rules(baskets, least, CONFIDENCE).items()
+        f"{''.join(sorted(left))}>{''.join(sorted(right))}": figures
+        for (left, right), figures in brute_baskets.rules(baskets, least, CONFIDENCE).items()
         if set(right) & set(items)
     }
 
 
 def test_the_nine_rules_of_table_1() -> None:
-    found = {
+    figures_by_rule = {
         f"{''.join(sorted(left))}>{''.join(sorted(right))}": (support, round(float(confidence), 2))
         for (left, right), (support, confidence) in brute_baskets.rules(D, LEAST, CONFIDENCE).items()
     }
-    assert found == {
+    assert figures_by_rule == {
         "B>A": (4, 1.0), "C>A": (4, 1.0), "B>C": (3, 0.75), "C>B": (3, 0.75), "AB>C": (3, 0.75), "AC>B": (3, 0.75),
         "BC>A": (3, 1.0), "C>AB": (3, 0.75), "B>AC": (3, 0.75),
     }  # fmt: skip
@@ -66,7 +66,7 @@ def test_the_nine_rules_of_table_1() -> None:
 def test_the_published_databases(strategy: str, items: str, expected: list[list[str]]) -> None:
     release = hide(D, items, strategy).protect(Baskets.of(D))
     assert release.data.to_lists() == expected
-    assert release.details["left"] == len(about(expected, items)) == 0
+    assert release.details["left"] == len(find_rules(expected, items)) == 0
 
 
 def test_table_8() -> None:
@@ -75,10 +75,10 @@ def test_table_8() -> None:
     assert (details["scans"], details["pruned"]) == (3, 2)
     details = hide(D, "C", "dsrf").protect(Baskets.of(D)).details
     assert (details["scans"], details["pruned"]) == (3, 2)
-    given = HideRules(
+    method = HideRules(
         rules=(("B ==> C"), ("A,B ==> C"), ("B ==> A,C")), min_support=0.33, min_confidence=0.7, strategy="1a"
     )
-    release = given.protect(Baskets.of(D))
+    release = method.protect(Baskets.of(D))
     assert release.data.to_lists() == D1
     assert (release.details["scans"], release.details["pruned"]) == (4, 0)
 
@@ -104,17 +104,17 @@ def test_what_the_published_algorithms_leave_the_complete_ones_hide(
 ) -> None:
     baskets = [list(row) for row in rows]
     release = hide(baskets, items, strategy).protect(Baskets.of(baskets))
-    left = about(release.data.to_lists(), items)
-    assert stays in left
-    alone = [rule for rule in left if len(rule.split(">")[1]) == 1]
+    remaining_rules = find_rules(release.data.to_lists(), items)
+    assert stays in remaining_rules
+    single_rules = [rule for rule in remaining_rules if len(rule.split(">")[1]) == 1]
     # Left sides that occur in the same baskets count once.
     sides = {(frozenset(n for n, row in enumerate(release.data.to_lists()) if set(rule.split(">")[0]) <= set(row)),
-              rule.split(">")[1]) for rule in alone}  # fmt: skip
+              rule.split(">")[1]) for rule in single_rules}  # fmt: skip
     assert release.details["left"] == len(sides) == release.losses["exposed_rules"] > 0
     assert "hidden_rules" not in {claim.property for claim in release.claims}  # nothing is promised that is not kept
     assert release.details["impossible"]
     for better in ("complete", "exact"):
-        assert about(hide(baskets, items, better).protect(Baskets.of(baskets)).data.to_lists(), items) == {}
+        assert find_rules(hide(baskets, items, better).protect(Baskets.of(baskets)).data.to_lists(), items) == {}
 
 
 def test_the_first_counter_example_changes_nothing() -> None:

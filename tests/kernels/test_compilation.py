@@ -16,19 +16,19 @@ from sfumato.kernels.precompilation import compile_kernels
 
 
 def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
-    kept = tmp_path / "__pycache__"
-    kept.mkdir()
+    cache_folder = tmp_path / "__pycache__"
+    cache_folder.mkdir()
     (tmp_path / "one.py").write_text("a = 1\n")
-    (kept / "one.add-1.nbi").write_text("index")
+    (cache_folder / "one.add-1.nbi").write_text("index")
     assert sweep_stale_kernels(tmp_path)
-    assert not list(kept.glob("*.nbi"))
-    (kept / "one.add-1.nbc").write_text("code")
+    assert not list(cache_folder.glob("*.nbi"))
+    (cache_folder / "one.add-1.nbc").write_text("code")
     assert not sweep_stale_kernels(tmp_path)
-    assert list(kept.glob("*.nbc"))
+    assert list(cache_folder.glob("*.nbc"))
     (tmp_path / "family").mkdir()
     (tmp_path / "family" / "two.py").write_text("b = 2\n")
     assert sweep_stale_kernels(tmp_path)
-    assert not list(kept.glob("*.nbc"))
+    assert not list(cache_folder.glob("*.nbc"))
 
 
 def test_an_import_that_was_interrupted_can_be_done_again() -> None:
@@ -48,9 +48,9 @@ def test_arrays_are_read_as_old_and_new_numpy_spell_them() -> None:
     """From numpy 2.5 on, `NDArray[number]` keeps the number only, and not what the alias stands for."""
     kinds = {"expanded": np.ndarray[Any, np.dtype[np.int64]], "alias": GenericAlias(list, (np.int64,))}
     for name, kind in kinds.items():
-        made: Any = NamedTuple(f"Spelled{name.title()}", [("cells", kind)])  # type: ignore[misc]
-        record(made)
-        assert str(read_signature(made.__name__).types[0]) == "array(int64, 1d, C)"
+        tuple_type: Any = NamedTuple(f"Spelled{name.title()}", [("cells", kind)])  # type: ignore[misc]
+        record(tuple_type)
+        assert str(read_signature(tuple_type.__name__).types[0]) == "array(int64, 1d, C)"
 
 
 def _make_record(module: str) -> Any:

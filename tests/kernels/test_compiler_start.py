@@ -16,8 +16,8 @@ _LIST_LOADED = "import sys, sfumato.kernels.bits; print(*sorted({'cffi', 'scipy.
 
 
 def _list_loaded(first: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", first + _LIST_LOADED], check=True, capture_output=True, text=True)
-    return set(done.stdout.split())
+    result = subprocess.run([sys.executable, "-c", first + _LIST_LOADED], check=True, capture_output=True, text=True)
+    return set(result.stdout.split())
 
 
 def test_a_command_leaves_out_what_no_kernel_uses() -> None:
@@ -34,12 +34,12 @@ def test_what_was_hidden_can_be_imported_afterwards() -> None:
 
 
 def test_only_the_thread_that_loads_misses_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    name, found = "colorsys", []
+    name, modules = "colorsys", []
     monkeypatch.delitem(sys.modules, name, raising=False)
     with hide_modules((name,)):
         with pytest.raises(ModuleNotFoundError, match=name):
             importlib.import_module(name)
-        other = Thread(target=lambda: found.append(importlib.import_module(name)))
+        other = Thread(target=lambda: modules.append(importlib.import_module(name)))
         other.start()
         other.join()
-    assert found and name not in UNUSED
+    assert modules and name not in UNUSED

@@ -18,7 +18,7 @@ def test_values_are_given_back_and_sizes_are_kept() -> None:
     assert evidence.count_classes("disease") is values
     evidence.forget_values()
     assert evidence.count_classes() is sizes
-    again = evidence.count_classes("disease")
-    assert again is not values
-    assert again.frame.equals(values.frame)
-    assert again.counts.tolist() == [1, 1, 1]
+    new_values = evidence.count_classes("disease")
+    assert new_values is not values
+    assert new_values.frame.equals(values.frame)
+    assert new_values.counts.tolist() == [1, 1, 1]

@@ -11,10 +11,10 @@ from sfumato.measure.truth import count_changed_kept_cells
 
 def test_kept_cells() -> None:
     cells = {"n": [1, 5], "w": ["a", None], "b": [True, False]}
-    before = sf.Table.of(cells, dict.fromkeys(cells, "insensitive"))
-    assert count_changed_kept_cells(before, before, ["n", "w", "b"]) == 0
-    turned = before.with_frame(before.frame.reverse())
-    assert count_changed_kept_cells(before, turned, ["n", "w", "b"]) == 6
-    assert count_changed_kept_cells(before, turned, ["n", "w"], rows=[1, 0]) == 0
+    original = sf.Table.of(cells, dict.fromkeys(cells, "insensitive"))
+    assert count_changed_kept_cells(original, original, ["n", "w", "b"]) == 0
+    turned = original.with_frame(original.frame.reverse())
+    assert count_changed_kept_cells(original, turned, ["n", "w", "b"]) == 6
+    assert count_changed_kept_cells(original, turned, ["n", "w"], rows=[1, 0]) == 0
     with pytest.raises(sf.DataError, match="cannot be compared"):
-        count_changed_kept_cells(before, turned.with_frame(turned.frame[:1]), ["n"])
+        count_changed_kept_cells(original, turned.with_frame(turned.frame[:1]), ["n"])

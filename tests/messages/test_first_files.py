@@ -14,11 +14,11 @@ HEAD = ("name", "age", "born", "salary")
 PARTED = "read as a single column, and several seem to stand in it; "
 
 
-def write_rows(separator: str, above: str = "", head: tuple[str, ...] = HEAD, amount: str = "000.50") -> str:
+def write_rows(separator: str, preface: str = "", head: tuple[str, ...] = HEAD, amount: str = "000.50") -> str:
     rows = [
         (f"{CANARY}{i}", str(20 + i % 30), f"{1 + i % 12}/{1 + i % 28}/1970", f"{i + 1}{amount}") for i in range(24)
     ]
-    return above + "".join(separator.join(row) + "\n" for row in (head, *rows))
+    return preface + "".join(separator.join(row) + "\n" for row in (head, *rows))
 
 
 LATIN = write_rows(";").replace("name", "año").encode("latin-1")
@@ -85,7 +85,7 @@ def test_what_is_read_otherwise_than_meant_is_noted(name: str, folder: Path, inv
     (folder / name).write_text(content)
     ran = invoke("init", name, "--yes")
     assert ran.code == 0, ran.err
-    assert sentence in ran.said.replace("\n", " ")
+    assert sentence in ran.output.replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def write_workbook(path: Path, rows: list[list[object]]) -> None:
 PATIENTS: list[list[object]] = [[f"{CANARY}{i}", 1950 + i % 40, "fm"[i % 2]] for i in range(24)]
 
 
-@pytest.mark.parametrize("above", [["Person", None, "Facts"], ["Export of 2024", None, None]])
-def test_names_below_a_title_of_a_workbook_are_no_row(above: list[object], folder: Path, invoke: Invoke) -> None:
-    write_workbook(folder / "people.xlsx", [above, ["name", "born", "sex"], *PATIENTS])
+@pytest.mark.parametrize("title_row", [["Person", None, "Facts"], ["Export of 2024", None, None]])
+def test_names_below_a_title_of_a_workbook_are_no_row(title_row: list[object], folder: Path, invoke: Invoke) -> None:
+    write_workbook(folder / "people.xlsx", [title_row, ["name", "born", "sex"], *PATIENTS])
     ran = invoke("init", "people.xlsx", "--yes")
     assert ran.code == 2
     assert "columns have no name, and the row below seems to name them; remove what is above it" in ran.err
@@ -135,7 +135,7 @@ def test_names_below_a_title_of_a_workbook_are_no_row(above: list[object], folde
 def test_formulas_without_values_are_noted(folder: Path, invoke: Invoke) -> None:
     rows = [[*row, f"=B{number}*2"] for number, row in enumerate(PATIENTS, 2)]
     write_workbook(folder / "people.xlsx", [["name", "born", "sex", "double"], *rows])
-    assert '"double" has no value in any row. If formulas' in invoke("init", "people.xlsx", "--yes").said
+    assert '"double" has no value in any row. If formulas' in invoke("init", "people.xlsx", "--yes").output
 
 
 @pytest.mark.parametrize("name", ["people.xlsx", "people.jsonl"])
@@ -144,8 +144,8 @@ def test_marks_are_noticed_in_files_with_types(name: str, folder: Path, invoke: 
     if name.endswith("xlsx"):
         write_workbook(folder / name, [["group", "income"], *rows])
     else:
-        (folder / name).write_text("".join(f'{{"group": {one}, "income": {other}}}\n' for one, other in rows))
-    assert "8 cells in 1 column may mean missing" in invoke("init", name, "--yes").said
+        (folder / name).write_text("".join(f'{{"group": {group}, "income": {other}}}\n' for group, other in rows))
+    assert "8 cells in 1 column may mean missing" in invoke("init", name, "--yes").output
     assert '"-99"  in "income" (8 rows)' in (folder / "policy.toml").read_text()
     assert invoke("init", name, "--yes", "--missing-mark=-99", "--out", "marked.toml").code == 0
     assert 'missing_marks = ["", "?", "-99"]' in (folder / "marked.toml").read_text()

@@ -271,22 +271,22 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
-    made = tmp_path / "work"
-    made.mkdir()
-    monkeypatch.chdir(made)
+    work_folder = tmp_path / "work"
+    work_folder.mkdir()
+    monkeypatch.chdir(work_folder)
     header = "name,age,zip,sex,disease,ward\n"
     rows = "".join(f"{CANARY}{i},{20 + i % 9},{13000 + i % 6},{'mf'[i % 2]},d{i % 4},w{i % 3}\n" for i in range(60))
-    (made / "people.csv").write_text(header + rows)
-    (made / "rare.csv").write_text((header + rows).replace(",", "#"))
-    (made / "header.csv").write_text(header)
-    (made / "empty.csv").write_text("")
-    (made / "latin.csv").write_bytes(f"{header}José{CANARY},1,2,m,d,w\n".encode("latin-1"))
-    (made / "zip.csv").write_text("13000;1300*;*\n")
-    (made / "headed.csv").write_text("zip;level1;level2\n13000;1300*;*\n")
-    (made / "policy.yaml").write_text("data:\n  path: people.csv\n")
-    (made / "baskets.dat").write_text("1 2 3\n1 2\n")
-    (made / "policy.toml").write_text(POLICY)
-    return made
+    (work_folder / "people.csv").write_text(header + rows)
+    (work_folder / "rare.csv").write_text((header + rows).replace(",", "#"))
+    (work_folder / "header.csv").write_text(header)
+    (work_folder / "empty.csv").write_text("")
+    (work_folder / "latin.csv").write_bytes(f"{header}José{CANARY},1,2,m,d,w\n".encode("latin-1"))
+    (work_folder / "zip.csv").write_text("13000;1300*;*\n")
+    (work_folder / "headed.csv").write_text("zip;level1;level2\n13000;1300*;*\n")
+    (work_folder / "policy.yaml").write_text("data:\n  path: people.csv\n")
+    (work_folder / "baskets.dat").write_text("1 2 3\n1 2\n")
+    (work_folder / "policy.toml").write_text(POLICY)
+    return work_folder
 
 
 def assert_one_sentence(answer: Ran, words: tuple[str, ...], code: int) -> None:
@@ -341,10 +341,10 @@ def test_claims_alike_are_told_apart_by_column(invoke: Invoke, folder: Path, mon
     monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<!doctype html>")
     models = ", ".join(f'{{ model = "l_diversity", l = 2, column = "{name}" }}' for name in ("disease", "ward"))
     (folder / "policy.toml").write_text(POLICY.replace(f"[{K}]", f"[{models}]"))
-    shown = invoke("run", "policy.toml")
-    assert shown.code == 0, shown
+    result = invoke("run", "policy.toml")
+    assert result.code == 0, result
     for column in ("disease", "ward"):
-        assert f'distinct_l_diversity of "{column}"' in shown.out
+        assert f'distinct_l_diversity of "{column}"' in result.out
     assert 'distinct_l_diversity of "ward": promised' in invoke("verify", "out").out
 
 

@@ -31,8 +31,8 @@ def make_people() -> pd.DataFrame:
     )
 
 
-def run(people: pd.DataFrame, what: Any = METHOD, roles: Any = ROLES, **named: Any) -> Any:
-    return sf.run(people, what, roles=roles, **named)
+def run(people: pd.DataFrame, method: Any = METHOD, roles: Any = ROLES, **options: Any) -> Any:
+    return sf.run(people, method, roles=roles, **options)
 
 
 MISTAKES: dict[str, tuple[Callable[[pd.DataFrame], Any], tuple[str, ...]]] = {
@@ -80,20 +80,20 @@ MISTAKES: dict[str, tuple[Callable[[pd.DataFrame], Any], tuple[str, ...]]] = {
 def test_a_mistake_gets_a_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     call, words = MISTAKES[name]
-    with pytest.raises(sf.SfumatoError) as caught:
+    with pytest.raises(sf.SfumatoError) as error_info:
         call(make_people())
-    message = str(caught.value)
+    message = str(error_info.value)
     assert CANARY not in message and "https" not in message and "\n" not in message
     for word in words:
         assert word in message, message
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "suggestion"),
     [("Mondrian", "Partition"), ("read_csv", "Table.read"), ("kanonymity", "KAnonymity"), ("anonymize", "run")],
 )
-def test_a_name_of_another_tool_is_understood(name: str, meant: str) -> None:
-    with pytest.raises(AttributeError, match=f'did you mean "{meant}"'):
+def test_a_name_of_another_tool_is_understood(name: str, suggestion: str) -> None:
+    with pytest.raises(AttributeError, match=f'did you mean "{suggestion}"'):
         getattr(sf, name)
 
 

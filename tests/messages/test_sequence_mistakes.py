@@ -109,16 +109,16 @@ def test_centres_have_names_and_places_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "place"),
+    ("cells", "location"),
     [
         (["01:00", "02:00", "soon", "3:30"], "1 of 4 rows, first in row 2"),
         (["2024-05-01", "soon", "2024-05-03"], "1 of 3 rows, first in row 1"),
         (["1", "x", "3", "y"], "2 of 4 rows, first in row 1"),
     ],
 )
-def test_what_is_no_time_is_counted_as_the_others_are_read(cells: list[str], place: str) -> None:
+def test_what_is_no_time_is_counted_as_the_others_are_read(cells: list[str], location: str) -> None:
     column = sf.Table.of({"time": cells}).frame["time"]
-    assert f"is no time in {place}" in str(explain_no_times("a.csv", column))
+    assert f"is no time in {location}" in str(explain_no_times("a.csv", column))
 
 
 def test_a_misspelt_item_is_found_by_the_number_of_its_pattern() -> None:
@@ -166,8 +166,8 @@ def test_an_attack_needs_a_folder_and_a_policy(invoke: Invoke) -> None:
 @pytest.mark.parametrize("threshold", [5, 0])
 def test_a_run_says_if_nothing_was_hidden(threshold: int) -> None:
     run = sf.run(WALKS, sf.HideSequences(patterns=[["home", "work"]], threshold=threshold))
-    said = [line for line in run.record["advice"] if line.startswith("Nothing was changed")]
-    assert len(said) == (threshold == 5)
+    notices = [line for line in run.record["advice"] if line.startswith("Nothing was changed")]
+    assert len(notices) == (threshold == 5)
 
 
 def test_items_are_found_by_their_text() -> None:

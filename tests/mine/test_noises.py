@@ -27,7 +27,7 @@ KINDS = ("uniform", "gaussian", "discretize")
 
 
 @pytest.mark.parametrize(
-    "told",
+    "spelling",
     [
         Noise(kind="gaussian", scale=2.5),
         ("gaussian", 2.5),
@@ -43,14 +43,14 @@ KINDS = ("uniform", "gaussian", "discretize")
         {"kind": "correlated", "scale": 2.5, "covariance": {"x": 6.25}, "privacy": 1.0},
     ],
 )
-def test_spellings(told: object) -> None:
-    assert Noise.of(told) == Noise(kind="gaussian", scale=2.5)
+def test_spellings(spelling: object) -> None:
+    assert Noise.of(spelling) == Noise(kind="gaussian", scale=2.5)
 
 
 def test_what_is_no_noise_is_refused() -> None:
     with pytest.raises(sf.PolicyError, match="write noise as"):
         Noise.of(2.5)
-    for told, words in (
+    for spelling, words in (
         (("gaussian", 0), "its scale"),
         (("gaussian", float("nan")), "its scale"),
         (("gaussian", "wide"), "its scale"),
@@ -64,7 +64,7 @@ def test_what_is_no_noise_is_refused() -> None:
         ("gaussian", "write noise as"),
     ):
         with pytest.raises(sf.PolicyError, match=words):
-            Noise.of(told)
+            Noise.of(spelling)
     with pytest.raises(sf.PolicyError, match="between 0 and 1"):
         Noise(kind="uniform", scale=1).interval(1.0)
     with pytest.raises(sf.PolicyError, match="no width"):
@@ -87,13 +87,13 @@ def test_level_to_scale_and_back(kind: str, level: float, confidence: float, low
 @pytest.mark.parametrize("kind", ["uniform", "gaussian"])
 def test_density_distribution_and_draws_agree(kind: str) -> None:
     noise = Noise.of((kind, 2.0))
-    at = np.linspace(-15, 15, 300_001)
-    assert noise.density(at).sum() * (at[1] - at[0]) == pytest.approx(1.0, abs=1e-4)
-    drawn = noise.draw(np.random.default_rng(1), 40_000)
-    assert drawn.var() == pytest.approx(noise.variance, rel=0.05)
+    grid = np.linspace(-15, 15, 300_001)
+    assert noise.density(grid).sum() * (grid[1] - grid[0]) == pytest.approx(1.0, abs=1e-4)
+    sample = noise.draw(np.random.default_rng(1), 40_000)
+    assert sample.var() == pytest.approx(noise.variance, rel=0.05)
     # Kolmogorov's statistic exceeds 1.95 / √n once in a thousand
-    drawn.sort()
-    assert np.abs(noise.cumulate(drawn) - (np.arange(40_000) + 0.5) / 40_000).max() < 1.95 / 200
+    sample.sort()
+    assert np.abs(noise.cumulate(sample) - (np.arange(40_000) + 0.5) / 40_000).max() < 1.95 / 200
 
 
 def test_what_a_release_tells() -> None:

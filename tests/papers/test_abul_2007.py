@@ -34,15 +34,15 @@ def quickly(name: str) -> Findings:
 )
 def test_the_verdicts(name: str, expected: list[str]) -> None:
     statements = quickly(name).statements
-    assert [one.verdict for one in statements] == expected
-    assert all(one.reason for one in statements if one.verdict != YES)
+    assert [statement.verdict for statement in statements] == expected
+    assert all(statement.reason for statement in statements if statement.verdict != YES)
 
 
 def test_marks_and_matches() -> None:
     assert list_matches() == MATCHES
     assert list_matches({1}) == {(2, 3, 4), (2, 3, 5)}
-    left = quickly("example").grids[0].frame["matches_left"].to_list()
-    assert left == [2, 2, 0, 2, 2, 4, 4, 4]
+    matches = quickly("example").grids[0].frame["matches_left"].to_list()
+    assert matches == [2, 2, 0, 2, 2, 4, 4, 4]
 
 
 def check_distortion(findings: Findings, names: set[str]) -> None:
@@ -81,7 +81,7 @@ def test_the_patterns_share_no_cell() -> None:
 
 def test_parts_are_those_of_listing() -> None:
     for walk in ("", "aba", "abcab", "aaaa"):
-        parts = {chosen for size in range(len(walk) + 1) for chosen in combinations(walk, size)}
+        parts = {part for size in range(len(walk) + 1) for part in combinations(walk, size)}
         assert count_parts(walk) == len(parts)
     assert holds("xayb", ("a", "b")) and not holds("ba", ("a", "b"))
 
@@ -91,11 +91,11 @@ def test_no_choice_of_marks_is_better(threshold: int) -> None:
     """Every set of marks in every walk is tried."""
     walks = [list(walk) for walk in ("aab", "bcab", "acb", "cbc")]
     patterns = [("a", "b"), ("c", "b")]
-    kept = [[list(chosen) for size in range(len(walk) + 1) for chosen in combinations(walk, size)] for walk in walks]
+    walk_parts = [[list(part) for size in range(len(walk) + 1) for part in combinations(walk, size)] for walk in walks]
     best = min(
-        measure_damage(walks, list(after), patterns)
-        for after in product(*kept)
-        if all(sum(holds(walk, pattern) for walk in after) <= threshold for pattern in patterns)
+        measure_damage(walks, list(marked_walks), patterns)
+        for marked_walks in product(*walk_parts)
+        if all(sum(holds(walk, pattern) for walk in marked_walks) <= threshold for pattern in patterns)
     )
-    found = choose_least([list_costs(walk, patterns) for walk in walks], len(patterns), threshold)
-    assert found == best and (found > 0) == (threshold < 3)
+    least_damage = choose_least([list_costs(walk, patterns) for walk in walks], len(patterns), threshold)
+    assert least_damage == best and (least_damage > 0) == (threshold < 3)

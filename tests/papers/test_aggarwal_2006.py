@@ -28,10 +28,10 @@ def blanked(*cells: tuple[int, str]) -> Hidden:
 
 def test_example_1_support_and_confidence() -> None:
     """Section 1: supports 2, 3, 3; confidences 100 %, 66.7 %, 66.7 %."""
-    found = [TABLE.counts(*RULES[rule]) for rule in (R1, R2, R3)]
-    assert [one.support for one in found] == [2, 3, 3]
-    assert [one.public_confidence for one in found] == [1, Fraction(2, 3), Fraction(2, 3)]
-    assert all(one.hidden_confidence == 1 for one in found)
+    counts = [TABLE.counts(*RULES[rule]) for rule in (R1, R2, R3)]
+    assert [count.support for count in counts] == [2, 3, 3]
+    assert [count.public_confidence for count in counts] == [1, Fraction(2, 3), Fraction(2, 3)]
+    assert all(count.hidden_confidence == 1 for count in counts)
 
 
 def test_examples_2_and_3_blanking() -> None:
@@ -41,9 +41,9 @@ def test_examples_2_and_3_blanking() -> None:
     assert [title.counts(*RULES[rule]).public_confidence for rule in (R2, R3)] == [Fraction(1, 2)] * 2
     assert not any(title.counts(*RULES[rule]).adversarial(DELTA, GAMMA) for rule in (R2, R3))
     assert title.counts(*RULES[R1]).adversarial(DELTA, GAMMA)
-    after = blanked((7, TITLE)).counts(*RULES[R1])
-    assert after.public_confidence == 1
-    assert after.hidden_size == 0 and after.hidden_confidence is None
+    new_counts = blanked((7, TITLE)).counts(*RULES[R1])
+    assert new_counts.public_confidence == 1
+    assert new_counts.hidden_size == 0 and new_counts.hidden_confidence is None
 
 
 @pytest.mark.parametrize("name", PROJECTED)
@@ -52,7 +52,7 @@ def test_example_4_projected_databases(name: str) -> None:
 
 
 def test_examples_5_to_8_kinds_of_itemsets() -> None:
-    kinds = [TABLE.kind(one, DELTA) for one in ITEMSETS.values()]
+    kinds = [TABLE.kind(itemset, DELTA) for itemset in ITEMSETS.values()]
     assert kinds == [
         "privacy-free",
         f"non-discriminative with respect to {GENDER}",
@@ -68,9 +68,9 @@ def test_the_examples_agree_but_for_a_misprint() -> None:
     findings = STUDIES["aggarwal_2006.examples"].work(Setting())
     rows = findings.grids[0].frame
     odd = rows.filter(~pl.col("same"))["what"].to_list()
-    assert [what for what in odd if "(Ian F)" not in what] == []
+    assert [text for text in odd if "(Ian F)" not in text] == []
     assert len(odd) == 2  # the misprint shows in Examples 1 and 7
-    verdicts = [one.verdict for one in findings.statements]
+    verdicts = [statement.verdict for statement in findings.statements]
     assert verdicts == ["differs", *["reproduced"] * 5, "differs", "reproduced"]
     assert "with Ian as M 4 of 4 are the same" in findings.statements[0].explanation
     protected = findings.grids[1].frame
@@ -82,9 +82,9 @@ def test_the_examples_agree_but_for_a_misprint() -> None:
 def test_a_quick_figure_is_written_and_follows_the_text(tmp_path: Path) -> None:
     summary = reproduce(["aggarwal_2006.figure_5"], tmp_path, quick=True)
     assert summary.runs[0].count("not comparable") == 3  # three thresholds only
-    written = pl.read_csv(tmp_path / "aggarwal_2006.figure_5.confidences.csv")
-    assert written["confidence"].to_list() == [0.6, 0.8, 1.0]
-    assert written["rules"].to_list() == sorted(written["rules"], reverse=True)
+    figure_rows = pl.read_csv(tmp_path / "aggarwal_2006.figure_5.confidences.csv")
+    assert figure_rows["confidence"].to_list() == [0.6, 0.8, 1.0]
+    assert figure_rows["rules"].to_list() == sorted(figure_rows["rules"], reverse=True)
     page = (tmp_path / "papers.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 2 and "https://" not in page and "http://" not in page
 
@@ -100,10 +100,10 @@ def test_figure_7_is_near_the_paper() -> None:
 
 def test_the_papers_sensitive_entries_are_within_what_chance_gives() -> None:
     """Section 6.1 has 61,964, independent runs 63,643 and 65,030; sixteen of ours: mean 64,510, deviation 1,894."""
-    tables = [synthetic(10_000, 10, 10, 2.0, 2006 + at) for at in range(4)]
-    found = [mine(table, private_share(table, 0.01, 1 + at), 0.8, 0.001) for at, table in enumerate(tables)]
-    assert all(58_000 <= one.sensitive <= 71_000 for one in found)
-    assert len({one.sensitive for one in found}) == 4
+    tables = [synthetic(10_000, 10, 10, 2.0, 2006 + offset) for offset in range(4)]
+    results = [mine(table, private_share(table, 0.01, 1 + offset), 0.8, 0.001) for offset, table in enumerate(tables)]
+    assert all(58_000 <= result.sensitive <= 71_000 for result in results)
+    assert len({result.sensitive for result in results}) == 4
 
 
 def test_the_papers_table_may_be_one_more_of_ours() -> None:
@@ -116,19 +116,23 @@ def test_the_papers_table_may_be_one_more_of_ours() -> None:
 
 def test_shapes_are_judged_over_all_points_and_words_of_degree_are_not() -> None:
     """Rules increase, but not linearly; "quite slowly" has no number."""
-    found = STUDIES["aggarwal_2006.figure_6"].work(Setting(quick=True)).statements
-    assert [one.verdict for one in found] == ["reproduced", "differs"]
+    statements = STUDIES["aggarwal_2006.figure_6"].work(Setting(quick=True)).statements
+    assert [statement.verdict for statement in statements] == ["reproduced", "differs"]
     assert falling([3, 2, 1]) and not falling([3, 3, 1]) and not falling([3, 1, 2])
     sizes = [10_000, 20_000, 30_000]
     flat = [BlankingRun(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 10, 30)]
     rising = [BlankingRun(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 20, 30)]
-    verdicts = [[one.verdict for one in state_sizes(sizes, some)] for some in (flat, rising)]
+    verdicts = [[statement.verdict for statement in state_sizes(sizes, series)] for series in (flat, rising)]
     assert verdicts == [
         ["not comparable", "differs", "not comparable"],
         ["not comparable", "reproduced", "not comparable"],
     ]
-    both = require_both_cuts({"equal frequency": state_sizes(sizes, rising), "equal width": state_sizes(sizes, flat)})
-    assert both[1].verdict == "differs" and "holds at equal frequency only" in both[1].explanation
+    joint_statements = require_both_cuts(
+        {"equal frequency": state_sizes(sizes, rising), "equal width": state_sizes(sizes, flat)}
+    )
+    assert (
+        joint_statements[1].verdict == "differs" and "holds at equal frequency only" in joint_statements[1].explanation
+    )
 
 
 def test_adult_is_as_the_paper_prepares_it(shared_data: Path) -> None:

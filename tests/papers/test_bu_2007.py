@@ -44,9 +44,9 @@ def test_figure_1_class_strings() -> None:
 
 def test_figure_7_pieces() -> None:
     """Section 5.2: breakpoints 1, 27, 29, 42; {29} alone is mixed. Minimum width 2."""
-    values, place = np.unique(np.array(VALUES), return_inverse=True)
+    values, codes = np.unique(np.array(VALUES), return_inverse=True)
     labels = find_value_classes(
-        place.astype(np.int64), np.array([ord(c) for c in CLASSES], dtype=np.int64), len(values)
+        codes.astype(np.int64), np.array([ord(c) for c in CLASSES], dtype=np.int64), len(values)
     )
     pieces = choose_max_mp(labels, 4, 2, np.random.default_rng(0))
     assert values[pieces.starts].tolist() == [1, 27, 29, 42]
@@ -55,39 +55,41 @@ def test_figure_7_pieces() -> None:
 
 @pytest.mark.parametrize("name", ["figure_1", "figures_3_and_4", "figure_7"])
 def test_small_figures_are_reproduced(name: str) -> None:
-    study = next(one for one in STUDIES if one.name == name)
+    study = next(candidate for candidate in STUDIES if candidate.name == name)
     findings = study.work(Setting())
-    odd = [one.theirs for one in findings.statements if one.verdict != "reproduced"]
-    assert name != "figure_1" or all("the oldest age: 68, 50" in one.assumption for one in findings.statements)
+    odd = [statement.theirs for statement in findings.statements if statement.verdict != "reproduced"]
+    assert name != "figure_1" or all(
+        "the oldest age: 68, 50" in statement.assumption for statement in findings.statements
+    )
     # Theorem 2's inverse function does not decode: codes are rounded.
     assert odd == (["decoding by the inverse function gives the same tree (Theorem 2)"] if name == "figure_1" else [])
 
 
 def test_figure_8(attributes: tuple[ColumnShelter, ...]) -> None:
-    for one, (width, distinct, pieces, length, share) in zip(attributes, FIGURE_8, strict=True):
-        assert (one.range_width, one.distinct, one.pure_pieces) == (width, distinct, pieces)
-        assert one.mean_length == pytest.approx(length, abs=0.5)
+    for attribute, (width, distinct, pieces, length, share) in zip(attributes, FIGURE_8, strict=True):
+        assert (attribute.range_width, attribute.distinct, attribute.pure_pieces) == (width, distinct, pieces)
+        assert attribute.mean_length == pytest.approx(length, abs=0.5)
         # The paper's shares come from rounded lengths.
-        assert 100 * one.pure_share == pytest.approx(share, abs=1.5)
+        assert 100 * attribute.pure_share == pytest.approx(share, abs=1.5)
 
 
 def test_figure_11(attributes: tuple[ColumnShelter, ...]) -> None:
-    for one, percent in zip(attributes, FIGURE_11, strict=True):
-        assert 100 * one.worst_sorting == pytest.approx(percent, abs=0.6)
-    assert [at for at, one in enumerate(attributes, 1) if not one.safe] == [2, 3, 9]
+    for attribute, percent in zip(attributes, FIGURE_11, strict=True):
+        assert 100 * attribute.worst_sorting == pytest.approx(percent, abs=0.6)
+    assert [number for number, entry in enumerate(attributes, 1) if not entry.safe] == [2, 3, 9]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one.name for one in STUDIES if one.needs])
+@pytest.mark.parametrize("name", [study.name for study in STUDIES if study.needs])
 def test_studies_of_real_data_run_quickly(shared_data: Path, name: str) -> None:
-    study = next(one for one in STUDIES if one.name == name)
+    study = next(candidate for candidate in STUDIES if candidate.name == name)
     findings = study.work(Setting(quick=True, data=shared_data))
     assert findings.statements and findings.grids
-    assert all(isinstance(one.frame, pl.DataFrame) and one.frame.height for one in findings.grids)
+    assert all(isinstance(grid.frame, pl.DataFrame) and grid.frame.height for grid in findings.grids)
 
 
 def find_differing(statements: tuple[Statement, ...]) -> list[str]:
-    return [one.theirs for one in statements if one.verdict == "differs"]
+    return [statement.theirs for statement in statements if statement.verdict == "differs"]
 
 
 def bars(risk: float) -> dict[str, MedianRisk]:
@@ -99,15 +101,15 @@ def test_figure_9_must_hold_at_all_radii() -> None:
     risks = dict(zip(RADII, (0.04, 0.3, 0.5), strict=True))
     measured = {radius: [bars(risk)] * 10 for radius, risk in risks.items()}
     spoiled = {radius: MedianRisk(risk, risk, risk) for radius, risk in risks.items()}
-    found = {one.theirs: one for one in state_figure_9(measured, spoiled)}
-    pure = found["Attribute 1 with pure pieces: below 10 %"]
+    statements = {statement.theirs: statement for statement in state_figure_9(measured, spoiled)}
+    pure = statements["Attribute 1 with pure pieces: below 10 %"]
     assert pure.verdict == "differs" and pure.ours == "1 %: 4.0 %; 2 %: 30.0 %; 5 %: 50.0 %"
     assert "holds at 1 % only" in pure.explanation
-    at_two = found["Attribute 1 with breakpoints: 30 %"]  # exactly theirs at 2 %
+    at_two = statements["Attribute 1 with breakpoints: 30 %"]  # exactly theirs at 2 %
     assert at_two.verdict == "differs" and "holds at 2 % only" in at_two.explanation
-    assert all("the radius: 1 %, 2 %, 5 %" in one.assumption for one in found.values())
+    assert all("the radius: 1 %, 2 %, 5 %" in statement.assumption for statement in statements.values())
     low = {radius: [bars(0.04)] * 10 for radius in RADII}
-    ignorant = {one.theirs: one for one in state_figure_9(low, spoiled)}
+    ignorant = {statement.theirs: statement for statement in state_figure_9(low, spoiled)}
     assert ignorant["An ignorant adversary, all attributes: below 5 %"].verdict == "reproduced"
 
 
@@ -116,22 +118,22 @@ def test_a_planted_number_makes_section_6_2_2_differ() -> None:
         {"attack": fit, "function": curve, "theirs": theirs, **{f"radius_{radius:.0%}": theirs for radius in RADII}}
         for (fit, curve), theirs in TABLE_6_2_2.items()
     ]
-    assert [one.verdict for one in state_table_6_2_2(rows)] == ["reproduced"] * 2
+    assert [statement.verdict for statement in state_table_6_2_2(rows)] == ["reproduced"] * 2
     rows[0]["radius_5%"] = 25.0  # at one radius regression is the worst, and far from the printed 10.39
-    assert [one.verdict for one in state_table_6_2_2(rows)] == ["differs"] * 2
+    assert [statement.verdict for statement in state_table_6_2_2(rows)] == ["differs"] * 2
 
 
 def test_the_venn_diagram_and_figure_12_need_every_number_at_every_radius() -> None:
     venn = {radius: dict(VENN) for radius in RADII}
     assert state_figure_10(venn)[0].verdict == "reproduced"
     assert state_figure_10(venn | {0.01: venn[0.01] | {"any": 40.0}})[0].verdict == "differs"
-    stated: dict[Subspace, float] = {
+    paper_risks: dict[Subspace, float] = {
         subspace: theirs if theirs is not None else 2.5 for subspace, theirs in SUBSPACES.items()
     }
     product = "risk(A, B) < risk(A) · risk(B)"
     # The paper's own 4 % is 16 % of 25 %, and not less.
-    assert find_differing(state_figure_12(dict.fromkeys(RADII, stated))) == [product]
-    low = stated | {(4, 7): 3.9}
+    assert find_differing(state_figure_12(dict.fromkeys(RADII, paper_risks))) == [product]
+    low = paper_risks | {(4, 7): 3.9}
     assert find_differing(state_figure_12(dict.fromkeys(RADII, low))) == []
     planted = state_figure_12({0.01: low, 0.02: low, 0.05: low | {(4, 7): 8.0}})
     assert find_differing(planted) == ["Attributes 4 and 7: 4 %", product]
@@ -143,22 +145,22 @@ def test_nothing_is_tolerated_in_a_tree() -> None:
     cracks = [0.0, *(float(many) for _, many in PATHS.values())]
     assert sum(theirs) == LEAVES and len(theirs) == LONGEST + 1
     same = state_paths(theirs, cracks)
-    assert {one.verdict for one in same} == {"not comparable"}  # at the one setting of C4.5 that is tried
+    assert {statement.verdict for statement in same} == {"not comparable"}  # at the one setting of C4.5 that is tried
     changed = state_paths([*theirs[:7], theirs[7] + 1, *theirs[8:]], [0.0] * len(theirs))
-    assert find_differing(changed) == [one.theirs for one in same]
+    assert find_differing(changed) == [statement.theirs for statement in same]
 
 
 def test_figure_11_comes_nearest_at_2_percent(shared_data: Path) -> None:
     """Within half a point: 4, 9 and 4 of the ten numbers at 1, 2 and 5 %; so they differ."""
     table = covertype(shared_data)
     worst = {
-        radius: [100 * one.worst_sorting for one in shelter(table, TARGET, min_width=2, radius=radius)]
+        radius: [100 * attribute.worst_sorting for attribute in shelter(table, TARGET, min_width=2, radius=radius)]
         for radius in RADII
     }
-    near = [
-        sum(abs(round(ours, 2) - theirs) <= 0.5 for ours, theirs in zip(some, FIGURE_11, strict=True))
-        for some in worst.values()
+    near_counts = [
+        sum(abs(round(ours, 2) - theirs) <= 0.5 for ours, theirs in zip(risks, FIGURE_11, strict=True))
+        for risks in worst.values()
     ]
-    assert near == [4, 9, 4]
-    found = require_all_radii({radius: state_figure_11(some) for radius, some in worst.items()})
-    assert [one.verdict for one in found] == ["differs", "reproduced"]
+    assert near_counts == [4, 9, 4]
+    statements = require_all_radii({radius: state_figure_11(risks) for radius, risks in worst.items()})
+    assert [statement.verdict for statement in statements] == ["differs", "reproduced"]

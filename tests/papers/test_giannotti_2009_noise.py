@@ -31,9 +31,9 @@ def test_warners_table_1(truth: tuple[float, float], printed: tuple[float, tuple
 
 
 def test_warners_table_is_whole_and_followed() -> None:
-    found = quickly("warner_table_1")
-    assert {one.verdict for one in found.statements} == {"reproduced"}
-    assert found.grids[0].frame.shape == (12, 17)
+    findings = quickly("warner_table_1")
+    assert {statement.verdict for statement in findings.statements} == {"reproduced"}
+    assert findings.grids[0].frame.shape == (12, 17)
 
 
 def test_a_majority_of_answers() -> None:
@@ -41,13 +41,18 @@ def test_a_majority_of_answers() -> None:
     p, q = 0.7, 0.3
     assert majority(0.7, 5) == pytest.approx(10 * p**3 * q**2 + 5 * p**4 * q + p**5)
     assert majority(0.7, 1) == pytest.approx(0.7)
-    assert {one.verdict for one in quickly("averaging").statements} == {"reproduced"}
+    assert {statement.verdict for statement in quickly("averaging").statements} == {"reproduced"}
 
 
 def test_the_privacy_table_shows_the_misprint() -> None:
-    found = quickly("privacy_table")
-    assert [one.verdict for one in found.statements] == ["reproduced", "reproduced", "differs", "reproduced"]
-    rows = {(row["noise"], row["confidence"]): row for row in found.grids[0].frame.to_dicts()}
+    findings = quickly("privacy_table")
+    assert [statement.verdict for statement in findings.statements] == [
+        "reproduced",
+        "reproduced",
+        "differs",
+        "reproduced",
+    ]
+    rows = {(row["noise"], row["confidence"]): row for row in findings.grids[0].frame.to_dicts()}
     assert rows["gaussian", "99.9%"]["theirs"] == 6.8 and rows["gaussian", "99.9%"]["ours"] == pytest.approx(
         6.58, abs=0.005
     )
@@ -57,29 +62,39 @@ def test_the_privacy_table_shows_the_misprint() -> None:
 
 
 def test_reconstruction_over_iterates_and_the_test_stops_it() -> None:
-    found = quickly("reconstruction")
-    assert [one.verdict for one in found.statements] == ["not comparable", "not comparable", "reproduced", "differs"]
-    assert [one.source for one in found.statements] == ["paper", "paper", "independent count", "independent count"]
-    errors = found.grids[0].frame
+    findings = quickly("reconstruction")
+    assert [statement.verdict for statement in findings.statements] == [
+        "not comparable",
+        "not comparable",
+        "reproduced",
+        "differs",
+    ]
+    assert [statement.source for statement in findings.statements] == [
+        "paper",
+        "paper",
+        "independent count",
+        "independent count",
+    ]
+    errors = findings.grids[0].frame
     assert set(PLANNED) <= set(errors["steps"].to_list())
     assert errors["by"].drop_nulls().to_list() == ["χ²"] * 4
-    assert len(found.plots) == 4
+    assert len(findings.plots) == 4
 
 
 def test_the_filter_and_the_range_do_what_was_counted() -> None:
-    found = quickly("spectral")
-    assert [one.verdict for one in found.statements] == ["not comparable", "reproduced", "reproduced"]
-    assert len(found.plots) == 2
-    assert {one.verdict for one in quickly("range_reveal").statements} == {"reproduced"}
+    findings = quickly("spectral")
+    assert [statement.verdict for statement in findings.statements] == ["not comparable", "reproduced", "reproduced"]
+    assert len(findings.plots) == 2
+    assert {statement.verdict for statement in quickly("range_reveal").statements} == {"reproduced"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["accuracy", "privacy_levels"])
 def test_trees_are_drawn_with_the_numbers_of_the_table(name: str) -> None:
-    found = quickly(name)
-    assert {one.verdict for one in found.statements if one.source == "paper"} == {"not comparable"}
-    assert found.plots and all("<svg" in one.svg for one in found.plots)
-    assert found.grids[0].frame["function"][0] in found.plots[0].title + found.plots[0].caption
+    findings = quickly(name)
+    assert {statement.verdict for statement in findings.statements if statement.source == "paper"} == {"not comparable"}
+    assert findings.plots and all("<svg" in plot.svg for plot in findings.plots)
+    assert findings.grids[0].frame["function"][0] in findings.plots[0].title + findings.plots[0].caption
 
 
 def levels(random: tuple[float, float, float]) -> pl.DataFrame:
@@ -98,9 +113,9 @@ def levels(random: tuple[float, float, float]) -> pl.DataFrame:
 
 def test_curves_without_numbers_are_shown_at_all_levels_and_not_judged() -> None:
     """A curve that rises in between does not fall, though its ends do."""
-    found = state_privacy_levels(levels((0.8, 0.9, 0.7)))
-    assert {one.verdict for one in found} == {"not comparable"}
-    by_class, _, bumpy, smooth = found
+    statements = state_privacy_levels(levels((0.8, 0.9, 0.7)))
+    assert {statement.verdict for statement in statements} == {"not comparable"}
+    by_class, _, bumpy, smooth = statements
     assert by_class.ours == (
         "Points below Original, by level: 10%: Fn1 1.0, Fn3 1.0; 100%: Fn1 2.0, Fn3 2.0; 200%: Fn1 20.0, Fn3 20.0."
     )

@@ -41,8 +41,8 @@ def quickly(name: str) -> Findings:
 @pytest.mark.parametrize(("name", "expected"), VERDICTS.items())
 def test_the_verdicts(name: str, expected: list[str]) -> None:
     statements = quickly(name).statements
-    assert [one.verdict for one in statements] == expected
-    assert all(one.reason for one in statements if one.verdict != YES)
+    assert [statement.verdict for statement in statements] == expected
+    assert all(statement.reason for statement in statements if statement.verdict != YES)
 
 
 def test_the_tables_are_those_of_the_golden_tests() -> None:
@@ -57,10 +57,10 @@ def test_the_tables_are_those_of_the_golden_tests() -> None:
 def test_hospital_nodes() -> None:
     """{(1,1,0), (0,1,2), (1,0,2)} for k = 2, {(1,0,2)} for 3; at the bottom everybody is unique."""
     rows = quickly("hospital").grids[0].frame
-    found = {(row["dob"], row["sex"], row["zip"]): row["k"] for row in rows.to_dicts()}
-    assert len(found) == 12 and found[0, 0, 0] == 1 and found[1, 1, 2] == 6
+    class_sizes = {(row["dob"], row["sex"], row["zip"]): row["k"] for row in rows.to_dicts()}
+    assert len(class_sizes) == 12 and class_sizes[0, 0, 0] == 1 and class_sizes[1, 1, 2] == 6
     for k, nodes in MINIMAL.items():
-        assert all(found[node] >= k for node in nodes)
+        assert all(class_sizes[node] >= k for node in nodes)
 
 
 def test_figure_2_links() -> None:
@@ -86,8 +86,8 @@ def test_the_counter_example() -> None:
     rows = no_channel().to_lists()
     assert len(rows) == sum(MINTERMS.values()) == 23
     supports = brute_baskets.itemsets(rows, 5)
-    shown = quickly("beyond_channels").grids[0].frame
-    assert dict(zip(map(frozenset, shown["itemset"]), shown["support"], strict=True)) == supports
+    frame = quickly("beyond_channels").grids[0].frame
+    assert dict(zip(map(frozenset, frame["itemset"]), frame["support"], strict=True)) == supports
     assert brute_baskets.support(rows, "abc") == 1
     assert "0 patterns of few people" in quickly("beyond_channels").remarks[-1]
 
@@ -100,7 +100,7 @@ def test_rule_hiding_by_the_slides_and_at_the_threshold() -> None:
     rows = quickly("rule_hiding").grids[0].frame
     at_half = rows.filter(rows["min_confidence"] == 0.5)
     assert at_half["database"][0] == "impossible" and at_half["entries_changed"].to_list() == [None, 2, 2, 2, 2]
-    assert all(Fraction(one) < Fraction(1, 2) for one in at_half["AB → C"].drop_nulls())
+    assert all(Fraction(share) < Fraction(1, 2) for share in at_half["AB → C"].drop_nulls())
 
 
 def test_filters_feign_and_never_miss() -> None:
@@ -108,10 +108,10 @@ def test_filters_feign_and_never_miss() -> None:
     sizes, attacks = (grid.frame for grid in quickly("bloom").grids)
     assert set(sizes["true_sets"]) == {len(true)} == {12}
     assert sizes["missed"].sum() == 0 and (sizes["sets_mean"] >= 12).all()
-    shown = {(row["bits"], row["hashes"]): row["sets_mean"] for row in sizes.to_dicts()}
-    assert shown[16, 2] > 30 and shown[128, 4] < 12.5
-    named = {(row["filters"], row["knows"]): row["items_named"] for row in attacks.to_dicts()}
-    assert named["without a key", "the items by name"] == 12 and named["keyed", "the items by name"] == 0
+    set_counts = {(row["bits"], row["hashes"]): row["sets_mean"] for row in sizes.to_dicts()}
+    assert set_counts[16, 2] > 30 and set_counts[128, 4] < 12.5
+    named_items = {(row["filters"], row["knows"]): row["items_named"] for row in attacks.to_dicts()}
+    assert named_items["without a key", "the items by name"] == 12 and named_items["keyed", "the items by name"] == 0
 
 
 def test_the_mapping_is_named_by_pairs() -> None:

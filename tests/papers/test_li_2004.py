@@ -44,26 +44,30 @@ def by_hand(number: int) -> list[Fraction]:
     x = CUSTOMERS[number - 1][:3]
     weights = []
     for amount in AMOUNTS:
-        members = [one for one in CUSTOMERS if one[3] == amount]
+        members = [customer for customer in CUSTOMERS if customer[3] == amount]
         weight = Fraction(len(members), len(CUSTOMERS))
-        for at in range(3):
-            weight *= Fraction(sum(one[at] == x[at] for one in members), len(members))
+        for index in range(3):
+            weight *= Fraction(sum(customer[index] == x[index] for customer in members), len(members))
         weights.append(weight)
     return [weight / sum(weights) for weight in weights]
 
 
 def test_table_1_who_is_identifiable() -> None:
-    found = EXAMPLE.identifiable
-    assert [int(row) + 1 for row in found.unique] == [1, 6, 7, 10, 13, 16]
-    groups = [sorted(int(row) + 1 for row in part) for part in np.split(found.members, found.starts[1:-1])]
+    identifiable = EXAMPLE.identifiable
+    assert [int(row) + 1 for row in identifiable.unique] == [1, 6, 7, 10, 13, 16]
+    groups = [
+        sorted(int(row) + 1 for row in part) for part in np.split(identifiable.members, identifiable.starts[1:-1])
+    ]
     assert sorted(groups) == [[2, 3], [4, 5], [11, 12]]
-    assert found.count_by_status() == {"unique": 6, "collective": 6, "groups": 3, "unidentifiable": 4}
+    assert identifiable.count_by_status() == {"unique": 6, "collective": 6, "groups": 3, "unidentifiable": 4}
 
 
 def test_table_3_all_27_posteriors() -> None:
     for number, chances in zip(EXAMPLE.numbers, EXAMPLE.records.chances, strict=True):
-        assert [f"{one / UNIT:.4f}" for one in chances] == [f"{one:.4f}" for one in POSTERIORS[number]]
-        assert [int(one) for one in chances] == [round(one * UNIT) for one in by_hand(number)]
+        assert [f"{chance / UNIT:.4f}" for chance in chances] == [
+            f"{posterior:.4f}" for posterior in POSTERIORS[number]
+        ]
+        assert [int(chance) for chance in chances] == [round(posterior * UNIT) for posterior in by_hand(number)]
 
 
 def test_appendix_b_the_first_record() -> None:
@@ -89,16 +93,16 @@ def test_table_3_phase_2_from_its_own_start() -> None:
     start = EXAMPLE.answer(STARTED)
     assert f"{start.compute_cost(EXAMPLE.records) / UNIT:.4f}" == "4.0718"
     swapped = run_phase_two(EXAMPLE.records, start)
-    found = [(EXAMPLE.numbers[s.first], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
-    assert [(tuple(sorted((a, b))), cost) for a, b, cost in found] == [
+    swap_costs = [(EXAMPLE.numbers[s.first], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
+    assert [(tuple(sorted((a, b))), cost) for a, b, cost in swap_costs] == [
         ((10, 13), "-1.1061"),
         ((6, 16), "-0.4817"),
         ((1, 7), "-0.0603"),
     ]
     assert swapped.answer.category.tolist() == EXAMPLE.answer(ENDED).category.tolist()
     ended = EXAMPLE.differences(swapped.answer)
-    assert {number: f"{one:.4f}" for number, one in ended.items()} == {
-        number: f"{told[1]:.4f}" for number, told in DIFFERENCES.items()
+    assert {number: f"{difference:.4f}" for number, difference in ended.items()} == {
+        number: f"{figures[1]:.4f}" for number, figures in DIFFERENCES.items()
     }
     exact = sum(by_hand(n)[AMOUNTS.index(CUSTOMERS[n - 1][3])] - by_hand(n)[AMOUNTS.index(a)] for n, a in ENDED.items())
     assert exact == Fraction(27934036, 11525115)
@@ -141,7 +145,7 @@ def test_the_method_on_the_example(search: str) -> None:
 
 def test_the_example_is_reproduced() -> None:
     findings = STUDIES[0].work(Setting())
-    assert {one.verdict for one in findings.statements} == {"reproduced"}
+    assert {statement.verdict for statement in findings.statements} == {"reproduced"}
     assert findings.grids[1].frame["ours"].to_list() == [4.0718, 2.4238, 2.4238, 2.1353]
     assert PATTERN == ("Age", "Gender", "Location")
 
@@ -151,8 +155,8 @@ def test_the_stand_in_for_the_offers_has_their_shape() -> None:
     table = offers()
     assert table.frame.shape == (509, 13) and table.frame[SALARY].n_unique() == 3
     release = SwapConfidential(column=SALARY, share=0.5).protect(table, Randomness.seeded(1))
-    found = release.details["identifiable"][SALARY]
-    assert found["unique"] == 478 and 490 <= found["unique"] + found["collective"] <= 509
+    counts = release.details["identifiable"][SALARY]
+    assert counts["unique"] == 478 and 490 <= counts["unique"] + counts["collective"] <= 509
     assert release.details["proven"] and release.losses["marginal_shift"] == 0
 
 
@@ -164,8 +168,8 @@ def test_nothing_on_the_stand_in_counts_as_reproduced(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(experiment, "_experiment", agree)
     findings = STUDIES[1].work(Setting())
-    assert {one.verdict for one in findings.statements} == {"not comparable"}
-    assert all("invented data" in one.explanation for one in findings.statements)
+    assert {statement.verdict for statement in findings.statements} == {"not comparable"}
+    assert all("invented data" in statement.explanation for statement in findings.statements)
 
 
 def test_adult_is_balanced_as_the_paper_says(shared_data: Path) -> None:
@@ -175,8 +179,8 @@ def test_adult_is_balanced_as_the_paper_says(shared_data: Path) -> None:
     assert dict(table.frame[INCOME].value_counts().iter_rows()) == {">50K": 11_687, "<=50K": 13_362}
     assert max(table.frame[name].n_unique() for name in NUMBERS) == 3
     release = SwapConfidential(column=INCOME, share=0.5).protect(table, Randomness.seeded(1))
-    found = release.details["identifiable"][INCOME]
-    assert abs(found["unique"] + found["collective"] - 18_278) < 1000 and abs(found["unique"] - 11_470) < 1500
+    counts = release.details["identifiable"][INCOME]
+    assert abs(counts["unique"] + counts["collective"] - 18_278) < 1000 and abs(counts["unique"] - 11_470) < 1500
     assert release.details["proven"]
     assert release.losses["marginal_shift"] == 2  # an odd number of changes between two values
 
@@ -184,7 +188,7 @@ def test_adult_is_balanced_as_the_paper_says(shared_data: Path) -> None:
 @pytest.mark.slow
 def test_table_4_goes_the_papers_way(shared_data: Path) -> None:
     table_4 = STUDIES[2].work(Setting(quick=True, data=shared_data))
-    nearer = next(one for one in table_4.statements if "nearer to the originals" in one.theirs)
+    nearer = next(statement for statement in table_4.statements if "nearer to the originals" in statement.theirs)
     assert nearer.verdict == "reproduced"
     error = dict(table_4.grids[0].frame.select("data", "error").iter_rows())
     assert error["original"] < error["optimal"] < error["random"] - 10  # 19.01, 30.44, 50.10
@@ -196,9 +200,9 @@ def test_leaves_are_counted_as_c45_does() -> None:
     """One test of a column of three values, one of which goes to neither branch: three leaves, two of them reached."""
     frame = pl.DataFrame({"a": ["u"] * 6 + ["v"] * 6, "b": ["p", "q", "r"] * 4})
     codes = np.array([0, 0, 0, 0, 0, 1] + [1] * 6)
-    kept = frame.with_columns(pl.when(pl.int_range(12) == 0).then(pl.lit("w")).otherwise(pl.col("a")).alias("a"))
+    new_frame = frame.with_columns(pl.when(pl.int_range(12) == 0).then(pl.lit("w")).otherwise(pl.col("a")).alias("a"))
     assert count_leaves(grow(frame, codes)) == grow(frame, codes).n_leaves == 2
-    below = grow(kept, codes)
-    assert count_leaves(below) == below.n_leaves == 3
-    nodes = replace(below.nodes, children=np.where(below.nodes.children == 3, 2, below.nodes.children))
-    assert count_leaves(replace(below, nodes=nodes)) == 4
+    small_tree = grow(new_frame, codes)
+    assert count_leaves(small_tree) == small_tree.n_leaves == 3
+    nodes = replace(small_tree.nodes, children=np.where(small_tree.nodes.children == 3, 2, small_tree.nodes.children))
+    assert count_leaves(replace(small_tree, nodes=nodes)) == 4

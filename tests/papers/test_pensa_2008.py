@@ -32,8 +32,8 @@ def quickly(name: str) -> Findings:
 )
 def test_the_verdicts(name: str, expected: list[str]) -> None:
     statements = quickly(name).statements
-    assert [one.verdict for one in statements] == expected
-    assert all(one.reason for one in statements if one.verdict != YES)
+    assert [statement.verdict for statement in statements] == expected
+    assert all(statement.reason for statement in statements if statement.verdict != YES)
 
 
 def test_one_pass_leaves_a_rare_sequence_and_its_repetition_none() -> None:
@@ -55,8 +55,8 @@ def check_density(findings: Findings, names: set[str]) -> None:
     assert set(described["data"]) == set(measures["data"]) == names
     assert (measures["k_found"] >= measures["k"]).all()
     means = measures.group_by("data", "density").agg(pl.col("f_measure").mean()).rows()
-    found = {(name, density): mean for name, density, mean in means}
-    assert all(found[name, "dense"] > found[name, "sparse"] for name in names)
+    density_means = {(name, density): mean for name, density, mean in means}
+    assert all(density_means[name, "dense"] > density_means[name, "sparse"] for name in names)
     assert len(findings.plots) == 4 and all("to" in plot.caption for plot in findings.plots)
 
 

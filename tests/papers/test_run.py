@@ -60,9 +60,9 @@ def study(name: str = "figure_1", needs: tuple[str, ...] = (), quickly: str = "h
 
 @pytest.fixture
 def studies(monkeypatch: pytest.MonkeyPatch) -> None:
-    some = (study(), study("figure_10"), study("table_2", needs=("there/is-none.csv",)))
+    invented_studies = (study(), study("figure_10"), study("table_2", needs=("there/is-none.csv",)))
     work = SimpleNamespace(figure_1=tiny, figure_10=tiny, table_2=tiny)
-    monkeypatch.setitem(sys.modules, "papers.nobody_1999", cast(ModuleType, SimpleNamespace(STUDIES=some)))
+    monkeypatch.setitem(sys.modules, "papers.nobody_1999", cast(ModuleType, SimpleNamespace(STUDIES=invented_studies)))
     monkeypatch.setitem(sys.modules, "papers.nobody_1999.work", cast(ModuleType, work))
     monkeypatch.setattr(registry, "PAPERS", ("nobody_1999",))
 
@@ -111,9 +111,11 @@ def test_a_statement_about_nothing_is_not_reproduced() -> None:
 def at_radii(*holds: bool | None) -> Statement:
     """A statement with these outcomes at 1, 2 and 5 %."""
     reason = "No number."
-    tried = dict(zip(("1 %", "2 %", "5 %"), holds, strict=True))
-    found = {value: Statement("Below 10 %", f"cracked {value}", one, reason) for value, one in tried.items()}
-    return require_all("the radius", found)
+    outcomes = dict(zip(("1 %", "2 %", "5 %"), holds, strict=True))
+    statements = {
+        value: Statement("Below 10 %", f"cracked {value}", outcome, reason) for value, outcome in outcomes.items()
+    }
+    return require_all("the radius", statements)
 
 
 def test_a_statement_must_hold_at_every_value_that_was_tried() -> None:
@@ -122,11 +124,11 @@ def test_a_statement_must_hold_at_every_value_that_was_tried() -> None:
     everywhere = at_radii(True, True, True)
     assert everywhere.verdict == "reproduced" and everywhere.explanation == ""
     assert everywhere.assumption == assumed
-    for place, value in enumerate(("1 %", "2 %", "5 %")):
-        once = at_radii(*(place == at for at in range(3)))
-        assert once.verdict == "differs" and once.assumption == assumed
-        assert f"the statement holds at {value} only" in once.explanation
-        assert once.ours == "1 %: cracked 1 %; 2 %: cracked 2 %; 5 %: cracked 5 %"
+    for index, value in enumerate(("1 %", "2 %", "5 %")):
+        statement = at_radii(*(index == position for position in range(3)))
+        assert statement.verdict == "differs" and statement.assumption == assumed
+        assert f"the statement holds at {value} only" in statement.explanation
+        assert statement.ours == "1 %: cracked 1 %; 2 %: cracked 2 %; 5 %: cracked 5 %"
     assert "holds at none" in at_radii(False, False, False).explanation
     assert at_radii(None, None, None).verdict == "not comparable"
     assert at_radii(None, None, None).assumption == assumed
@@ -134,13 +136,13 @@ def test_a_statement_must_hold_at_every_value_that_was_tried() -> None:
 
 def test_one_choice_of_ours_reproduces_nothing() -> None:
     """Unless printed numbers identify it."""
-    chosen = Assumption("the radius", ("2 %",))
-    once = Statement("Below 10 %", "4 %", True, assumes=(chosen,))
-    assert once.verdict == "not comparable" and "does not state the radius" in once.explanation
-    assert Statement("Below 10 %", "14 %", False, assumes=(chosen,)).verdict == "differs"
+    assumption = Assumption("the radius", ("2 %",))
+    statement = Statement("Below 10 %", "4 %", True, assumes=(assumption,))
+    assert statement.verdict == "not comparable" and "does not state the radius" in statement.explanation
+    assert Statement("Below 10 %", "14 %", False, assumes=(assumption,)).verdict == "differs"
     identified = Assumption("the classes", ("aspen",), identified_by="Figure 8")
-    found = Statement("Below 10 %", "4 %", True, assumes=(identified,))
-    assert found.verdict == "reproduced" and "identified by Figure 8" in found.assumption
+    identified_statement = Statement("Below 10 %", "4 %", True, assumes=(identified,))
+    assert identified_statement.verdict == "reproduced" and "identified by Figure 8" in identified_statement.assumption
     with pytest.raises(ValueError, match="no value was tried"):
         Assumption("the radius", ())
 
@@ -154,8 +156,8 @@ def test_assumptions_and_tolerances_are_on_the_page_whatever_the_verdict(
     monkeypatch.setattr(work, "figure_1", lambda setting: Findings((*statements, close)))
     for options in ([], ["--quick"]):
         assert main(["nobody_1999.figure_1", "--out", str(tmp_path), "--json", *options]) == 0
-        told = json.loads(capsys.readouterr().out)["studies"][0]["statements"]
-        assert all("the radius: 1 %, 2 %, 5 %" in one["assumes"] for one in told[:3])
+        json_statements = json.loads(capsys.readouterr().out)["studies"][0]["statements"]
+        assert all("the radius: 1 %, 2 %, 5 %" in statement["assumes"] for statement in json_statements[:3])
         page = read_page(tmp_path)
         assert page.count("Assumes the radius: 1 %, 2 %, 5 % (the paper does not state it).") == 3
         assert page.count("Tolerance: 0.5 (a whole number).") == 1
@@ -179,9 +181,9 @@ def test_a_run_writes_a_page_and_a_csv_per_table(tmp_path: Path) -> None:
     tables = ("nobody_1999.figure_1.numbers.csv", "nobody_1999.figure_10.numbers.csv")
     assert summary.files == ("papers.html", *tables)
     assert pl.read_csv(tmp_path / "out" / tables[0]).rows() == [(1, None, 2.5), (2, 3, 4.0)]
-    assert [bool(one.skip_reason) for one in summary.runs] == [False, False, True]
+    assert [bool(study_run.skip_reason) for study_run in summary.runs] == [False, False, True]
     first = summary.runs[0]
-    assert [first.count(one) for one in ("reproduced", "differs", "not comparable")] == [1, 1, 1]
+    assert [first.count(verdict) for verdict in ("reproduced", "differs", "not comparable")] == [1, 1, 1]
 
 
 @pytest.mark.usefixtures("studies")
@@ -202,7 +204,7 @@ def test_a_quick_run_reproduces_nothing_that_is_smaller(tmp_path: Path) -> None:
     page = read_page(tmp_path)
     assert "A quick run." in page and "half of it." in page and "quick: True" in page
     assert summary.runs[0].count("not comparable") == 3
-    reasons = [one.explanation for one in summary.runs[0].findings.statements[:2]]
+    reasons = [statement.explanation for statement in summary.runs[0].findings.statements[:2]]
     assert reasons == [
         "It holds in a quick run: half of it.",
         "It does not hold in a quick run: half of it. Another ruler.",
@@ -216,9 +218,9 @@ def test_a_quick_run_reproduces_nothing_that_is_smaller(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("studies")
 def test_studies_are_chosen_by_name_and_by_paper() -> None:
-    assert [one.name for one in registry.find_studies("nobody_1999")] == ["figure_1", "figure_10", "table_2"]
-    chosen = registry.find_studies(["nobody_1999.table_2", "nobody_1999.figure_10"])
-    assert [one.name for one in chosen] == ["figure_10", "table_2"]
+    assert [entry.name for entry in registry.find_studies("nobody_1999")] == ["figure_1", "figure_10", "table_2"]
+    selection = registry.find_studies(["nobody_1999.table_2", "nobody_1999.figure_10"])
+    assert [entry.name for entry in selection] == ["figure_10", "table_2"]
     with pytest.raises(PolicyError, match=r'"bu_2007".*all, nobody_1999, nobody_1999.figure_1, nobody_1999.figure_10'):
         registry.find_studies(["bu_2007"])
     with pytest.raises(PolicyError, match="nothing"):
@@ -232,25 +234,25 @@ def test_the_command_lists_and_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "nobody_1999: Nobody (1999), On nothing\n  nobody_1999.figure_1: A tiny figure\n" in listed
     assert "nobody_1999.table_2: A tiny figure (needs there/is-none.csv)" in listed
     assert main(["nobody_1999.figure_1", "--out", str(tmp_path), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["studies"][0]["statements"][1]["verdict"] == "differs"
+    report = json.loads(capsys.readouterr().out)
+    assert report["studies"][0]["statements"][1]["verdict"] == "differs"
     assert main(["zzz", "--out", str(tmp_path)]) == 2
     assert "there is no study" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("studies")
 def test_progress_and_summary(tmp_path: Path) -> None:
-    heard: list[tuple[str, int, int | None]] = []
-    with listen_to_progress(lambda *step: heard.append(step)):
+    steps: list[tuple[str, int, int | None]] = []
+    with listen_to_progress(lambda *step: steps.append(step)):
         summary = run.reproduce(["nobody_1999.figure_1", "nobody_1999.figure_10"], tmp_path)
-    assert ("reproducing nobody_1999.figure_10", 1, 2) in heard
+    assert ("reproducing nobody_1999.figure_10", 1, 2) in steps
     assert summary.sentences()[0].startswith("nobody_1999.figure_1: 1 reproduced, 1 differ, 1 not comparable")
 
 
 @pytest.mark.usefixtures("studies")
 def test_a_run_that_fails_leaves_the_page_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run.reproduce("nobody_1999.figure_1", tmp_path)
-    before = read_page(tmp_path)
+    page = read_page(tmp_path)
 
     def fail(setting: Setting) -> Findings:
         raise DataError("no")
@@ -258,7 +260,7 @@ def test_a_run_that_fails_leaves_the_page_before_it(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sys.modules["papers.nobody_1999.work"], "figure_1", fail)
     with pytest.raises(DataError):
         run.reproduce("all", tmp_path)
-    assert read_page(tmp_path) == before
+    assert read_page(tmp_path) == page
     assert not list(tmp_path.glob(".*"))
 
 
@@ -288,8 +290,8 @@ def test_names_are_file_names() -> None:
 
 def test_every_study_says_what_the_paper_states_and_how_ours_is_made() -> None:
     studies = registry.list_studies()
-    assert {one.paper.name for one in studies.values()} == set(registry.PAPERS)
+    assert {entry.paper.name for entry in studies.values()} == set(registry.PAPERS)
     assert len(studies) == sum(len(import_module(f"papers.{name}").STUDIES) for name in registry.PAPERS)
-    for one in studies.values():
-        assert one.states and one.procedure and one.location and one.title
-        assert one.paper.authors.endswith(f"({one.paper.name[-4:]})")
+    for listed_study in studies.values():
+        assert listed_study.states and listed_study.procedure and listed_study.location and listed_study.title
+        assert listed_study.paper.authors.endswith(f"({listed_study.paper.name[-4:]})")

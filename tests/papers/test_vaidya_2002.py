@@ -20,19 +20,24 @@ def test_the_support_of_all_columns_is_the_scalar_product() -> None:
     assert rows.height == 32
     row = rows.filter(rows["A1"] == "1 1 0 1 0").to_dicts()[0]
     assert (row["counted"], row["multiplied"], row["private"]) == (2, 2, 2)  # rows 2 and 4, by hand
-    assert [one.verdict for one in findings.statements] == ["reproduced"]
+    assert [statement.verdict for statement in findings.statements] == ["reproduced"]
 
 
 def test_the_messages_of_the_protocol() -> None:
     findings = STUDIES["vaidya_2002.protocol"].work(Setting())
-    assert [one.verdict for one in findings.statements] == ["reproduced"] * 4
-    sent = findings.grids[0].frame["from"].to_list()
-    assert (sent.count("A"), sent.count("B")) == (6, 4)
+    assert [statement.verdict for statement in findings.statements] == ["reproduced"] * 4
+    senders = findings.grids[0].frame["from"].to_list()
+    assert (senders.count("A"), senders.count("B")) == (6, 4)
 
 
 def test_the_counts_of_equations_hold_and_the_conclusion_does_not() -> None:
     findings = STUDIES["vaidya_2002.equations"].work(Setting())
-    assert [one.verdict for one in findings.statements] == ["reproduced", "reproduced", "differs", "reproduced"]
+    assert [statement.verdict for statement in findings.statements] == [
+        "reproduced",
+        "reproduced",
+        "differs",
+        "reproduced",
+    ]
     row = findings.grids[0].frame.to_dicts()[2]
     assert row == {
         "n": 10, "A sends": 10, "unknowns of A": 15, "B sends": 6, "unknowns of B": 10, "vectors of A": 1,
@@ -53,5 +58,6 @@ def test_the_algorithm_equals_pooled_mining_and_sparse_vectors_are_recovered() -
     for name in ("algorithm", "recovery"):
         statements = STUDIES[f"vaidya_2002.{name}"].work(Setting()).statements
         assert all(
-            one.verdict == ("differs" if "half the values" in one.theirs else "reproduced") for one in statements
+            statement.verdict == ("differs" if "half the values" in statement.theirs else "reproduced")
+            for statement in statements
         )

@@ -32,26 +32,26 @@ BY_NAME: Mapping[str, Study] = {study.name: study for study in STUDIES}
 
 
 @cache
-def found(name: str) -> Findings:
+def get_findings(name: str) -> Findings:
     return BY_NAME[name].work(Setting(quick=True))
 
 
 def verdicts(name: str) -> list[str]:
-    return [one.verdict for one in found(name).statements]
+    return [statement.verdict for statement in get_findings(name).statements]
 
 
 @pytest.mark.parametrize("name", DATABASES)
 def test_rules_are_counted_as_by_brute_force(name: str) -> None:
     rows = DATABASES[name]
     by_book = {
-        f"{''.join(sorted(left))} ⇒ {''.join(sorted(right))}": told
-        for (left, right), told in brute_baskets.rules(rows, LEAST, SHARE).items()
+        f"{''.join(sorted(left))} ⇒ {''.join(sorted(right))}": counts
+        for (left, right), counts in brute_baskets.rules(rows, LEAST, SHARE).items()
     }
     ours = {rule for rule in list_rules(rows) if count_rule(rows, rule).shows}
     assert ours == by_book.keys()
     for rule, (support, confidence) in by_book.items():
-        one = count_rule(rows, rule)
-        assert one.percentages == (Fraction(100 * support, 6), 100 * confidence)
+        rule_count = count_rule(rows, rule)
+        assert rule_count.percentages == (Fraction(100 * support, 6), 100 * confidence)
     for items in ("B", "C", "BC"):
         assert set(find_rules_about(rows, items)) == {
             rule for rule in by_book if set(rule.split(" ⇒ ")[1]) & set(items)
@@ -60,13 +60,13 @@ def test_rules_are_counted_as_by_brute_force(name: str) -> None:
 
 def test_table_1() -> None:
     assert verdicts("table_1") == ["reproduced"] * 4
-    rows = found("table_1").grids[0].frame
+    rows = get_findings("table_1").grids[0].frame
     assert rows["rule"].to_list() == list(NINE) and rows["shows"].all() and rows["same"].all()
 
 
 def test_the_examples_agree_but_for_three_misprints() -> None:
     """A ⇒ B in D1 (83, 83), A ⇒ C in D4 (67, 67), C ⇒ B in D5 (33, 67)."""
-    findings = found("examples")
+    findings = get_findings("examples")
     assert verdicts("examples") == [*["reproduced"] * 4, "differs", "reproduced", "reproduced"]
     databases, printed = (grid.frame for grid in findings.grids)
     assert databases["same"].all() and databases["rules_left"].sum() == 0
@@ -80,7 +80,7 @@ def test_the_examples_agree_but_for_three_misprints() -> None:
 
 
 def test_table_8() -> None:
-    findings = found("table_8")
+    findings = get_findings("table_8")
     assert verdicts("table_8") == [*["reproduced"] * 5, "differs"]
     rows = {row["algorithm"]: row for row in findings.grids[0].frame.to_dicts()}
     assert (rows["ISLF"]["scans_ours"], rows["ISLF"]["pruned_ours"]) == (3, 2)
@@ -89,17 +89,17 @@ def test_table_8() -> None:
 
 
 def test_what_is_left_over() -> None:
-    findings = found("left_over")
+    findings = get_findings("left_over")
     assert verdicts("left_over") == ["reproduced", "differs", "differs", "reproduced"]
     rows = findings.grids[0].frame
-    assert all(f"{case.stays} (" in left for case, left in zip(CASES, rows["rules_left"], strict=True))
+    assert all(f"{case.stays} (" in rules_text for case, rules_text in zip(CASES, rows["rules_left"], strict=True))
     assert rows["left_by_complete"].sum() == rows["left_by_exact"].sum() == 0
     # AB ⇒ C has support 33 % and confidence 100 %, and nothing was changed.
     assert rows["rules_left"][0] == "AB ⇒ C (33 %, 100 %)" and rows["published"][0] == rows["database"][0]
 
 
 def test_side_effects() -> None:
-    findings = found("side_effects")
+    findings = get_findings("side_effects")
     assert verdicts("side_effects") == ["not comparable"]
     effects = {(row["baskets"][:1], row["strategy"]): row for row in findings.grids[0].frame.to_dicts()}
     assert all(effects["D", name]["exposed"] == 0 for name in ("islf", "dsrf", "complete", "exact"))
@@ -107,19 +107,22 @@ def test_side_effects() -> None:
     assert large["islf"]["exposed"] > 0 and large["islf"]["ghosts"] > 0
     assert large["complete"]["exposed"] == large["exact"]["exposed"] == large["exact"]["ghosts"] == 0
     assert large["exact"]["removed"] <= large["complete"]["removed"] <= large["dsrf"]["removed"]
-    assert len(findings.plots) == 2 and all("<svg" in one.svg for one in findings.plots)
+    assert len(findings.plots) == 2 and all("<svg" in plot.svg for plot in findings.plots)
 
 
 def test_the_generated_baskets_are_the_same_for_the_same_seed() -> None:
     assert draw_baskets(50, 9, 1) == draw_baskets(50, 9, 1)
     assert draw_baskets(50, 9, 1) != draw_baskets(50, 9, 2)
-    held = [sum("i00" in row for row in draw_baskets(400, 9, 1, first).to_lists()) for first in (0.0, 0.4, 0.8)]
-    assert held == sorted(held) and held[0] < held[2]
+    item_counts = [sum("i00" in row for row in draw_baskets(400, 9, 1, first).to_lists()) for first in (0.0, 0.4, 0.8)]
+    assert item_counts == sorted(item_counts) and item_counts[0] < item_counts[2]
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:
     summary = reproduce("wang_2004", tmp_path, quick=True)
-    assert [sum(one.count(verdict) for one in summary.runs) for verdict in ("reproduced", "differs")] == [16, 4]
+    assert [sum(study_run.count(verdict) for study_run in summary.runs) for verdict in ("reproduced", "differs")] == [
+        16,
+        4,
+    ]
     page = (tmp_path / "papers.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 2 and "https://" not in page and "http://" not in page
     assert pl.read_csv(tmp_path / "wang_2004.table_8.scans.csv")["scans_theirs"].to_list() == [3, 4, None, None]

@@ -14,7 +14,7 @@ from sfumato.errors import PolicyError
 def test_defaults_are_the_seeds() -> None:
     table = zipf_table()
     assert table.shape == (10_000, 10)
-    assert table.columns == [f"D{at}" for at in range(1, 11)]
+    assert table.columns == [f"D{number}" for number in range(1, 11)]
     assert set(table.dtypes) == {pl.Int64}
     assert set(table["D1"].unique().to_list()) <= set(range(1, 11))
 

@@ -39,11 +39,11 @@ class SiteFolder:
 
 def find_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    for listener in sockets:
+        listener.bind(("127.0.0.1", 0))
+    ports = [server.getsockname()[1] for server in sockets]
+    for listener in sockets:
+        listener.close()
     return ports
 
 

@@ -89,10 +89,14 @@ def test_max_length_and_types_of_columns() -> None:
 @pytest.mark.parametrize("protocol", ["shamir", "textbook"])
 def test_no_frame_holds_an_item_or_depends_on_counts(protocol: Protocol) -> None:
     frames: list[bytes] = []
-    named = [[[f"illness {item}" for item in row] for row in rows] for rows in HOSPITALS]  # no such name by chance
-    sf.parties.mine_horizontal([sf.Baskets.of(rows) for rows in named], 0.3, 0.75, protocol=protocol, tap=frames.append)
+    hospital_rows = [
+        [[f"illness {item}" for item in row] for row in rows] for rows in HOSPITALS
+    ]  # no such name by chance
+    sf.parties.mine_horizontal(
+        [sf.Baskets.of(rows) for rows in hospital_rows], 0.3, 0.75, protocol=protocol, tap=frames.append
+    )
     wire = b"".join(frames)
-    assert not [item for item in pool(named).items if str(item).encode() in wire]
+    assert not [item for item in pool(hospital_rows).items if str(item).encode() in wire]
     kinds = {decode_frame(frame)[1].kind for frame in frames}
     assert not [kind for kind in kinds if "terms" in kind or "entries/entries" in kind]
 
@@ -168,16 +172,16 @@ def test_a_small_site_does_not_tell_the_names_of_its_rare_items_below_its_floor(
     """Of three baskets at 10 %, one is enough: every item there would be a candidate that all sites get to know."""
     sites = [[["flu"]] * 40, [["flu"]] * 40, [["flu"], ["flu"], ["flu", "rare illness"]]]
     frames: list[bytes] = []
-    with pytest.raises(PartyError, match="the names of 1 items that are in fewer than 3") as caught:
+    with pytest.raises(PartyError, match="the names of 1 items that are in fewer than 3") as error_info:
         sf.parties.mine_horizontal(sites, 0.1, floor=3, tap=frames.append)
-    assert "rare illness" not in str(caught.value)
+    assert "rare illness" not in str(error_info.value)
     assert not any(b"/key" in frame for frame in frames)
     assert sf.parties.mine_horizontal(sites, 0.1, floor=1).itemsets["items"].to_list() == [["flu"]]
     assert sf.parties.mine_horizontal([*sites[:2], [["flu"]] * 3], 0.1, floor=3).itemsets.height == 1
 
 
 def test_long_names_are_refused_with_the_cure() -> None:
-    with pytest.raises(PartyError, match="raise name_bytes") as caught:
+    with pytest.raises(PartyError, match="raise name_bytes") as error_info:
         sf.parties.mine_horizontal([sf.Baskets.of([["a" * 70]])] * 3, 0.5)
-    assert "aaa" not in str(caught.value)
+    assert "aaa" not in str(error_info.value)
     assert sf.parties.mine_horizontal([sf.Baskets.of([["a" * 70]])] * 3, 0.5, name_bytes=70).itemsets.height == 1

@@ -52,9 +52,9 @@ def test_lists_have_the_common_length_and_filling_is_never_small(classes: dict[b
     points = list_points(get_group(), "test", classes, 3, length)
     assert len(points) == length
     counts = Counter(points)
-    own = {get_group().hash_entry("test", cells): min(count, 3) for cells, count in classes.items()}
-    assert all(counts[point] == count for point, count in own.items())
-    assert all(count >= 3 for point, count in counts.items() if point not in own)
+    local_counts = {get_group().hash_entry("test", cells): min(count, 3) for cells, count in classes.items()}
+    assert all(counts[point] == count for point, count in local_counts.items())
+    assert all(count >= 3 for point, count in counts.items() if point not in local_counts)
 
 
 def test_lists_that_would_take_hours_are_refused() -> None:

@@ -27,7 +27,7 @@ def make_tables(columns: Sequence[Sequence[float | None]]) -> list[sf.Table]:
 
 
 def is_supported(counts: Sequence[int], floor: int) -> bool:
-    return all(sum(counts) - own >= floor for own in counts)
+    return all(sum(counts) - count >= floor for count in counts)
 
 
 CELLS = st.lists(st.one_of(st.none(), st.integers(-10_000, 10_000).map(lambda cents: cents / 100)), max_size=4)
@@ -58,10 +58,10 @@ PEOPLE = st.lists(st.tuples(st.sampled_from(["f", "m", None]), st.sampled_from([
 @given(st.lists(PEOPLE, min_size=3, max_size=3))
 def test_counts_are_those_of_the_joined_rows(sites: list[list[tuple[str | None, str]]]) -> None:
     counts = sf.parties.count_combinations([make_people(rows) for rows in sites], CATEGORIES, floor=2).counts
-    own = [Counter(rows) for rows in sites]
+    site_counters = [Counter(rows) for rows in sites]
     assert counts.height == 6
     for sex, ill, count in counts.iter_rows():
-        parts = [found[sex, ill] for found in own]
+        parts = [counter[sex, ill] for counter in site_counters]
         assert count == (sum(parts) if is_supported(parts, 2) else None)
 
 
@@ -102,9 +102,9 @@ def test_no_number_of_a_site_is_sent_in_the_open() -> None:
 )
 def test_wrong_sums_are_refused(change: dict[str, object], error: type[Exception], words: str) -> None:
     arguments: dict[str, object] = {"columns": ["cost"], "decimals": 2, **change}
-    with pytest.raises(error, match=words) as caught:
+    with pytest.raises(error, match=words) as error_info:
         sf.parties.add_columns(make_tables([[1.25, 2.75]] * 3), **arguments)  # type: ignore[arg-type]
-    assert "1.25" not in str(caught.value)
+    assert "1.25" not in str(error_info.value)
 
 
 def test_columns_of_text_and_two_sites_are_refused() -> None:

@@ -35,9 +35,9 @@ class Machine:
         return ["nsenter", "--target", str(self.pid), "--user", "--net", "--preserve-credentials", *words]
 
     def run(self, *words: str) -> None:
-        done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=20, check=False)
-        if done.returncode:
-            pytest.skip(f"network namespaces cannot be joined here: {done.stderr.strip()}")
+        result = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=20, check=False)
+        if result.returncode:
+            pytest.skip(f"network namespaces cannot be joined here: {result.stderr.strip()}")
 
 
 @contextmanager
@@ -45,10 +45,10 @@ def hold_namespace(command: list[str], outer: str = "self") -> Iterator[Machine]
     """A namespace as long as the block lasts, other than ours and that of the process `outer`."""
     process = subprocess.Popen([*command, "sleep", "600"], stderr=subprocess.DEVNULL)
     try:
-        known = {Path(f"/proc/{name}/ns/net").readlink() for name in ("self", outer)}
-        until = time.monotonic() + 10
-        while process.poll() is None and time.monotonic() < until:
-            if Path(f"/proc/{process.pid}/ns/net").readlink() not in known:
+        known_namespaces = {Path(f"/proc/{name}/ns/net").readlink() for name in ("self", outer)}
+        deadline = time.monotonic() + 10
+        while process.poll() is None and time.monotonic() < deadline:
+            if Path(f"/proc/{process.pid}/ns/net").readlink() not in known_namespaces:
                 break
             time.sleep(0.02)
         else:
@@ -113,8 +113,10 @@ def test_sites_on_machines_of_their_own_find_the_pooled_rules(tmp_path: Path) ->
 def wait_for_traffic(switch: Machine, cable: str, process: subprocess.Popen[str]) -> None:
     """Until more has come over a cable than greetings: the run is under way."""
     while process.poll() is None:
-        shown = subprocess.run(switch.command("ip", "-s", "-j", "link", "show", cable), capture_output=True, check=True)
-        if json.loads(shown.stdout)[0]["stats64"]["rx"]["bytes"] > 60_000:
+        result = subprocess.run(
+            switch.command("ip", "-s", "-j", "link", "show", cable), capture_output=True, check=True
+        )
+        if json.loads(result.stdout)[0]["stats64"]["rx"]["bytes"] > 60_000:
             return
         time.sleep(0.02)
 

@@ -104,15 +104,15 @@ def wait_for_connections(process: subprocess.Popen[str]) -> None:
 
 def test_init_writes_a_private_key_a_certificate_and_a_file_to_fill_in(tmp_path: Path) -> None:
     arguments = ["party", "init", "north", "--folder", str(tmp_path), "--address", "127.0.0.1:7009"]
-    done = CliRunner().invoke(app, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    paths = json.loads(done.stdout)
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    paths = json.loads(result.stdout)
     assert Path(paths["key"]).stat().st_mode & 0o777 == 0o600
     assert len(paths["fingerprint"]) == 95
     config = SiteConfig.read(paths["config"])
     assert (config.site.name, config.site.address) == ("north", "127.0.0.1:7009")
-    again = CliRunner().invoke(app, arguments)
-    assert isinstance(again.exception, PolicyError)
+    second_result = CliRunner().invoke(app, arguments)
+    assert isinstance(second_result.exception, PolicyError)
     assert isinstance(CliRunner().invoke(app, ["party", "init", "../x"]).exception, PolicyError)
     assert isinstance(CliRunner().invoke(app, ["party"]).exception, PolicyError)
 
@@ -128,10 +128,10 @@ def test_init_writes_a_private_key_a_certificate_and_a_file_to_fill_in(tmp_path:
 def test_bad_files_are_explained(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "site.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(PolicyError, match=words) as caught:
+    with pytest.raises(PolicyError, match=words) as error_info:
         SiteConfig.read(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "SiteConfig" not in str(caught.value)
+    assert str(error_info.value).startswith(f"{path}: ")
+    assert "SiteConfig" not in str(error_info.value)
     with pytest.raises(PolicyError, match="cannot be read"):
         SiteConfig.read(tmp_path / "missing.toml")
 

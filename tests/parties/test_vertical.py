@@ -85,9 +85,9 @@ def test_scalar_products_over_several_blocks_are_shared_and_compared() -> None:
     products = [int((vectors[0][pair.left] & vectors[1][pair.right]).sum()) for pair in pairs]
     least = sorted(products)[1]
 
-    async def run(network: Network, own: dict[str, Flags]) -> tuple[list[int], list[bool], int]:
+    async def run(network: Network, columns: dict[str, Flags]) -> tuple[list[int], list[bool], int]:
         opened: PackedProducts[str] = await open_products(network, 9000, 9000)
-        shares = await opened.share(pairs, own.__getitem__, "test")
+        shares = await opened.share(pairs, columns.__getitem__, "test")
         terms = [share - (least if network.index == 0 else 0) for share in shares]
         return shares, (await compare_shares(network, terms, opened.modulus, "test")).tolist(), opened.modulus
 
@@ -118,12 +118,12 @@ def test_batches_answer_every_pair_once() -> None:
     for vectors in (1, 2, 4):
         batches = plan_batches(pairs, vectors)
         answered = [
-            (left, right, place)
+            (left, right, index)
             for batch in batches
             for rights, places in zip(batch.rights, batch.places, strict=True)
-            for left, right, place in zip(batch.lefts, rights, places, strict=True)
+            for left, right, index in zip(batch.lefts, rights, places, strict=True)
         ]
-        assert sorted(answered, key=lambda row: row[2]) == [(*pair, place) for place, pair in enumerate(pairs)]
+        assert sorted(answered, key=lambda row: row[2]) == [(*pair, index) for index, pair in enumerate(pairs)]
 
 
 def test_tables_are_aligned_by_a_key_and_their_cells_are_items() -> None:
@@ -196,9 +196,9 @@ def test_a_rare_item_of_the_same_name_at_two_sites_is_refused(sites: int) -> Non
     rows = [[["x"] if site * 8 <= row < site * 8 + 8 else [] for row in range(24)] for site in range(2)]
     rows += [[["y"]] * 24] * (sites - 2)
     frames: list[bytes] = []
-    with pytest.raises(PartyError, match="same name at two sites") as caught:
+    with pytest.raises(PartyError, match="same name at two sites") as error_info:
         sf.parties.mine_vertical([sf.Baskets.of(part) for part in rows], 10, tap=frames.append)
-    assert '"x"' not in str(caught.value)
+    assert '"x"' not in str(error_info.value)
     assert not any(b"names" in frame for frame in frames)  # no name was sent before
 
 
@@ -206,12 +206,12 @@ def test_a_rare_item_of_the_same_name_at_two_sites_is_refused(sites: int) -> Non
 def test_garbage_instead_of_items_ends_the_run(content: bytes) -> None:
     question = VerticalQuestion(10, key=None)
 
-    async def run(network: Network, own: sf.Baskets) -> object:
+    async def run(network: Network, baskets: sf.Baskets) -> object:
         if network.index == 0:
-            return await mine_vertical_site(network, own, question)
+            return await mine_vertical_site(network, baskets, question)
         await agree_on_parameters(network, {"task": "vertical", **question.as_parameters()})
-        await agree_on_item_kind(network, own)
-        await align_by_number(network, len(own))
+        await agree_on_item_kind(network, baskets)
+        await align_by_number(network, len(baskets))
         await network.receive(network.sites[0], "products/key")
         await refuse_common_names(network, [b"other"])
         await network.broadcast("level 1/items", {"names": np.frombuffer(content, dtype=np.uint8)})
@@ -226,8 +226,8 @@ def test_many_comparisons_are_sent_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     sums = list(range(-4, 4))
     frames: list[bytes] = []
 
-    async def run(network: Network, own: list[int]) -> list[bool]:
-        return [bool(flag) for flag in await compare_shares(network, own, 101, "test")]
+    async def run(network: Network, site_shares: list[int]) -> list[bool]:
+        return [bool(flag) for flag in await compare_shares(network, site_shares, 101, "test")]
 
     shares = [[(value - 50) % 101 for value in sums], [50] * 8]
     assert run_sites(run, shares, tap=frames.append) == [[value >= 0 for value in sums]] * 2
@@ -236,8 +236,8 @@ def test_many_comparisons_are_sent_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_sites_that_ask_differently_stop() -> None:
-    async def run(network: Network, own: sf.Baskets) -> object:
-        return await mine_vertical_site(network, own, VerticalQuestion(10 + network.index))
+    async def run(network: Network, baskets: sf.Baskets) -> object:
+        return await mine_vertical_site(network, baskets, VerticalQuestion(10 + network.index))
 
     with pytest.raises(PartyError, match="another min_support"):
         run_sites(run, [sf.Baskets.of([["a"]] * 20), sf.Baskets.of([["b"]] * 20)])

@@ -60,17 +60,17 @@ def test_releases_hold_by_the_book(small: Small, k: int, missing: str, starred: 
         release = method.protect(table)
     except sf.ImpossibleRelease:
         return
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
     levels = tuple(release.details["levels"].values())
     expected = generalized(small.rows, small.hierarchies, levels)
-    kept = kept_rows(expected, k, missing)
+    kept_indices = kept_rows(expected, k, missing)
     names = [name for name in release.data.frame.columns if name != "s"]
     published = release.data.frame.select(names).rows()
     if starred:
-        assert published == [expected[i] if i in kept else ("*",) * len(names) for i in range(len(expected))]
+        assert published == [expected[i] if i in kept_indices else ("*",) * len(names) for i in range(len(expected))]
     else:
-        assert published == [expected[i] for i in kept]
-    assert min(crowd_sizes([expected[i] for i in kept], missing)) >= k
+        assert published == [expected[i] for i in kept_indices]
+    assert min(crowd_sizes([expected[i] for i in kept_indices], missing)) >= k
 
 
 @quick
@@ -113,12 +113,12 @@ def test_missing_dropped_is_protecting_the_rest(small: Small, k: int) -> None:
             method.protect(small.table("drop"))
         return
     try:
-        alone = method.protect(Small(whole, small.hierarchies).table())
+        small_release = method.protect(Small(whole, small.hierarchies).table())
     except sf.ImpossibleRelease:
         with pytest.raises(sf.ImpossibleRelease):
             method.protect(small.table("drop"))
         return
     release = method.protect(small.table("drop"))
-    assert release.details["levels"] == alone.details["levels"]
+    assert release.details["levels"] == small_release.details["levels"]
     assert release.losses["dropped_rows"] == len(small.rows) - len(whole)
     assert [small.rows[i] for i in release.details["rows"]] == whole

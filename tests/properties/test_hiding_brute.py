@@ -38,7 +38,7 @@ def shows(rows: Rows, left: tuple[str, ...], right: tuple[str, ...], least: int,
     return whole >= least and (not left or Fraction(whole, support(rows, left)) >= Fraction(str(confidence)))
 
 
-def held(rows: Rows) -> set[str]:
+def collect_items(rows: Rows) -> set[str]:
     return set().union(*rows)
 
 
@@ -46,9 +46,9 @@ def published(release: object) -> Rows:
     return [frozenset(row) for row in release.data.to_lists()]  # type: ignore[attr-defined]
 
 
-def about(rows: Rows, items: set[str], least: int, confidence: float) -> list[brute_baskets.Rule]:
-    found = brute_baskets.rules(rows, least, Fraction(str(confidence)))
-    return [rule for rule in found if rule[1] & items]
+def find_rules_about(rows: Rows, items: set[str], least: int, confidence: float) -> list[brute_baskets.Rule]:
+    mined_rules = brute_baskets.rules(rows, least, Fraction(str(confidence)))
+    return [rule for rule in mined_rules if rule[1] & items]
 
 
 class TestItems:
@@ -63,14 +63,14 @@ class TestItems:
     def test_complete_leaves_nothing_and_takes_out_only_hidden_items(
         self, rows: Rows, order: list[str], many: int, least: int, confidence: float
     ) -> None:
-        items = [item for item in order if item in held(rows)][:many]
+        items = [item for item in order if item in collect_items(rows)][:many]
         assume(items)
         method = HideItems(items=tuple(items), min_support=least, min_confidence=confidence)
         release = method.protect(Baskets.of(rows))
-        after = published(release)
-        assert about(after, set(items), least, confidence) == []
-        assert all(new <= old and old - new <= set(items) for old, new in zip(rows, after, strict=True))
-        assert len(release.details["changes"]) == sum(map(len, rows)) - sum(map(len, after))
+        new_rows = published(release)
+        assert find_rules_about(new_rows, set(items), least, confidence) == []
+        assert all(new <= old and old - new <= set(items) for old, new in zip(rows, new_rows, strict=True))
+        assert len(release.details["changes"]) == sum(map(len, rows)) - sum(map(len, new_rows))
 
     @given(
         rows_of("ABCD", 9), st.permutations("ABCD"), st.integers(1, 2), st.integers(1, 3), st.sampled_from(CONFIDENCES)
@@ -79,18 +79,19 @@ class TestItems:
     def test_exact_is_as_good_as_trying_everything(
         self, rows: Rows, order: list[str], many: int, least: int, confidence: float
     ) -> None:
-        items = [item for item in order if item in held(rows)][:many]
+        items = [item for item in order if item in collect_items(rows)][:many]
         assume(items)
         spots = [(row, item) for row, basket in enumerate(rows) for item in items if item in basket]
         assume(len(spots) <= 11)
         method = HideItems(items=tuple(items), min_support=least, min_confidence=confidence, strategy="exact")
         release = method.protect(Baskets.of(rows))
-        assert about(published(release), set(items), least, confidence) == []
+        assert find_rules_about(published(release), set(items), least, confidence) == []
         fewest = next(
             count
             for count in range(len(spots) + 1)
             if any(
-                not about(_without(rows, gone), set(items), least, confidence) for gone in combinations(spots, count)
+                not find_rules_about(_remove_entries(rows, removals), set(items), least, confidence)
+                for removals in combinations(spots, count)
             )
         )
         assert release.losses["changes"] == release.details["objective"] == fewest
@@ -102,22 +103,22 @@ class TestItems:
     def test_the_literal_ways_count_what_they_leave(
         self, rows: Rows, order: list[str], strategy: str, least: int
     ) -> None:
-        items = [item for item in order if item in held(rows)][:2]
+        items = [item for item in order if item in collect_items(rows)][:2]
         assume(items)
         method = HideItems(items=tuple(items), min_support=least, min_confidence=0.6, strategy=strategy)
         release = method.protect(Baskets.of(rows))
-        after = published(release)
-        left = [rule for rule in about(after, set(items), least, 0.6) if len(rule[1]) == 1]
+        new_rows = published(release)
+        leftover_rules = [rule for rule in find_rules_about(new_rows, set(items), least, 0.6) if len(rule[1]) == 1]
         # Left sides that the same baskets hold together with the item count as one.
         holders = {
-            (*right, *(row for row, basket in enumerate(after) if {*side, *right} <= set(basket)))
-            for side, right in left
+            (*right, *(row for row, basket in enumerate(new_rows) if {*side, *right} <= set(basket)))
+            for side, right in leftover_rules
         }
         assert release.details["left"] == len(holders)
 
 
-def _without(rows: Rows, gone: tuple[tuple[int, str], ...]) -> Rows:
-    return [basket - {item for at, item in gone if at == row} for row, basket in enumerate(rows)]
+def _remove_entries(rows: Rows, removals: tuple[tuple[int, str], ...]) -> Rows:
+    return [basket - {item for index, item in removals if index == row} for row, basket in enumerate(rows)]
 
 
 class TestRules:
@@ -137,7 +138,7 @@ class TestRules:
         least: int,
         confidence: float,
     ) -> None:
-        assume(all(set(left + right) <= held(rows) for left, right in rules))
+        assume(all(set(left + right) <= collect_items(rows) for left, right in rules))
         method = HideRules(
             rules=tuple(rules),
             min_support=least,
@@ -149,14 +150,14 @@ class TestRules:
         except ImpossibleRelease:
             assert strategy == "1a"
             return
-        after = published(release)
-        assert not any(shows(after, left, right, least, confidence) for left, right in rules)
+        new_rows = published(release)
+        assert not any(shows(new_rows, left, right, least, confidence) for left, right in rules)
         if strategy == "1a":
-            assert all(old <= new for old, new in zip(rows, after, strict=True))
+            assert all(old <= new for old, new in zip(rows, new_rows, strict=True))
         else:
-            assert all(new <= old for old, new in zip(rows, after, strict=True))
+            assert all(new <= old for old, new in zip(rows, new_rows, strict=True))
         if not any(shows(rows, left, right, least, confidence) for left, right in rules):
-            assert after == rows
+            assert new_rows == rows
 
     @given(rows_of("ABCD", 10), sides("ABCD"), st.integers(1, 3), st.sampled_from(CONFIDENCES))
     @settings(max_examples=60, deadline=None)
@@ -165,7 +166,7 @@ class TestRules:
     ) -> None:
         """Putting the left side wherever the right one is not is the most that 1.a can do."""
         left, right = rule
-        assume(set(left + right) <= held(rows) and shows(rows, left, right, least, confidence))
+        assume(set(left + right) <= collect_items(rows) and shows(rows, left, right, least, confidence))
         fullest = [row if set(right) <= row else row | set(left) for row in rows]
         method = HideRules(rules=(rule,), min_support=least, min_confidence=confidence, strategy="1a")
         if shows(fullest, left, right, least, confidence):
@@ -185,7 +186,7 @@ class TestRules:
         self, rows: Rows, rules: list[tuple[tuple[str, ...], tuple[str, ...]]], least: int, confidence: float
     ) -> None:
         items = {item for left, right in rules for item in left + right}
-        assume(items <= held(rows))
+        assume(items <= collect_items(rows))
         spots = [(row, item) for row, basket in enumerate(rows) for item in sorted(items & basket)]
         assume(len(spots) <= 10)
         release = HideRules(rules=tuple(rules), min_support=least, min_confidence=confidence, strategy="exact").protect(
@@ -193,15 +194,18 @@ class TestRules:
         )
         frequent = set(brute_baskets.itemsets(rows, least))
 
-        def cost(after: Rows) -> tuple[int, int]:
-            lost = sum(support(after, one) < least for one in frequent)
-            return lost, sum(map(len, rows)) - sum(map(len, after))
+        def cost(new_rows: Rows) -> tuple[int, int]:
+            lost_count = sum(support(new_rows, itemset) < least for itemset in frequent)
+            return lost_count, sum(map(len, rows)) - sum(map(len, new_rows))
 
         best = min(
-            cost(after)
+            cost(candidate_rows)
             for count in range(len(spots) + 1)
-            for gone in combinations(spots, count)
-            if not any(shows(after := _without(rows, gone), left, right, least, confidence) for left, right in rules)
+            for removals in combinations(spots, count)
+            if not any(
+                shows(candidate_rows := _remove_entries(rows, removals), left, right, least, confidence)
+                for left, right in rules
+            )
         )
         assert cost(published(release)) == best
         assert (release.details["lost_itemsets"], release.details["objective"]) == best
@@ -211,23 +215,23 @@ class TestRules:
     @given(rows_of("ABCD", 7), st.frozensets(st.sampled_from("ABC"), min_size=1, max_size=3), st.integers(1, 3))
     @settings(max_examples=60, deadline=None)
     def test_exact_on_itemsets(self, rows: Rows, secret: frozenset[str], least: int) -> None:
-        assume(secret <= held(rows))
+        assume(secret <= collect_items(rows))
         spots = [(row, item) for row, basket in enumerate(rows) for item in sorted(secret) if secret <= basket]
         assume(len(spots) <= 10)
         release = HideRules(itemsets=(tuple(secret),), min_support=least, strategy="exact").protect(Baskets.of(rows))
-        frequent = {one for one in brute_baskets.itemsets(rows, least) if not secret <= one}
+        frequent = {itemset for itemset in brute_baskets.itemsets(rows, least) if not secret <= itemset}
 
-        def cost(after: Rows) -> tuple[int, int]:
+        def cost(new_rows: Rows) -> tuple[int, int]:
             return (
-                sum(support(after, one) < least for one in frequent),
-                sum(map(len, rows)) - sum(map(len, after)),
+                sum(support(new_rows, itemset) < least for itemset in frequent),
+                sum(map(len, rows)) - sum(map(len, new_rows)),
             )
 
         best = min(
-            cost(after)
+            cost(candidate_rows)
             for count in range(len(spots) + 1)
-            for gone in combinations(spots, count)
-            if support(after := _without(rows, gone), secret) < least
+            for removals in combinations(spots, count)
+            if support(candidate_rows := _remove_entries(rows, removals), secret) < least
         )
         assert cost(published(release)) == best
         assert release.details["proven"]
@@ -243,7 +247,7 @@ class TestRules:
         self, rows: Rows, rules: list[tuple[tuple[str, ...], tuple[str, ...]]], least: int, confidence: float
     ) -> None:
         items = {item for left, right in rules for item in left + right}
-        assume(items <= held(rows))
+        assume(items <= collect_items(rows))
         method = HideRules(rules=tuple(rules), min_support=least, min_confidence=confidence, strategy="block")
         try:
             release = method.protect(Baskets.of(rows))
@@ -252,15 +256,15 @@ class TestRules:
             assert any(2 * sum(item in row for row in rows) > len(rows) for item in items)
             return
         parts = split_unknowns(release.data)
-        known = [frozenset(map(str, row)) for row in parts.known_items.to_lists()]
+        known_rows = [frozenset(map(str, row)) for row in parts.known_items.to_lists()]
         unknown = [frozenset(map(str, row)) for row in parts.unknown_items.to_lists()]
-        for row, sure, open_ in zip(rows, known, unknown, strict=True):
+        for row, sure, open_ in zip(rows, known_rows, unknown, strict=True):
             assert sure <= row <= sure | open_
             assert not sure & open_
-        assert not any(shows(known, left, right, least, confidence) for left, right in rules)
-        for item in held(unknown) if unknown else set():
-            told = [item in row for row, open_ in zip(rows, unknown, strict=True) if item in open_]
-            assert any(told) and not all(told)
+        assert not any(shows(known_rows, left, right, least, confidence) for left, right in rules)
+        for item in collect_items(unknown) if unknown else set():
+            answers = [item in row for row, open_ in zip(rows, unknown, strict=True) if item in open_]
+            assert any(answers) and not all(answers)
         for left, right in rules:
             truth = support(rows, left + right)
             bounds = bound_item_support(release.data, left + right)
@@ -278,19 +282,21 @@ def test_intervals_are_reached_by_some_way_of_filling_in(rows: Rows, spots: list
     from sfumato.public.unknown_items import mark_unknowns
 
     spots = [(row, item) for row, item in spots if row < len(rows)]
-    known = _without(rows, tuple(spots))
-    marked = mark_unknowns(Baskets.of(known), [row for row, _ in spots], [item for _, item in spots])
+    known_rows = _remove_entries(rows, tuple(spots))
+    marked = mark_unknowns(Baskets.of(known_rows), [row for row, _ in spots], [item for _, item in spots])
     supports: set[Fraction] = set()
     confidences: set[Fraction] = set()
     for count in range(len(spots) + 1):
-        for there in combinations(spots, count):
-            filled = [row | {item for at, item in there if at == number} for number, row in enumerate(known)]
+        for additions in combinations(spots, count):
+            filled = [
+                row | {item for index, item in additions if index == number} for number, row in enumerate(known_rows)
+            ]
             supports.add(Fraction(support(filled, "AB")))
             if support(filled, "A"):
                 confidences.add(Fraction(support(filled, "AB"), support(filled, "A")))
-    found = bound_item_support(marked, ("A", "B"))
-    assert (found.low, found.high) == (min(supports), max(supports))
-    told = bound_rule_confidence(marked, ("A",), ("B",))
-    assert (told is None) == (not confidences)
-    if told is not None:
-        assert (told.low, told.high) == (min(confidences), max(confidences))
+    support_bounds = bound_item_support(marked, ("A", "B"))
+    assert (support_bounds.low, support_bounds.high) == (min(supports), max(supports))
+    confidence_bounds = bound_rule_confidence(marked, ("A",), ("B",))
+    assert (confidence_bounds is None) == (not confidences)
+    if confidence_bounds is not None:
+        assert (confidence_bounds.low, confidence_bounds.high) == (min(confidences), max(confidences))

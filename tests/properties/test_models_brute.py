@@ -82,7 +82,7 @@ def models() -> st.SearchStrategy[tuple[Any, Accepts]]:
 
 def nodes_by_the_book(small: Small, values: list[str], accepted: list[Accepts]) -> dict[tuple[int, ...], list[int]]:
     """Per node, the rows that may be published."""
-    kept = {}
+    rows_by_node = {}
     for levels in product(*(range(len(hierarchy[0])) for hierarchy in small.hierarchies)):
         classes: dict[Any, list[int]] = defaultdict(list)
         for row, cells in enumerate(generalized(small.rows, small.hierarchies, levels)):
@@ -90,8 +90,8 @@ def nodes_by_the_book(small: Small, values: list[str], accepted: list[Accepts]) 
         good = [
             rows for rows in classes.values() if all(accepts([values[i] for i in rows], values) for accepts in accepted)
         ]
-        kept[levels] = sorted(row for rows in good for row in rows)
-    return kept
+        rows_by_node[levels] = sorted(row for rows in good for row in rows)
+    return rows_by_node
 
 
 def table_of(small: Small, values: list[str]) -> sf.Table:
@@ -111,11 +111,11 @@ def cases(draw: st.DrawFn) -> tuple[Small, list[str], list[tuple[Any, Accepts]],
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(case=cases(), metric=st.sampled_from(["loss", "discernibility"]))
 def test_the_optimum_under_any_models(case: Any, metric: str) -> None:
-    small, values, chosen, limit = case
-    kept = nodes_by_the_book(small, values, [accepts for _, accepts in chosen])
+    small, values, model_pairs, limit = case
+    rows_by_node = nodes_by_the_book(small, values, [accepts for _, accepts in model_pairs])
     most = int(Fraction(str(limit)) * len(values))
-    possible = [levels for levels, rows in kept.items() if rows and len(values) - len(rows) <= most]
-    method = sf.Generalize(models=tuple(m for m, _ in chosen), suppression_limit=limit, metric=metric)
+    possible = [levels for levels, rows in rows_by_node.items() if rows and len(values) - len(rows) <= most]
+    method = sf.Generalize(models=tuple(m for m, _ in model_pairs), suppression_limit=limit, metric=metric)
     table = table_of(small, values)
     if not possible:
         with pytest.raises(sf.ImpossibleRelease):
@@ -124,12 +124,12 @@ def test_the_optimum_under_any_models(case: Any, metric: str) -> None:
     release = method.protect(table)
     levels = tuple(release.details["levels"].values())
     assert levels in possible
-    assert sorted(set(range(len(values))) - set(release.details["suppressed"].tolist())) == kept[levels]
-    costs = [cost_of(small, values, node, kept[node], metric) for node in possible]
-    assert cost_of(small, values, levels, kept[levels], metric) == min(costs)
+    assert sorted(set(range(len(values))) - set(release.details["suppressed"].tolist())) == rows_by_node[levels]
+    costs = [cost_of(small, values, node, rows_by_node[node], metric) for node in possible]
+    assert cost_of(small, values, levels, rows_by_node[levels], metric) == min(costs)
 
 
-def cost_of(small: Small, values: list[str], levels: tuple[int, ...], kept: list[int], metric: str) -> Fraction:
+def cost_of(small: Small, values: list[str], levels: tuple[int, ...], kept_rows: list[int], metric: str) -> Fraction:
     """What a node costs when just these rows are published."""
     from tests.brute import cell_loss
 
@@ -137,27 +137,31 @@ def cost_of(small: Small, values: list[str], levels: tuple[int, ...], kept: list
     count = len(values)
     if metric == "discernibility":
         sizes: dict[Any, int] = defaultdict(int)
-        for row in kept:
+        for row in kept_rows:
             sizes[published[row]] += 1
-        return Fraction(sum(size**2 for size in sizes.values()) + (count - len(kept)) * count)
-    lost = Fraction((count - len(kept)) * len(levels))
-    for row in kept:
+        return Fraction(sum(size**2 for size in sizes.values()) + (count - len(kept_rows)) * count)
+    loss = Fraction((count - len(kept_rows)) * len(levels))
+    for row in kept_rows:
         for column, level in enumerate(levels):
-            lost += cell_loss(published[row][column], small.hierarchies[column], level)
-    return lost / (count * len(levels))
+            loss += cell_loss(published[row][column], small.hierarchies[column], level)
+    return loss / (count * len(levels))
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(case=cases())
 def test_all_minimal_nodes(case: Any) -> None:
-    small, values, chosen, limit = case
-    kept = nodes_by_the_book(small, values, [accepts for _, accepts in chosen])
+    small, values, model_pairs, limit = case
+    rows_by_node = nodes_by_the_book(small, values, [accepts for _, accepts in model_pairs])
     most = int(Fraction(str(limit)) * len(values))
-    possible = {levels for levels, rows in kept.items() if rows and len(values) - len(rows) <= most}
-    minimal = {one for one in possible if not any(two != one and all(map(int.__le__, two, one)) for two in possible)}
-    found = sf.protect.minimal_nodes(table_of(small, values), [m for m, _ in chosen], suppression_limit=limit)
-    assert set(found) == minimal
-    assert len(found) == len(minimal)
+    possible = {levels for levels, rows in rows_by_node.items() if rows and len(values) - len(rows) <= most}
+    minimal = {
+        node for node in possible if not any(two != node and all(map(int.__le__, two, node)) for two in possible)
+    }
+    result_nodes = sf.protect.minimal_nodes(
+        table_of(small, values), [m for m, _ in model_pairs], suppression_limit=limit
+    )
+    assert set(result_nodes) == minimal
+    assert len(result_nodes) == len(minimal)
 
 
 def test_the_seeds_minimal_nodes() -> None:
@@ -168,7 +172,7 @@ def test_the_seeds_minimal_nodes() -> None:
 
 
 def _shows(row: Any, cells: Any) -> bool:
-    return all(told is None or told == cell for told, cell in zip(row, cells, strict=True))
+    return all(row_cell is None or row_cell == cell for row_cell, cell in zip(row, cells, strict=True))
 
 
 def kept_where_missing_matches_anything(
@@ -180,31 +184,33 @@ def kept_where_missing_matches_anything(
     """
     published = generalized(small.rows, small.hierarchies, levels)
     fits = fitting_sizes(published, published)
-    shown = [[value for value, cells in zip(values, published, strict=True) if _shows(row, cells)] for row in published]
-    kept = list(range(len(values)))
+    visible_values = [
+        [value for value, cells in zip(values, published, strict=True) if _shows(row, cells)] for row in published
+    ]
+    kept_rows = list(range(len(values)))
     while True:
-        again = []
-        for row in kept:
+        next_rows = []
+        for row in kept_rows:
             crowd = [
                 values[other]
-                for other in kept
+                for other in kept_rows
                 if other == row or matches(published[row], published[other], "matches_any")
             ]
-            safe = all(accepts(crowd, values) and accepts(shown[row], values) for accepts in accepted)
+            safe = all(accepts(crowd, values) and accepts(visible_values[row], values) for accepts in accepted)
             if safe and fits[row] >= least:
-                again.append(row)
-        if again == kept:
-            return kept
-        kept = again
+                next_rows.append(row)
+        if next_rows == kept_rows:
+            return kept_rows
+        kept_rows = next_rows
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(case=cases())
 def test_the_optimum_where_crowds_overlap(case: Any) -> None:
     """Without suppression, where a coarser crowd is no union of finer ones and nothing follows upward."""
-    small, values, chosen, _ = case
-    accepted = [accepts for _, accepts in chosen]
-    least = max(ceil(getattr(model, "k", getattr(model, "l", 1))) for model, _ in chosen)
+    small, values, model_pairs, _ = case
+    accepted = [accepts for _, accepts in model_pairs]
+    least = max(ceil(getattr(model, "k", getattr(model, "l", 1))) for model, _ in model_pairs)
     shape = product(*(range(len(hierarchy[0])) for hierarchy in small.hierarchies))
     possible = [
         levels
@@ -213,14 +219,14 @@ def test_the_optimum_where_crowds_overlap(case: Any) -> None:
     ]
     table = table_of(small, values)
     table = sf.Table.of(table.frame, dict(table.roles), dict(table.hierarchies), "matches_any")
-    method = sf.Generalize(models=tuple(model for model, _ in chosen))
+    method = sf.Generalize(models=tuple(model for model, _ in model_pairs))
     if not possible:
         with pytest.raises(sf.ImpossibleRelease):
             method.protect(table)
         return
-    everybody = list(range(len(values)))
-    best = min(cost_of(small, values, levels, everybody, "loss") for levels in possible)
+    all_rows = list(range(len(values)))
+    best = min(cost_of(small, values, levels, all_rows, "loss") for levels in possible)
     release = method.protect(table)
     levels = tuple(release.details["levels"].values())
     assert levels in possible
-    assert cost_of(small, values, levels, everybody, "loss") == best
+    assert cost_of(small, values, levels, all_rows, "loss") == best

@@ -37,17 +37,17 @@ class Case:
         return len(self.rows[0])
 
     def cells(self) -> TableCells:
-        names = [f"c{at}" for at in range(self.width)]
+        names = [f"c{index}" for index in range(self.width)]
         frame = pl.DataFrame(self.rows, schema=dict.fromkeys(names, pl.String), orient="row")
         mask = np.zeros((len(self.rows), self.width), dtype=bool)
-        for place in self.private:
-            mask[place] = True
+        for position in self.private:
+            mask[position] = True
         return TableCells.of(Table.of(frame, dict.fromkeys(names, "insensitive")), mask)
 
     def rules(self, blanked: set[Place]) -> set[Any]:
-        asked = self.question
+        question = self.question
         return adversarial(
-            self.rows, self.private, blanked, asked.confidence, asked.least, asked.max_length, asked.prior
+            self.rows, self.private, blanked, question.confidence, question.least, question.max_length, question.prior
         )  # fmt: skip
 
     def places(self, derived: DerivedEntries) -> set[Place]:
@@ -62,7 +62,7 @@ class Case:
             if cell is not None and (row, column) not in self.private
         ]
         for size in range(most + 1):
-            if any(not self.rules(set(some)) for some in combinations(entries, size)):
+            if any(not self.rules(set(subset)) for subset in combinations(entries, size)):
                 return size
         return None
 
@@ -95,7 +95,7 @@ def test_no_search_leaves_a_rule(case: Case, batch: int) -> None:
         assert not blanked & case.private
         assert all(case.rows[row][column] is not None for row, column in blanked)
         assert case.rules(blanked) == set()
-        assert {tuple(place) for place in np.argwhere(derived.states == BLANKED).tolist()} == blanked
+        assert {tuple(position) for position in np.argwhere(derived.states == BLANKED).tolist()} == blanked
         assert ((derived.states == PRIVATE) == (cells.states == PRIVATE)).all()
 
 
@@ -119,7 +119,7 @@ def test_bounds_are_bounds(case: Case) -> None:
     assert ours.proven == (ours.bound == len(ours.entries))
     blanked = case.places(ours)
     assert all(reason.example for reason in ours.reasons)
-    assert all(case.rules(blanked - {place}) for place in blanked)
+    assert all(case.rules(blanked - {position}) for position in blanked)
 
 
 @quick
@@ -129,21 +129,21 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
     cells = case.cells()
     ledger = EntryLedger(cells, case.question)
     ledger.add(RuleMining(cells, case.question).mine_rules(cells.states))
-    known = {ledger.spell_rule(rule) for rule in range(ledger.rule_count)}
+    known_rules = {ledger.spell_rule(rule) for rule in range(ledger.rule_count)}
     known_rows = np.isin(np.arange(len(cells.codes)), ledger.held_rows)[:, None]
-    shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0) & known_rows).tolist()
-    if not shown:
+    public_cells = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0) & known_rows).tolist()
+    if not public_cells:
         return
-    assert bound_entry_count(ledger) <= len(shown)
-    for entry in data.draw(st.lists(st.sampled_from(shown), max_size=12)):
+    assert bound_entry_count(ledger) <= len(public_cells)
+    for entry in data.draw(st.lists(st.sampled_from(public_cells), max_size=12)):
         row, column = divmod(entry, case.width)
         ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANKED else BLANKED)
     blanked = {(int(row), int(column)) for row, column in np.argwhere(ledger.states == BLANKED)}
-    now = {_text(rule) for rule in case.rules(blanked)}
+    current_rules = {_text(rule) for rule in case.rules(blanked)}
     opened = {ledger.spell_rule(int(rule)) for rule in ledger.books.open_rules[: ledger.open]}
-    assert opened == known & now
+    assert opened == known_rules & current_rules
 
 
 def _text(rule: Any) -> str:
-    shown = " and ".join(f"c{column} = {value}" for column, value in sorted(rule[0]))
-    return f"{shown or 'anything'} → c{rule[1]} = {rule[2]}"
+    antecedent_text = " and ".join(f"c{column} = {value}" for column, value in sorted(rule[0]))
+    return f"{antecedent_text or 'anything'} → c{rule[1]} = {rule[2]}"

@@ -45,19 +45,19 @@ def statuses(rows: list[Row]) -> tuple[list[int], list[list[int]]]:
     for number, row in enumerate(rows):
         likes[row[:-1]].append(number)
     agree = [group for group in likes.values() if len({rows[n][-1] for n in group}) == 1]
-    known = [group for group in agree if rows[group[0]][-1] is not None]
-    return sorted(g[0] for g in known if len(g) == 1), [g for g in known if len(g) > 1]
+    known_groups = [group for group in agree if rows[group[0]][-1] is not None]
+    return sorted(g[0] for g in known_groups if len(g) == 1), [g for g in known_groups if len(g) > 1]
 
 
 def chances(rows: list[Row], number: int, values: list[str]) -> dict[str, Fraction]:
     """Equation (10) in fractions; records without a value are not counted."""
-    told = [row for row in rows if row[-1] is not None]
+    known_rows = [row for row in rows if row[-1] is not None]
     weights = {}
     for value in values:
-        members = [row for row in told if row[-1] == value]
-        weight = Fraction(len(members), len(told))
-        for at, cell in enumerate(rows[number][:-1]):
-            weight *= Fraction(sum(row[at] == cell for row in members), len(members))
+        members = [row for row in known_rows if row[-1] == value]
+        weight = Fraction(len(members), len(known_rows))
+        for index, cell in enumerate(rows[number][:-1]):
+            weight *= Fraction(sum(row[index] == cell for row in members), len(members))
         weights[value] = weight
     return {value: weight / sum(weights.values()) for value, weight in weights.items()}
 
@@ -70,20 +70,20 @@ def brute(rows: list[Row], share: float) -> tuple[int, Fraction] | None:
     units = unique + [group[0] for group in groups]
     chance = {number: chances(rows, number, values) for number in units}
     best = None
-    for taken in product(values, repeat=len(units)):
-        moved = [(n, new) for n, new in zip(units, taken, strict=True) if new != rows[n][-1]]
+    for assignment in product(values, repeat=len(units)):
+        moved = [(n, new) for n, new in zip(units, assignment, strict=True) if new != rows[n][-1]]
         if sum(n in unique for n, _ in moved) != changes or len(moved) - changes != len(groups):
             continue
         gained: Counter[str | None] = Counter(new for _, new in moved)
         gained.subtract(Counter(rows[n][-1] for n, _ in moved))
-        shift = sum(abs(one) for one in gained.values())
+        shift = sum(abs(gain) for gain in gained.values())
         cost = sum((chance[n][rows[n][-1]] - chance[n][new] for n, new in moved), Fraction(0))  # type: ignore[index]
         best = min(best, (shift, cost)) if best else (shift, cost)
     return best
 
 
 def table_of(rows: list[Row]) -> sf.Table:
-    data = {name: [row[at] for row in rows] for at, name in enumerate(("p", "q", "secret"))}
+    data = {name: [row[index] for row in rows] for index, name in enumerate(("p", "q", "secret"))}
     return sf.Table.of(data, {"p": "quasi_identifying", "q": "quasi_identifying", "secret": "sensitive"})
 
 
@@ -114,7 +114,7 @@ def test_the_optimum_is_that_of_all_answers(rows: list[Row], share: float) -> No
     assert len(changed & set(unique)) == round(share * len(unique))
     assert all(len(changed & set(group)) == 1 for group in groups)
     assert changed <= set(unique) | {n for group in groups for n in group}
-    assert [row[-1] is None for row in rows] == [one is None for one in new]
+    assert [row[-1] is None for row in rows] == [cell is None for cell in new]
 
 
 def random_records(seed: int, ties: bool = False) -> SwapRecords:
@@ -141,13 +141,13 @@ def by_milp(records: SwapRecords) -> tuple[int, float]:
 
     count, width = records.chances.shape
     size = count * width
-    own = records.own_categories
+    own_codes = records.own_categories
     rows, low, high = [], [], []
 
     def line(entries: dict[int, float], least: float, most: float) -> None:
         row = np.zeros(size + 2 * width)
-        for at, one in entries.items():
-            row[at] += one
+        for index, coefficient in entries.items():
+            row[index] += coefficient
         rows.append(row)
         low.append(least)
         high.append(most)
@@ -155,31 +155,33 @@ def by_milp(records: SwapRecords) -> tuple[int, float]:
     for i in range(count):
         line({i * width + k: 1 for k in range(width)}, records.weight[i], records.weight[i])
     line(
-        {i * width + k: 1 for i in range(count) if records.free[i] for k in range(width) if k != own[i]},
+        {i * width + k: 1 for i in range(count) if records.free[i] for k in range(width) if k != own_codes[i]},
         records.changes,
         records.changes,
     )
     for k in range(width):
-        grown = {i * width + k: 1.0 for i in range(count)} | {size + k: -1.0, size + width + k: 1.0}
-        held = int(records.weight[own == k].sum())
-        line(grown, held, held)
+        balance = {i * width + k: 1.0 for i in range(count)} | {size + k: -1.0, size + width + k: 1.0}
+        category_weight = int(records.weight[own_codes == k].sum())
+        line(balance, category_weight, category_weight)
     upper = np.repeat(records.weight, width).astype(float)
-    upper[[i * width + own[i] for i in range(count) if not records.free[i]]] = 0
+    upper[[i * width + own_codes[i] for i in range(count) if not records.free[i]]] = 0
     bounds = Bounds(0, np.concatenate([upper, np.full(2 * width, np.inf)]))
     shifts = np.concatenate([np.zeros(size), np.ones(2 * width)])
 
     def solved(costs: np.ndarray, extra: list[LinearConstraint]) -> float:
         limits = [LinearConstraint(np.array(rows), low, high), *extra]
         options: Any = {"mip_rel_gap": 0.0}
-        done = milp(
+        result = milp(
             costs, integrality=np.ones(len(costs), dtype=int), bounds=bounds, constraints=limits, options=options
         )
-        assert done.status == 0
-        return float(done.fun)
+        assert result.status == 0
+        return float(result.fun)
 
     shift = round(solved(shifts, []))
-    lost = (records.chances[np.arange(count), own][:, None] - records.chances) / UNIT
-    cost = solved(np.concatenate([lost.ravel(), np.zeros(2 * width)]), [LinearConstraint(shifts[None], 0, shift)])
+    change_costs = (records.chances[np.arange(count), own_codes][:, None] - records.chances) / UNIT
+    cost = solved(
+        np.concatenate([change_costs.ravel(), np.zeros(2 * width)]), [LinearConstraint(shifts[None], 0, shift)]
+    )
     return shift, cost
 
 
@@ -215,10 +217,10 @@ def test_small_cores_and_samples_find_the_same(seed: int, monkeypatch: pytest.Mo
 def circling(seed: int) -> SwapRecords:
     """Everybody would go round in threes, and twenty is no multiple of three: fractions do better than records can."""
     chance = np.random.default_rng(seed)
-    own = np.repeat(np.arange(3), 20)
-    likely = np.array([[5, 4, 1], [1, 5, 4], [4, 1, 5]], dtype=np.int64)[own] * (UNIT // 10)
+    own_codes = np.repeat(np.arange(3), 20)
+    likely = np.array([[5, 4, 1], [1, 5, 4], [4, 1, 5]], dtype=np.int64)[own_codes] * (UNIT // 10)
     likely += chance.integers(0, UNIT // 200, likely.shape)
-    return SwapRecords(likely, own, np.ones(60, dtype=np.int64), np.ones(60, dtype=np.bool_), 20)
+    return SwapRecords(likely, own_codes, np.ones(60, dtype=np.int64), np.ones(60, dtype=np.bool_), 20)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -228,9 +230,9 @@ def test_without_time_the_best_found_is_given_with_its_bound(seed: int, monkeypa
     assert whole.proven and whole.objective / UNIT == pytest.approx(by_milp(records)[1], abs=2e-6)
     solve = integer_program.solve_program
 
-    def hasty(*asked: Any) -> Any:
-        found = solve(*asked)
-        return None if found is None else replace(found, proven=False)
+    def hasty(*arguments: Any) -> Any:
+        solution = solve(*arguments)
+        return None if solution is None else replace(solution, proven=False)
 
     monkeypatch.setattr(swap_optimal, "solve_program", hasty)
     hurried = find_best_answer(records, 0, 1e-9, np.random.default_rng(0))
@@ -252,24 +254,24 @@ def test_prices_never_promise_more_than_the_optimum(seed: int) -> None:
 def test_the_least_shift_is_that_of_problem_1(counts: list[int], share: float) -> None:
     available = np.array(counts, dtype=np.int64)
     changes = round(share * sum(counts))
-    nobody = np.zeros(len(counts), dtype=np.int64)
+    zeros = np.zeros(len(counts), dtype=np.int64)
     flows = solve_phase_one(available, changes)
     assert flows.moves.sum() == changes and (flows.moves.sum(axis=1) <= available).all()
     assert flows.shift == np.abs(flows.moves.sum(axis=1) - flows.moves.sum(axis=0)).sum()
-    assert flows.shift == find_least_shift(available, changes, nobody)
-    assert flows.shift >= find_least_shift(nobody, 0, available) or changes < sum(counts)
+    assert flows.shift == find_least_shift(available, changes, zeros)
+    assert flows.shift >= find_least_shift(zeros, 0, available) or changes < sum(counts)
 
 
 def literally(records: SwapRecords, record: list[int], current: list[int]) -> list[int]:
     """Table 2 and Appendix A word by word, over all pairs."""
-    own = [int(records.own_categories[r]) for r in record]
+    own_codes = [int(records.own_categories[r]) for r in record]
     unique = [bool(records.free[r]) for r in record]
 
-    def d(at: int, a: int, b: int) -> int:
-        return int(records.chances[record[at], a] - records.chances[record[at], b])
+    def d(index: int, a: int, b: int) -> int:
+        return int(records.chances[record[index], a] - records.chances[record[index], b])
 
     def shares() -> tuple[int, int]:
-        moved = [c != o for c, o in zip(current, own, strict=True)]
+        moved = [c != o for c, o in zip(current, own_codes, strict=True)]
         return sum(m and u for m, u in zip(moved, unique, strict=True)), sum(
             m and not u for m, u in zip(moved, unique, strict=True)
         )
@@ -308,15 +310,17 @@ def test_the_published_search_is_table_2_word_by_word(seed: int) -> None:
     count, categories = int(chance.integers(4, 14)), int(chance.integers(2, 6))
     likely = np.rint(chance.dirichlet(np.ones(categories), size=count) * UNIT).astype(np.int64)
     free = chance.random(count) < 0.7
-    ones = np.ones(count, dtype=np.int64)
-    records = SwapRecords(likely, chance.integers(0, categories, count), ones, free, round(0.5 * int(free.sum())))
+    unit_weights = np.ones(count, dtype=np.int64)
+    records = SwapRecords(
+        likely, chance.integers(0, categories, count), unit_weights, free, round(0.5 * int(free.sum()))
+    )
     start = draw_phase_one_answer(records, chance)
     expected = literally(records, start.record.tolist(), start.category.tolist())
-    found = run_phase_two(records, start)
-    assert found.answer.category.tolist() == expected
-    assert found.answer.compute_cost(records) == start.compute_cost(records) + sum(swap.cost for swap in found.swaps)
+    result = run_phase_two(records, start)
+    assert result.answer.category.tolist() == expected
+    assert result.answer.compute_cost(records) == start.compute_cost(records) + sum(swap.cost for swap in result.swaps)
     shift = int(np.abs(start.shift(records)).sum())
-    assert find_prices(records, shift, inf)[1].bound <= found.answer.compute_cost(records)
+    assert find_prices(records, shift, inf)[1].bound <= result.answer.compute_cost(records)
 
 
 @settings(max_examples=200, deadline=None)
@@ -325,48 +329,52 @@ def test_random_swaps_change_as_many_as_asked_and_shift_counts_least(seed: int) 
     chance = np.random.default_rng(seed)
     count, categories = int(chance.integers(2, 20)), int(chance.integers(2, 6))
     free, weight = chance.random(count) < 0.7, chance.integers(1, 4, count)
-    own = chance.choice(categories, count, p=chance.dirichlet(np.ones(categories)))
+    own_codes = chance.choice(categories, count, p=chance.dirichlet(np.ones(categories)))
     changes = int(chance.integers(0, int(free.sum()) + 1))
-    records = SwapRecords(np.zeros((count, categories), dtype=np.int64), own, np.where(free, 1, weight), free, changes)
+    records = SwapRecords(
+        np.zeros((count, categories), dtype=np.int64), own_codes, np.where(free, 1, weight), free, changes
+    )
     answer = draw_random_answer(records, chance)
-    moved, loose = answer.category != own[answer.record], free[answer.record]
+    moved, loose = answer.category != own_codes[answer.record], free[answer.record]
     assert int((moved & loose).sum()) == changes
     assert moved[~loose].all()
-    nothing = np.zeros(categories, dtype=np.int64)
-    for part, available, asked in (
+    zeros = np.zeros(categories, dtype=np.int64)
+    for part, available, change_count in (
         (loose, records.available, changes),
         (~loose, records.forced_counts, int(records.forced_counts.sum())),
     ):
         gained = np.bincount(answer.category[part], minlength=categories)
-        shift = int(np.abs(gained - np.bincount(own[answer.record[part]], minlength=categories)).sum())
-        assert shift == find_least_shift(available, asked, nothing)
+        shift = int(np.abs(gained - np.bincount(own_codes[answer.record[part]], minlength=categories)).sum())
+        assert shift == find_least_shift(available, change_count, zeros)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
 def test_exchanges_lead_from_old_to_new(pairs: list[tuple[int, int]]) -> None:
-    old, new = (np.array(one, dtype=np.int64) for one in zip(*pairs, strict=True))
-    made = list_exchanges(old, new, 4)
-    now = old.copy()
-    for one, other in made.swaps:
-        now[one], now[other] = now[other], now[one]
-    now[made.replaced_rows] = new[made.replaced_rows]
-    assert now.tolist() == new.tolist()
+    old, new = (np.array(codes, dtype=np.int64) for codes in zip(*pairs, strict=True))
+    exchanges = list_exchanges(old, new, 4)
+    current_codes = old.copy()
+    for row, other in exchanges.swaps:
+        current_codes[row], current_codes[other] = current_codes[other], current_codes[row]
+    current_codes[exchanges.replaced_rows] = new[exchanges.replaced_rows]
+    assert current_codes.tolist() == new.tolist()
     if sorted(old.tolist()) == sorted(new.tolist()):
-        assert not len(made.replaced_rows)
-    assert len(made.swaps) <= int((old != new).sum())
+        assert not len(exchanges.replaced_rows)
+    assert len(exchanges.swaps) <= int((old != new).sum())
 
 
 def test_records_that_are_all_alike_are_decided_at_once() -> None:
     """Ties without end: one kind of record a category, 3,600 of each."""
-    own = np.repeat(np.arange(3), 3600)
-    likely = np.array([[5, 3, 2], [2, 5, 3], [3, 2, 5]], dtype=np.int64)[own] * (UNIT // 10)
-    records = SwapRecords(likely, own, np.ones(len(own), dtype=np.int64), np.ones(len(own), dtype=np.bool_), 5000)
+    own_codes = np.repeat(np.arange(3), 3600)
+    likely = np.array([[5, 3, 2], [2, 5, 3], [3, 2, 5]], dtype=np.int64)[own_codes] * (UNIT // 10)
+    records = SwapRecords(
+        likely, own_codes, np.ones(len(own_codes), dtype=np.int64), np.ones(len(own_codes), dtype=np.bool_), 5000
+    )
     best = find_best_answer(records, 0, 60.0, np.random.default_rng(0))
     assert best.proven
     # Circles of three cost 2/10 a record; 5,000 are 1,666 of them and one exchange of two, which costs 2/10 + 3/10.
     assert best.objective == (4998 * 2 + 5) * UNIT // 10
-    lots = best.answer.record[best.answer.category != own[best.answer.record]]
+    lots = best.answer.record[best.answer.category != own_codes[best.answer.record]]
     assert len(set(lots.tolist())) == 5000 and lots.min() < 100
 
 
@@ -386,10 +394,10 @@ def test_a_draft_meets_every_sum(seed: int) -> None:
 def test_records_whose_costs_nearly_tie_do_not_outlast_the_limit(values: int) -> None:
     """Equality knapsacks of nearly equal costs, on which an integer program can outlast its limit."""
     chance = np.random.default_rng(1)
-    own = chance.choice(values, 40_000, p=[0.117, 0.883] if values == 2 else None)
-    likely = np.rint(chance.dirichlet(np.ones(values), size=len(own)) * UNIT).astype(np.int64)
-    everyone = np.ones(len(own), dtype=np.int64)
-    records = SwapRecords(likely, own, everyone, everyone.astype(np.bool_), 8_000)
+    own_codes = chance.choice(values, 40_000, p=[0.117, 0.883] if values == 2 else None)
+    likely = np.rint(chance.dirichlet(np.ones(values), size=len(own_codes)) * UNIT).astype(np.int64)
+    unit_weights = np.ones(len(own_codes), dtype=np.int64)
+    records = SwapRecords(likely, own_codes, unit_weights, unit_weights.astype(np.bool_), 8_000)
     best = find_best_answer(records, 0, 0.5, np.random.default_rng(0))
     assert best.bound <= best.objective and not best.answer.shift(records).any()
     assert best.proven or values > 2

@@ -70,10 +70,10 @@ def test_months_are_averaged_and_drawn_as_months() -> None:
 def test_dates_without_an_order_are_refused_with_the_cure(name: str, case: str) -> None:
     cells, cure = UNREAD[case]
     method = ORDERED.get(name, lambda: sf.Microaggregate(k=5))()
-    with pytest.raises(sf.DataError, match=r'^table: in "when", \d+ values look like dates') as caught:
+    with pytest.raises(sf.DataError, match=r'^table: in "when", \d+ values look like dates') as error_info:
         method.protect(make_table(cells))
-    assert cure in str(caught.value)
-    assert not any(cell in str(caught.value) for cell in cells)
+    assert cure in str(error_info.value)
+    assert not any(cell in str(error_info.value) for cell in cells)
 
 
 def test_times_without_a_zero_have_an_order_and_keep_their_spelling() -> None:
@@ -88,8 +88,8 @@ def test_times_without_a_zero_have_an_order_and_keep_their_spelling() -> None:
 def test_the_stated_form_cures_it() -> None:
     cells = UNREAD["day or month"][0]
     frame = pl.DataFrame({"when": cells})
-    stated = sf.Table.of(frame, dates={"when": "%d/%m/%Y"})
-    release = sf.run(stated, ORDERED["partition"](), roles={"when": "quasi_identifying"})
+    dated_table = sf.Table.of(frame, dates={"when": "%d/%m/%Y"})
+    release = sf.run(dated_table, ORDERED["partition"](), roles={"when": "quasi_identifying"})
     assert release.release.data.frame["when"].str.contains(r"^\[\d{4}-\d\d-\d\d, \d{4}-\d\d-\d\d\]$").all()
     table = sf.Table.of(frame, dates={"when": "%m/%d/%Y"})
     assert table.frame["when"].dtype == pl.Date

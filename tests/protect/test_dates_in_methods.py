@@ -42,9 +42,9 @@ def assert_among(table: sf.Table, published: pl.Series) -> None:
 
 
 def assert_blanked(table: sf.Table, published: pl.Series) -> None:
-    hidden = published.is_null()
-    assert 0 < hidden.sum() < ROWS
-    assert published.filter(~hidden).equals(table.frame["when"].filter(~hidden))
+    hidden_mask = published.is_null()
+    assert 0 < hidden_mask.sum() < ROWS
+    assert published.filter(~hidden_mask).equals(table.frame["when"].filter(~hidden_mask))
 
 
 def assert_spelled_alike(table: sf.Table, published: pl.Series) -> None:

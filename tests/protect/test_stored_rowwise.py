@@ -50,11 +50,11 @@ class CutRows(MemoryRows):
         self.lengths = lengths
 
     def iterate_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
-        chosen = self.frame if columns is None else self.frame.select(columns)
+        selection = self.frame if columns is None else self.frame.select(columns)
         begin = turn = 0
-        while begin < chosen.height:
+        while begin < selection.height:
             length = self.lengths[turn % len(self.lengths)]
-            yield chosen.slice(begin, length)
+            yield selection.slice(begin, length)
             begin, turn = begin + length, turn + 1
 
 
@@ -96,9 +96,9 @@ def test_the_release_of_memory(name: str, rows: int, seed: int, lengths: list[in
     try:
         release = method.protect(sf.Table.of(frame, ROLES), sf.Randomness.seeded(seed))
     except SfumatoError as error:
-        with pytest.raises(type(error)) as found:
+        with pytest.raises(type(error)) as error_info:
             plan_stored(method, stored, sf.Randomness.seeded(seed))
-        assert str(found.value) == str(error)
+        assert str(error_info.value) == str(error)
         return
     plan = plan_stored(method, stored, sf.Randomness.seeded(seed))
     published = publish(plan)
@@ -116,14 +116,14 @@ def test_another_process_that_is_sent_the_plan_publishes_the_same(name: str) -> 
     frame = make_people(50, 2, pl.Int64())
     plan = plan_stored(METHODS[name], StoredTable.of(CutRows(frame, [9]), ROLES), sf.Randomness.secure())
     packed = pack_task(plan)
-    sent = unpack_task(packed)
-    assert sent.publish(frame[20:40], 20).equals(publish(plan)[20:40])
+    plan_copy = unpack_task(packed)
+    assert plan_copy.publish(frame[20:40], 20).equals(publish(plan)[20:40])
     (secret,) = packed.secrets
     assert len(secret) == 32 and secret not in packed.content, "what may get into files tells no noise"
     with pytest.raises(TypeError, match="not pickled"):
         pickle.dumps(plan)
-    assert repr(sent.draws.secret) == "RunSecret(…)"
-    assert not sent.claims and not sent.details.public, "it needs no more"
+    assert repr(plan_copy.draws.secret) == "RunSecret(…)"
+    assert not plan_copy.claims and not plan_copy.details.public, "it needs no more"
 
 
 def test_rows_that_are_alike_get_noise_of_their_own() -> None:

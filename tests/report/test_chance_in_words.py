@@ -56,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, 
         }
     )
     frame.write_csv(root / "people.csv")
-    made = {}
+    run_pages = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_HOME", str(root / "home"))
         for name, method in METHODS.items():
@@ -70,10 +70,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, 
                     "measure": {"queries": 50},
                 }
             )
-            done = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
+            result = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
             leaving, house = ((root / name / side / "report.html").read_text() for side in ("release", "private"))
-            made[name] = (dict(done.record), leaving, house)
-    return made
+            run_pages[name] = (dict(result.record), leaving, house)
+    return run_pages
 
 
 MEASURED = (
@@ -89,16 +89,18 @@ def text(page: str) -> str:
 
 
 def facts(page: str, title: str) -> str:
-    return text(next(one for one in page.split('<article class="attack">') if f"<h3>{title}" in one))
+    return text(next(article for article in page.split('<article class="attack">') if f"<h3>{title}" in article))
 
 
 def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
     body, leaving, house = runs["swap"]
     for page in (leaving, house):
-        row = next(one for one in page.split("<tr>") if '<span class="name">ill</span>' in one)
+        row = next(table_row for table_row in page.split("<tr>") if '<span class="name">ill</span>' in table_row)
         assert "values may be swapped" in row
         assert "unchanged" not in row
-        assert "unchanged" in next(one for one in page.split("<tr>") if '<span class="name">pay</span>' in one)
+        assert "unchanged" in next(
+            table_row for table_row in page.split("<tr>") if '<span class="name">pay</span>' in table_row
+        )
     loss = body["losses"]["loss"]
     assert loss > 0.05
     assert body["utility"]["loss"] == pytest.approx(loss)
@@ -111,12 +113,15 @@ def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
 def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> None:
     swapped = Change("a", ChangeKind.SWAPPED, "swap_confidential")
     coarser = Change("a", ChangeKind.GENERALIZED, "generalize", level=1, height=3)
-    kept = Change("a", ChangeKind.KEPT, "generalize", level=0, height=3)
+    kept_change = Change("a", ChangeKind.KEPT, "generalize", level=0, height=3)
     assert describe_changes([swapped, coarser]) == "values may be swapped; level 1 of 3"
-    assert describe_changes([swapped, kept]) == "values may be swapped"
-    assert describe_changes([kept]) == "unchanged"
-    assert describe_changes([replace(kept, starred=True)]) == "unchanged, suppressed rows starred"
-    assert describe_changes([swapped, replace(kept, starred=True)]) == "values may be swapped, suppressed rows starred"
+    assert describe_changes([swapped, kept_change]) == "values may be swapped"
+    assert describe_changes([kept_change]) == "unchanged"
+    assert describe_changes([replace(kept_change, starred=True)]) == "unchanged, suppressed rows starred"
+    assert (
+        describe_changes([swapped, replace(kept_change, starred=True)])
+        == "values may be swapped, suppressed rows starred"
+    )
     assert describe_changes([Change("a", ChangeKind.OTHER, "top_code")]) == "changed by top code"
 
 
@@ -146,12 +151,12 @@ def test_the_loss_of_several_methods_is_the_largest_and_said_so() -> None:
         [("generalize", "generalized"), ("partition", "ranges")],
         [("suppress_entries", "blanked"), ("suppress_entries", "intervals")],
     )
-    said = []
+    tiles = []
     for chain in chains:
         methods = [{"method": tag} for tag in dict.fromkeys(tag for tag, _ in chain)]
         changes = [{"method": tag, "kind": kind} for tag, kind in chain]
-        said.append(content._list_kept_tiles({**body, "methods": methods, "changes": changes})[0])
-    assert [(one.figure[:2], one.caption) for one in said] == [
+        tiles.append(content._list_kept_tiles({**body, "methods": methods, "changes": changes})[0])
+    assert [(tile.figure[:2], tile.caption) for tile in tiles] == [
         ("70", "kept where most was lost"),
         ("70", "kept where most was lost"),
         ("70", "of the spread is data"),
@@ -169,7 +174,7 @@ def test_who_knew_what_is_told_as_the_certificate_has_it(runs: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "sentence"),
     [
         ({"knowledge": ["age"]}, '"age"'),
         ({"known": ["age", "sex"]}, "all 2 quasi-identifying columns"),
@@ -186,29 +191,29 @@ def test_who_knew_what_is_told_as_the_certificate_has_it(runs: Any) -> None:
         ({}, ""),
     ],
 )
-def test_what_is_known_has_many_forms(entry: dict[str, Any], said: str) -> None:
+def test_what_is_known_has_many_forms(entry: dict[str, Any], sentence: str) -> None:
     roles = {"age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
-    assert findings._describe_knowledge(entry, {"roles": roles}) == said
+    assert findings._describe_knowledge(entry, {"roles": roles}) == sentence
 
 
 def test_drawn_rows_are_no_people_and_stand_in_no_crowd(runs: Any) -> None:
     _, leaving, house = runs["full"]
     for page in (leaving, house):
-        said = text(page)
-        assert "rows in the release" in said
-        assert "people in the release" not in said
+        page_text = text(page)
+        assert "rows in the release" in page_text
+        assert "people in the release" not in page_text
         for word in ("smallest class", "found by linking", "No row was suppressed", "rows suppressed", "How large the"):
-            assert word not in said
-        assert "Rows by value" in said
+            assert word not in page_text
+        assert "Rows by value" in page_text
     assert "Rows in the release" in house
     assert "smaller than" not in text(house)
 
 
 @pytest.mark.parametrize("name", ["noise", "partial", "answers"])
 def test_without_classes_linking_is_told_and_crowds_are_not(runs: Any, name: str) -> None:
-    said = text(runs[name][2])
+    page_text = text(runs[name][2])
     for word in ("people in the release", "found by linking", "How many people linking finds", "People by value"):
-        assert word in said
+        assert word in page_text
     for page in runs[name][1:]:
         for word in (
             "equivalence class",
@@ -225,9 +230,9 @@ def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
         for loss in [*body["losses"], *body["utility"]]:
             title, meaning = loss_words.LOSSES.get(loss, ("", ""))
             assert title and meaning, (name, loss)
-        told = [*body["losses"]]
-        told += [measure for measure in MEASURED if measure in body["utility"]]
-        for loss in told:
+        losses = [*body["losses"]]
+        losses += [measure for measure in MEASURED if measure in body["utility"]]
+        for loss in losses:
             assert f'<tr><th scope="row">{loss_words.LOSSES[loss][0]}<small>' in house, (name, loss)
         assert loss_words.describe_loss(body).meaning in house.replace("&#39;", "'")
         for claim in body["claims"]:
@@ -241,8 +246,8 @@ def test_shares_are_told_in_per_cent() -> None:
         "utility": {"loss": 0.51, "query_error": 0.04, "tree_accuracy": 0.6, "tree_accuracy_original": 0.7},
     }
     gap = "\N{NO-BREAK SPACE}"
-    found = [(one["title"], one["value"], one["again"]) for one in findings.list_losses(body)]
-    assert found == [
+    loss_lines = [(line["title"], line["value"], line["again"]) for line in findings.list_losses(body)]
+    assert loss_lines == [
         ("Loss", f"50{gap}%", f"51{gap}%"),
         ("Values swapped", "12", ""),
         ("Change of joint distributions", f"12{gap}%", ""),
@@ -265,21 +270,23 @@ def test_a_limit_on_one_attack_is_named() -> None:
 def signs(svg: str, role: str) -> dict[str, set[str]]:
     """Of every colour the signs drawn in it, without their size: how often a path moves, draws lines and arcs."""
     part = svg.split(f'class="mark-symbol {role}')[1:]
-    found: dict[str, set[str]] = {}
-    for one in part:
-        for path in re.findall(r"<path[^>]*>", one.split("</g>")[0]):
-            told = dict(re.findall(r' ([\w-]+)="([^"]*)"', path))
-            kinds = re.sub(r"[^MLAZ]", "", told["d"]) + ("filled" if told.get("fill", "none") != "none" else "")
-            found.setdefault(told["stroke"], set()).add(kinds)
-    return found
+    sign_kinds: dict[str, set[str]] = {}
+    for group in part:
+        for path in re.findall(r"<path[^>]*>", group.split("</g>")[0]):
+            attributes = dict(re.findall(r' ([\w-]+)="([^"]*)"', path))
+            kinds = re.sub(r"[^MLAZ]", "", attributes["d"]) + (
+                "filled" if attributes.get("fill", "none") != "none" else ""
+            )
+            sign_kinds.setdefault(attributes["stroke"], set()).add(kinds)
+    return sign_kinds
 
 
 def test_signs_of_the_scatter_differ_and_are_those_of_its_legend() -> None:
     values = np.array([1.0, 2.0, 3.0])
     svg = draw_recovered_values("age", values, values + 1, values - 1)
-    drawn, legend = signs(svg, "role-mark"), signs(svg, "role-legend-symbol")
+    marks, legend = signs(svg, "role-mark"), signs(svg, "role-legend-symbol")
     release, estimate = PALETTE["soft"][0], PALETTE["accent"][0]
-    assert drawn == legend == {release: {"MLML"}, estimate: {"MAA"}}
+    assert marks == legend == {release: {"MLML"}, estimate: {"MAA"}}
 
 
 @pytest.mark.parametrize("kind", ["shapes", "recovered", "answers", "strangers"])

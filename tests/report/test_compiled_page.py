@@ -30,23 +30,23 @@ def render(text: str) -> str:
 
 def test_what_was_kept_is_used_for_the_same_page_only(folder: Path) -> None:
     assert render("Hello {{ name }}") == "Hello &lt;b&gt;"
-    (kept,) = folder.iterdir()
-    before = kept.read_bytes()
+    (kept_file,) = folder.iterdir()
+    content = kept_file.read_bytes()
     assert render("Hello {{ name }}") == "Hello &lt;b&gt;"
-    assert kept.read_bytes() == before
+    assert kept_file.read_bytes() == content
     assert render("Bye {{ name }}") == "Bye &lt;b&gt;"
-    (kept,) = folder.iterdir()
-    assert kept.read_bytes() != before, "another page was compiled anew"
+    (kept_file,) = folder.iterdir()
+    assert kept_file.read_bytes() != content, "another page was compiled anew"
 
 
 def test_a_damaged_file_is_replaced(folder: Path) -> None:
     render("Hello {{ name }}")
-    (kept,) = folder.iterdir()
-    whole = kept.read_bytes()
+    (kept_file,) = folder.iterdir()
+    whole = kept_file.read_bytes()
     for damaged in (b"", whole[:40], b"x" * 200):
-        kept.write_bytes(damaged)
+        kept_file.write_bytes(damaged)
         assert render("Hello {{ name }}") == "Hello &lt;b&gt;"
-        assert kept.read_bytes() == whole
+        assert kept_file.read_bytes() == whole
 
 
 def test_a_folder_that_cannot_be_written_to_keeps_nothing(folder: Path) -> None:

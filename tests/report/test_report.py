@@ -157,7 +157,7 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str | None]] = []
-        self.said: list[str] = []
+        self.output: list[str] = []
         self.feed(page)
         self.close()
         assert self.open == []
@@ -178,11 +178,11 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not {"style", "script"} & set(self.open):
-            self.said.append(data)
+            self.output.append(data)
 
     @property
     def text(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.said))
+        return re.sub(r"\s+", " ", " ".join(self.output))
 
 
 @pytest.fixture(scope="module")
@@ -323,7 +323,7 @@ def test_two_hundred_columns_are_all_listed_and_thirty_drawn() -> None:
     page = page_of(account(wide), internal=False)
     assert time.perf_counter() - begun < 30
     reader = Reader(page)
-    assert all(f"c{i}" in reader.said for i in range(200))
+    assert all(f"c{i}" in reader.output for i in range(200))
     assert reader.tags.count("svg") == 1 + 30
     assert "Show the other 170 columns" in reader.text
     assert "Only the first 30 columns are drawn" in reader.text

@@ -69,9 +69,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pages]:
         for _ in range(240)
     ]
     (root / "people.csv").write_text("age,job,ill,pay\n" + "\n".join(people) + "\n")
-    bought = [f"{n},{item}" for n in range(60) for item in "abcd" if draw.random() < 0.6 or (item == "b" and n % 2)]
-    (root / "bought.csv").write_text("id,item\n" + "\n".join(bought) + "\n")
-    made = {}
+    purchases = [f"{n},{item}" for n in range(60) for item in "abcd" if draw.random() < 0.6 or (item == "b" and n % 2)]
+    (root / "bought.csv").write_text("id,item\n" + "\n".join(purchases) + "\n")
+    run_pages = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_HOME", str(root / "home"))
         for name, fields in RUNS.items():
@@ -81,10 +81,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pages]:
             policy = Policy.model_validate(
                 {"title": name, "data": {"path": str(root / data)}, "accept": accept, **fields}
             )
-            done = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
+            result = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
             sides = (read_text(root / name / side / "report.html") for side in ("release", "private"))
-            made[name] = Pages(dict(done.record), *sides)
-    return made
+            run_pages[name] = Pages(dict(result.record), *sides)
+    return run_pages
 
 
 @pytest.mark.parametrize("name", ["suppress_entries", "add_noise", "synthesize", "hide_rules", "publish_patterns"])
@@ -116,8 +116,8 @@ def test_levels_are_told_only_where_there_are_levels(pages: dict[str, Pages]) ->
 def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> None:
     record, _, internal = pages[name]
     words = loss_words.describe_loss(record)
-    kept = wording.format_percent(max(0.0, 1 - record["utility"]["loss"]))
-    assert f"{words.caption} {kept} {words.scope}" in internal
+    kept_share = wording.format_percent(max(0.0, 1 - record["utility"]["loss"]))
+    assert f"{words.caption} {kept_share} {words.scope}" in internal
     assert words.meaning.replace('"', "&#34;").replace("'", "&#39;") in internal
     assert ("detail kept" in internal) == (name in ("generalize", "partition"))
     assert ("how much detail the cells lost" in internal.lower()) == (name in ("generalize", "partition"))
@@ -126,8 +126,8 @@ def test_the_loss_is_that_of_the_method(pages: dict[str, Pages], name: str) -> N
 @pytest.mark.parametrize("name", ["hide_rules", "publish_patterns", "microaggregate", "add_noise"])
 def test_the_loss_is_told_as_the_method_states_it_and_as_measured(pages: dict[str, Pages], name: str) -> None:
     record = pages[name].record
-    stated, measured = (wording.format_percent(record[part]["loss"]) for part in ("losses", "utility"))
-    assert f"{loss_words.describe_loss(record).meaning} {stated} {measured}" in pages[name].internal
+    stated_loss, measured = (wording.format_percent(record[part]["loss"]) for part in ("losses", "utility"))
+    assert f"{loss_words.describe_loss(record).meaning} {stated_loss} {measured}" in pages[name].internal
 
 
 def test_figures_that_leave_in_steps_are_called_rounded(pages: dict[str, Pages]) -> None:
@@ -197,10 +197,10 @@ def test_hidden_rules_that_are_left_are_counted(pages: dict[str, Pages]) -> None
 
 def test_blanked_columns_are_counted_for_the_custodian_alone(pages: dict[str, Pages]) -> None:
     _, leaving, internal = pages["suppress_entries"]
-    told = re.search(r"Entries blanked by column: (.+?)\. ", internal)
-    assert told
-    assert re.search(r"&#34;ill&#34; \d+ \(24 private, \d+ to protect\)", told[1])
-    counts = [int(number) for number in re.findall(r"&#34; (\d+) \(", told[1])]
+    match = re.search(r"Entries blanked by column: (.+?)\. ", internal)
+    assert match
+    assert re.search(r"&#34;ill&#34; \d+ \(24 private, \d+ to protect\)", match[1])
+    counts = [int(number) for number in re.findall(r"&#34; (\d+) \(", match[1])]
     assert counts == sorted(counts, reverse=True)
     assert re.search(rf"Cells blanked, by column .*{max(counts)}", internal)
     for words in ("blanked by column", "Cells blanked", "to protect)"):

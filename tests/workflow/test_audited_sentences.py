@@ -41,12 +41,12 @@ def test_columns_that_are_not_coded_are_not_said_to_be(tmp_path: Path) -> None:
     table = make_people()
     method = sf.EncodeForTrees(target="ill", columns=("age",))
     release = method.protect(table, method.new_key(table))
-    stated = {change.column: change.kind for change in release.changes}
-    coded, kept = ChangeKind.CODED, ChangeKind.KEPT
-    assert stated == {"age": coded, "sex": kept, "pay": kept, "ill": coded}
+    change_kinds = {change.column: change.kind for change in release.changes}
+    coded, kept_kind = ChangeKind.CODED, ChangeKind.KEPT
+    assert change_kinds == {"age": coded, "sex": kept_kind, "pay": kept_kind, "ill": coded}
     forged = release.data.frame.with_columns(pl.Series("pay", [1, *release.data.frame["pay"][1:]]))
-    broken = sf.check(sf.Release(release.data.with_frame(forged), method, release.claims, {}, release.details), table)
-    assert [one.property for one in broken if not one.holds] == ["kept_cells_changed"]
+    findings = sf.check(sf.Release(release.data.with_frame(forged), method, release.claims, {}, release.details), table)
+    assert [finding.property for finding in findings if not finding.holds] == ["kept_cells_changed"]
 
 
 def test_a_column_of_names_beside_codes_is_refused(tmp_path: Path) -> None:
@@ -76,13 +76,13 @@ def test_the_loss_of_two_methods_is_the_larger_one(tmp_path: Path) -> None:
     """Half of all detail is lost by labels; few cells are blank, and few numbers capped."""
     methods: tuple[Any, ...] = (sf.Partition(models=(sf.KAnonymity(k=40),)), sf.TopCode(columns="pay", k=5))
     run = sf.run(make_people(), methods, out=tmp_path / "out", accept={"pay": "repeats"})
-    alone = sf.run(make_people(), methods[0], out=tmp_path / "alone", accept={"pay": "repeats"})
-    assert run.record["utility"]["loss"] == pytest.approx(alone.record["utility"]["loss"])
+    single_run = sf.run(make_people(), methods[0], out=tmp_path / "alone", accept={"pay": "repeats"})
+    assert run.record["utility"]["loss"] == pytest.approx(single_run.record["utility"]["loss"])
     assert run.record["utility"]["loss"] > 0.2
     private = [(row, "ill") for row in (0, 7)]
     blanking = sf.SuppressEntries(private=private, confidence=1.0, min_support=60)
-    both = sf.run(make_people(), (methods[0], blanking), out=tmp_path / "both", accept={"pay": "repeats"})
-    assert both.record["utility"]["loss"] == pytest.approx(alone.record["utility"]["loss"])
+    joint_run = sf.run(make_people(), (methods[0], blanking), out=tmp_path / "both", accept={"pay": "repeats"})
+    assert joint_run.record["utility"]["loss"] == pytest.approx(single_run.record["utility"]["loss"])
 
 
 def test_blanked_cells_are_counted_where_others_were_filled() -> None:

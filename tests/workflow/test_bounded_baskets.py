@@ -51,16 +51,16 @@ strategy = "1b"
 @pytest.mark.slow
 def test_thirty_million_rows_are_mined_within_a_limit(tmp_path: Path) -> None:
     write_sales(tmp_path / "sales.parquet", PARTS)
-    asked = ("mine", tmp_path / "sales.parquet", "--id", "visit", "--item", "product", "--min-support", "0.01")
-    refused = run_limited(tmp_path, *asked, "--engine", "memory")
-    assert refused.returncode != 0, "in memory it would not fit"
-    done = run_limited(tmp_path, *asked)
-    assert done.returncode == 0, done.stderr
-    assert "Engine: duckdb, since the file may take" in done.stderr, "chosen by the size of the data"
-    found = json.loads(done.stdout)["rows"]
+    command = ("mine", tmp_path / "sales.parquet", "--id", "visit", "--item", "product", "--min-support", "0.01")
+    refused_result = run_limited(tmp_path, *command, "--engine", "memory")
+    assert refused_result.returncode != 0, "in memory it would not fit"
+    result = run_limited(tmp_path, *command)
+    assert result.returncode == 0, result.stderr
+    assert "Engine: duckdb, since the file may take" in result.stderr, "chosen by the size of the data"
+    itemsets = json.loads(result.stdout)["rows"]
     sales = pl.scan_parquet(tmp_path / "sales.parquet").filter(pl.col("product") == "product 1")
-    alone = next(row["support"] for row in found if row["items"] == ["product 1"])
-    assert alone == sales.select(pl.col("visit").n_unique()).collect(engine="streaming").item()
+    item_support = next(row["support"] for row in itemsets if row["items"] == ["product 1"])
+    assert item_support == sales.select(pl.col("visit").n_unique()).collect(engine="streaming").item()
     assert not list(tmp_path.glob("sfumato-scratch-*"))
 
 
@@ -68,11 +68,11 @@ def test_thirty_million_rows_are_mined_within_a_limit(tmp_path: Path) -> None:
 def test_a_rule_is_hidden_in_six_million_rows_within_a_limit(tmp_path: Path) -> None:
     write_sales(tmp_path / "sales.parquet", PARTS // 5)
     (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
-    hidden = run_limited(tmp_path, "run", tmp_path / "policy.toml", "--out", tmp_path / "out")
-    assert hidden.returncode == 0, hidden.stderr
-    told = json.loads(hidden.stdout)
-    assert told["engine"] == "duckdb"
-    assert told["losses"]["removed"] > 0
+    result = run_limited(tmp_path, "run", tmp_path / "policy.toml", "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["engine"] == "duckdb"
+    assert report["losses"]["removed"] > 0
     checked = run_limited(tmp_path, "verify", tmp_path / "out", "--engine", "duckdb")
     assert checked.returncode == 0, checked.stderr
     assert not list(tmp_path.glob("sfumato-scratch-*"))

@@ -72,9 +72,9 @@ RANDOMIZED = {
 def test_randomized_people_within_a_limit(tmp_path: Path, method: str) -> None:
     policy = write_parts(tmp_path, PARTS, ROWS)
     policy.write_text(NOISE + RANDOMIZED[method], encoding="utf-8")
-    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    result = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["engine"] == "duckdb", "chosen by the size of the data"
     checked = run_limited(tmp_path, "verify", tmp_path / "out")
     assert checked.returncode == 0, checked.stderr
     assert not list(tmp_path.glob("sfumato-scratch-*"))
@@ -83,14 +83,14 @@ def test_randomized_people_within_a_limit(tmp_path: Path, method: str) -> None:
 @pytest.mark.slow
 def test_four_million_people_within_a_limit(tmp_path: Path) -> None:
     policy = write_parts(tmp_path, PARTS, ROWS)
-    refused = run_limited(tmp_path, "run", policy, "--out", tmp_path / "no", "--engine", "memory")
-    assert refused.returncode != 0, "in memory it would not fit"
+    refused_result = run_limited(tmp_path, "run", policy, "--out", tmp_path / "no", "--engine", "memory")
+    assert refused_result.returncode != 0, "in memory it would not fit"
     audited = run_limited(tmp_path, "audit", f"{tmp_path}/parts/*.parquet", "--quasi", "age,sex,zip")
     assert audited.returncode == 0, audited.stderr
     assert json.loads(audited.stdout)["rows"] == PARTS * ROWS
-    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    result = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["engine"] == "duckdb", "chosen by the size of the data"
     checked = run_limited(tmp_path, "verify", tmp_path / "out")
     assert checked.returncode == 0, checked.stderr
     assert json.loads(checked.stdout)["engine"] == "duckdb"

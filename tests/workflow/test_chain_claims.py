@@ -29,10 +29,10 @@ def patients() -> sf.Table:
     count = 24
     frame = pl.DataFrame(
         {
-            "age": [93, *(20 + at % 4 for at in range(1, count))],
-            "town": ["Aton" if at % 2 else "Belham" for at in range(count)],
-            "ill": [("flu", "hiv", "cold")[at % 3] for at in range(count)],
-            "pay": [1000 + 10 * at for at in range(count)],
+            "age": [93, *(20 + number % 4 for number in range(1, count))],
+            "town": ["Aton" if number % 2 else "Belham" for number in range(count)],
+            "ill": [("flu", "hiv", "cold")[number % 3] for number in range(count)],
+            "pay": [1000 + 10 * number for number in range(count)],
         }
     )
     roles = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive", "pay": "insensitive"}
@@ -121,15 +121,17 @@ def test_a_condition_that_nobody_fits_is_refused_before_rows_are_dropped() -> No
 
 def test_each_hiding_method_is_checked_with_its_own_secrets() -> None:
     """The second list of secrets used to stand for both: rules of the first one were certified hidden unseen."""
-    held = [["tea", "milk"], ["tea", "milk"], ["tea", "milk"], ["rum", "ice"], ["rum"], ["rum"], ["ice"], ["milk"]]
-    data = sf.Baskets.of(held)
+    rows = [["tea", "milk"], ["tea", "milk"], ["tea", "milk"], ["rum", "ice"], ["rum"], ["rum"], ["ice"], ["milk"]]
+    data = sf.Baskets.of(rows)
     rules = sf.HideRules(rules=("tea ==> milk",), min_support=2, min_confidence=0.6)
     items = sf.HideItems(items=("ice",), min_support=2, min_confidence=0.6)
     release = chain(data, rules, items)
     assert all(finding.holds for finding in sf.check(release, data))
     assert release.details["sensitive"] == ((("tea",), ("milk",)), "ice")
-    shown = [finding for finding in sf.check(replace(release, data=data), data) if finding.property == "hidden_rules"]
-    assert [finding.measured for finding in shown] == [1, 0]
+    rule_findings = [
+        finding for finding in sf.check(replace(release, data=data), data) if finding.property == "hidden_rules"
+    ]
+    assert [finding.measured for finding in rule_findings] == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -193,8 +195,8 @@ def test_hiding_that_could_bring_rules_back_is_refused(items: tuple[str, ...], o
 
 def test_two_populations_given_as_tables_are_not_one() -> None:
     data = patients()
-    twice = sf.Table.of(pl.concat([data.frame, data.frame]), data.roles)
-    models = (sf.KMap(k=3, population=data), sf.DeltaPresence(high=0.9, population=twice))
+    double_table = sf.Table.of(pl.concat([data.frame, data.frame]), data.roles)
+    models = (sf.KMap(k=3, population=data), sf.DeltaPresence(high=0.9, population=double_table))
     with pytest.raises(sf.PolicyError, match="must name the same one"):
         sf.Generalize(models=models, suppression_limit=0.2).protect(data)
 

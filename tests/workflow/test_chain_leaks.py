@@ -32,18 +32,18 @@ def certified(folder: Path, methods: list[dict[str, Any]], frame: pl.DataFrame, 
         "measure": {"queries": 0},
         **more,
     }
-    done = sf.run(Policy.model_validate(policy), folder / "out")
-    body: dict[str, Any] = json.loads((done.out / "release/certificate.json").read_text())
+    result = sf.run(Policy.model_validate(policy), folder / "out")
+    body: dict[str, Any] = json.loads((result.out / "release/certificate.json").read_text())
     return body
 
 
 def people() -> pl.DataFrame:
     return pl.DataFrame(
         {
-            "age": [20 + at % 6 for at in range(PEOPLE)],
-            "town": ["Aton" if at % 2 else "Belham" for at in range(PEOPLE)],
-            "ill": ["yes" if at % 3 else "no" for at in range(PEOPLE)],
-            "pay": [1000 + 10 * at for at in range(PEOPLE)],
+            "age": [20 + number % 6 for number in range(PEOPLE)],
+            "town": ["Aton" if number % 2 else "Belham" for number in range(PEOPLE)],
+            "ill": ["yes" if number % 3 else "no" for number in range(PEOPLE)],
+            "pay": [1000 + 10 * number for number in range(PEOPLE)],
         }
     )
 
@@ -55,7 +55,7 @@ OTHERS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("other", OTHERS, ids=lambda one: str(one["method"]))
+@pytest.mark.parametrize("other", OTHERS, ids=lambda method: str(method["method"]))
 @pytest.mark.parametrize("first", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_no_sentence_tells_whether_an_answer_changed(tmp_path: Path, other: dict[str, Any], first: bool) -> None:
     """With p near 1 mostly nothing changes, with p = 1/2 mostly something does: the certificate says the same."""
@@ -69,11 +69,11 @@ def test_no_sentence_tells_whether_an_answer_changed(tmp_path: Path, other: dict
     assert len(texts) == 1
 
 
-@pytest.mark.parametrize("then", [OTHERS[1], {**ANSWERS, "epsilon": 1.0}], ids=["noise", "answers"])
-def test_rows_that_were_dropped_are_not_counted(tmp_path: Path, then: dict[str, Any]) -> None:
+@pytest.mark.parametrize("next_method", [OTHERS[1], {**ANSWERS, "epsilon": 1.0}], ids=["noise", "answers"])
+def test_rows_that_were_dropped_are_not_counted(tmp_path: Path, next_method: dict[str, Any]) -> None:
     frame = pl.concat([people(), people().head(1).with_columns(pl.lit(93, dtype=pl.Int64).alias("age"))])
     drop = {**OTHERS[0], "suppression_limit": 0.2, "suppressed_rows": "drop"}
-    body = certified(tmp_path, [drop, then], frame)
+    body = certified(tmp_path, [drop, next_method], frame)
     assert body["data"]["rows"] <= PEOPLE
     assert body["suppression"] == {"rows": None, "safe": True, "why": "Suppressed rows are not in the release."}
 
@@ -81,21 +81,21 @@ def test_rows_that_were_dropped_are_not_counted(tmp_path: Path, then: dict[str, 
 @pytest.mark.parametrize("how", [5, [1100.0, 1200.0]])
 def test_private_numbers_move_nobodys_midpoint(how: Any) -> None:
     """Everybody sees the midpoints: a private salary must not stretch the range that they come from."""
-    seen = set()
+    columns = set()
     for secret in (1050.0, 90_000.0, -5.0):
-        frame = people().with_columns(pay=pl.Series([secret, *(1000.0 + 10 * at for at in range(1, PEOPLE))]))
+        frame = people().with_columns(pay=pl.Series([secret, *(1000.0 + 10 * number for number in range(1, PEOPLE))]))
         table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
         method = sf.SuppressEntries(
             private={"cells": [[0, "pay"]]}, discretize={"pay": how}, confidence=0.9, min_support=9
         )
-        seen.add(tuple(method.protect(table, sf.Randomness.seeded(1)).data.frame["pay"].to_list()))
-    assert len(seen) == 1
+        columns.add(tuple(method.protect(table, sf.Randomness.seeded(1)).data.frame["pay"].to_list()))
+    assert len(columns) == 1
 
 
 def test_the_type_of_a_column_does_not_tell_of_a_hidden_cell() -> None:
     kinds = set()
     for secret in ("77", "77.5", "unknown", "2020-01-01"):
-        frame = people().with_columns(pay=pl.Series([secret, *(str(10 * at) for at in range(1, PEOPLE))]))
+        frame = people().with_columns(pay=pl.Series([secret, *(str(10 * number) for number in range(1, PEOPLE))]))
         if secret in ("77", "77.5"):
             frame = frame.with_columns(pl.col("pay").cast(pl.Int64 if secret == "77" else pl.Float64))
         table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
@@ -128,9 +128,9 @@ def test_a_share_and_a_count_of_one_threshold_do_not_leave_together(tmp_path: Pa
         "data": {"path": str(tmp_path / "baskets.dat")},
         "protect": [{"method": "publish_patterns", "k": 3, "min_support": 0.6}],
     }
-    done = sf.run(Policy.model_validate(policy), tmp_path / "out")
-    assert "min_support" not in done.certificate.body["methods"][0]
-    assert done.certificate.body["claims"][0]["threshold"] == 8
+    result = sf.run(Policy.model_validate(policy), tmp_path / "out")
+    assert "min_support" not in result.certificate.body["methods"][0]
+    assert result.certificate.body["claims"][0]["threshold"] == 8
 
 
 def test_accuracy_can_be_measured_where_rows_were_dropped(tmp_path: Path) -> None:

@@ -67,33 +67,33 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def done(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def run_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     run(Policy.read("policy.toml"), randomness=sf.Randomness.seeded(5))
     return folder
 
 
-def test_two_methods_keep_their_promises_beside_each_other(done: Path) -> None:
-    body = json.loads((done / "out/release/certificate.json").read_text())
-    claims = {one["measure"]: one for one in body["claims"]}
-    assert all(one["holds"] for one in body["claims"])
-    kept = json.loads((done / "out/private/record.json").read_text())["found"]["claims"]
-    besides = {one["measure"]: one["arguments"].get("besides") for one in kept}
-    assert (besides["changed_beside_noise"], besides["changed_beside_answers"]) == (["ill"], ["age"])
+def test_two_methods_keep_their_promises_beside_each_other(run_folder: Path) -> None:
+    body = json.loads((run_folder / "out/release/certificate.json").read_text())
+    claims = {claim["measure"]: claim for claim in body["claims"]}
+    assert all(claim["holds"] for claim in body["claims"])
+    recorded_claims = json.loads((run_folder / "out/private/record.json").read_text())["found"]["claims"]
+    exceptions = {claim["measure"]: claim["arguments"].get("besides") for claim in recorded_claims}
+    assert (exceptions["changed_beside_noise"], exceptions["changed_beside_answers"]) == (["ill"], ["age"])
     assert '"age"' in claims["changed_beside_answers"]["meaning"]
-    assert sum(one["property"] == "identifying_columns" for one in body["claims"]) == 1
-    assert sf.verify(done / "out").holds
+    assert sum(claim["property"] == "identifying_columns" for claim in body["claims"]) == 1
+    assert sf.verify(run_folder / "out").holds
 
 
-def test_what_leaves_is_enough_to_estimate_from(done: Path) -> None:
-    truth = pl.read_csv(done / "people.csv")
-    release = sf.read_release(done / "out")
+def test_what_leaves_is_enough_to_estimate_from(run_folder: Path) -> None:
+    truth = pl.read_csv(run_folder / "people.csv")
+    release = sf.read_release(run_folder / "out")
     assert release.method is None
     assert set(release.details) == {"public"}
     assert set(release.public) == {"age", "ill"}
     shares = sf.mine.estimate_proportions(release, "ill")
-    found = dict(zip(shares["value"], shares["estimate"], strict=True))
-    assert found["yes"] == pytest.approx((truth["ill"] == "yes").mean(), abs=0.05)
+    estimates = dict(zip(shares["value"], shares["estimate"], strict=True))
+    assert estimates["yes"] == pytest.approx((truth["ill"] == "yes").mean(), abs=0.05)
     ages = sf.mine.reconstruct_distribution(release, column="age")
     assert ages.mean == pytest.approx(truth["age"].mean(), abs=1.0)
     guessed = sf.attack.BayesEstimate().estimate(release)
@@ -102,72 +102,74 @@ def test_what_leaves_is_enough_to_estimate_from(done: Path) -> None:
     assert tree.accuracy(truth) > 0.85
 
 
-def test_nothing_more_leaves_than_is_needed(done: Path) -> None:
-    said = (done / "out/release/certificate.json").read_text()
-    assert "p17" not in said
-    page = (done / "out/release/report.html").read_text()
+def test_nothing_more_leaves_than_is_needed(run_folder: Path) -> None:
+    certificate_text = (run_folder / "out/release/certificate.json").read_text()
+    assert "p17" not in certificate_text
+    page = (run_folder / "out/release/report.html").read_text()
     assert "What can be estimated" in page
     assert "What an analyst and an attacker learn from it" not in page
-    inside = (done / "out/private/report.html").read_text()
-    assert "What an analyst and an attacker learn from it" in inside
+    internal_page = (run_folder / "out/private/report.html").read_text()
+    assert "What an analyst and an attacker learn from it" in internal_page
 
 
-def test_an_attack_can_be_repeated_from_the_folder(done: Path) -> None:
-    first = json.loads((done / "out/private/record.json").read_text())["found"]["attacks"]
-    again = {attack.model_dump()["attack"]: outcome for attack, outcome in attack_again("out", "policy.toml")}
-    for one in first:
-        if one["attack"] in again:
-            assert again[one["attack"]].successes == one["successes"]
-    assert set(again) == {"bayes_estimate", "likeliest_answer"}
+def test_an_attack_can_be_repeated_from_the_folder(run_folder: Path) -> None:
+    first = json.loads((run_folder / "out/private/record.json").read_text())["found"]["attacks"]
+    outcomes = {attack.model_dump()["attack"]: outcome for attack, outcome in attack_again("out", "policy.toml")}
+    for entry in first:
+        if entry["attack"] in outcomes:
+            assert outcomes[entry["attack"]].successes == entry["successes"]
+    assert set(outcomes) == {"bayes_estimate", "likeliest_answer"}
 
 
 def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    twice = POLICY.replace(
+    double_policy = POLICY.replace(
         'method = "randomize_response"\ncolumn = "ill"\np = 0.75\ncategories = ["yes", "no"]',
         'method = "add_noise"\ncolumns = ["age"]\nranges = { age = [-1000, 1000] }',
     )
-    twice = twice.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
-    (folder / "policy.toml").write_text(twice)
+    double_policy = double_policy.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
+    (folder / "policy.toml").write_text(double_policy)
     with pytest.raises(PolicyError, match='add_noise cannot follow add_noise: it would change "age"'):
         run(Policy.read("policy.toml"))
 
 
-def test_the_command_estimates_columns_pairs_and_trees(done: Path) -> None:
-    listed = ran(done, "mine", "out", "--json")
+def test_the_command_estimates_columns_pairs_and_trees(run_folder: Path) -> None:
+    listed = ran(run_folder, "mine", "out", "--json")
     assert json.loads(listed.stdout)["rows"] == [
         {"column": "age", "kind": "gaussian"},
         {"column": "ill", "kind": "warner"},
     ]
-    ages = json.loads(ran(done, "mine", "out", "--column", "age", "--json").stdout)["rows"]
+    ages = json.loads(ran(run_folder, "mine", "out", "--column", "age", "--json").stdout)["rows"]
     assert sum(row["probability"] for row in ages) == pytest.approx(1)
-    both = ran(done, "mine", "out", "--column", "ill", "--column", "town", "--out", "both.csv")
-    assert both.returncode == 0, both.stderr
-    assert pl.read_csv(done / "both.csv")["estimate"].sum() == pytest.approx(1)
-    tree = ran(done, "mine", "out", "--target", "town")
+    joint_result = ran(run_folder, "mine", "out", "--column", "ill", "--column", "town", "--out", "both.csv")
+    assert joint_result.returncode == 0, joint_result.stderr
+    assert pl.read_csv(run_folder / "both.csv")["estimate"].sum() == pytest.approx(1)
+    tree = ran(run_folder, "mine", "out", "--target", "town")
     assert "age <=" in tree.stdout
-    wrong = ran(done, "mine", "out", "--column", "nothing")
+    wrong = ran(run_folder, "mine", "out", "--column", "nothing")
     assert wrong.returncode == 2
     assert '"nothing"' in wrong.stderr
-    plain = ran(done, "mine", "out", "--column", "town")
+    plain = ran(run_folder, "mine", "out", "--column", "town")
     assert "count it as published" in plain.stderr
 
 
-def test_estimates_refuse_what_they_cannot_take(done: Path) -> None:
-    release = sf.read_release(done / "out")
+def test_estimates_refuse_what_they_cannot_take(run_folder: Path) -> None:
+    release = sf.read_release(run_folder / "out")
     with pytest.raises(PolicyError, match='"age" has noise'):
         estimate_released_columns(release, ("age", "town", "ill"))
 
 
-def made(folder: Path, *methods: str, attacks: str = "", more: str = "") -> Path:
+def run_methods(folder: Path, *methods: str, attacks: str = "", more: str = "") -> Path:
     """A run of some methods on people with a day of birth, in a folder of its own."""
     chance = np.random.default_rng(5)
-    born = pl.date_range(pl.date(1950, 1, 1), pl.date(1999, 12, 31), eager=True).gather(chance.integers(0, 18_000, 400))
+    birth_dates = pl.date_range(pl.date(1950, 1, 1), pl.date(1999, 12, 31), eager=True).gather(
+        chance.integers(0, 18_000, 400)
+    )
     pl.DataFrame(
         {
             "name": [f"p{n}" for n in range(400)],
             "age": chance.integers(20, 80, 400),
-            "born": born,
+            "born": birth_dates,
             "town": chance.choice(["Aa", "Ab", "Bb"], 400),
             "ill": chance.choice(["flu", "gout", "mumps"], 400),
             "pay": chance.normal(3000, 500, 400).round(2),
@@ -220,85 +222,87 @@ SWAPPED = 'method = "swap_confidential"\ncolumn = "ill"\nshare = 0.5\nsearch = "
         (ANSWERS.format("ill"), GENERALIZE),
         (NOISE.format("pay"), NOISE.format("born"), ANSWERS.format("ill")),
     ],
-    ids=lambda methods: " + ".join(one.split('"')[1] for one in methods),
+    ids=lambda methods: " + ".join(method.split('"')[1] for method in methods),
 )
 def test_methods_of_chance_can_be_combined(tmp_path: Path, methods: tuple[str, ...]) -> None:
-    out = made(tmp_path, *methods, more='[measure]\nqueries = 20\nclassify = "ill"')
+    out = run_methods(tmp_path, *methods, more='[measure]\nqueries = 20\nclassify = "ill"')
     body = json.loads((out / "release/certificate.json").read_text())
-    assert all(one["holds"] for one in body["claims"])
+    assert all(claim["holds"] for claim in body["claims"])
     assert sf.verify(out).holds
 
 
 def test_a_swap_after_its_pattern_was_changed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r'needs "age" as in the originals.*put swap_confidential first'):
-        made(tmp_path, NOISE.format("age"), SWAPPED)
+        run_methods(tmp_path, NOISE.format("age"), SWAPPED)
 
 
 def test_a_full_synthesis_beside_other_chance_is_refused_before_anything_is_done(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="draws every column"):
-        made(tmp_path, 'method = "synthesize"', NOISE.format("pay"))
+        run_methods(tmp_path, 'method = "synthesize"', NOISE.format("pay"))
     assert not (tmp_path / "out").exists()
 
 
 def test_who_is_asked_twice_gives_away_both(tmp_path: Path) -> None:
-    out = made(tmp_path, ANSWERS.format("ill"), ANSWERS.format("town"))
+    out = run_methods(tmp_path, ANSWERS.format("ill"), ANSWERS.format("town"))
     losses = json.loads((out / "release/certificate.json").read_text())["losses"]
     assert losses["epsilon"] == pytest.approx(2.0)
 
 
 def test_nothing_can_be_promised_beside_columns_that_were_all_drawn(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="synthesize must be the only method"):
-        made(tmp_path, 'method = "synthesize"', GENERALIZE)
+        run_methods(tmp_path, 'method = "synthesize"', GENERALIZE)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_repeated_attack_finds_what_the_run_found(tmp_path: Path) -> None:
     """Labels of a hierarchy are read as such from the folder, too."""
-    out = made(tmp_path, GENERALIZE, attacks='[[attack]]\nattack = "linking"\n[[attack]]\nattack = "homogeneity"')
+    out = run_methods(
+        tmp_path, GENERALIZE, attacks='[[attack]]\nattack = "linking"\n[[attack]]\nattack = "homogeneity"'
+    )
     body = json.loads((out / "private/record.json").read_text())["found"]
     assert any(body["levels"].values())
-    first = {one["attack"]: one["successes"] for one in body["attacks"]}
-    again = attack_again(out, tmp_path / "policy.toml")
-    assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in again} == first
+    first = {entry["attack"]: entry["successes"] for entry in body["attacks"]}
+    second_attacks = attack_again(out, tmp_path / "policy.toml")
+    assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in second_attacks} == first
     assert first["linking"] > 0
 
 
 def test_a_repeated_attack_knows_what_was_done_to_columns(tmp_path: Path) -> None:
     """Nobody's noisy age is covered by a cell, so homogeneity needs the stated changes to look anybody up."""
-    out = made(
+    out = run_methods(
         tmp_path, NOISE.format("age"), attacks='[[attack]]\nattack = "linking"\n[[attack]]\nattack = "homogeneity"'
     )
-    found = json.loads((out / "private/record.json").read_text())["found"]["attacks"]
-    first = {one["attack"]: one["successes"] for one in found}
-    again = attack_again(out, tmp_path / "policy.toml")
-    assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in again} == first
+    entries = json.loads((out / "private/record.json").read_text())["found"]["attacks"]
+    first = {entry["attack"]: entry["successes"] for entry in entries}
+    second_attacks = attack_again(out, tmp_path / "policy.toml")
+    assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in second_attacks} == first
     assert first["homogeneity"] > 0
     assert {change.kind for change in sf.read_release(out).changes_of("age")} == {ChangeKind.NOISE}
 
 
-def test_a_changed_folder_is_not_read(done: Path) -> None:
-    certificate = done / "out/release/certificate.json"
+def test_a_changed_folder_is_not_read(run_folder: Path) -> None:
+    certificate = run_folder / "out/release/certificate.json"
     certificate.write_text(certificate.read_text().replace('"p": 0.75', '"p": 0.65'))
     with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):
-        sf.read_release(done / "out")
+        sf.read_release(run_folder / "out")
     with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):
         attack_again("out", "policy.toml")
 
 
 def test_whole_numbers_are_read_back_as_such(tmp_path: Path) -> None:
-    release = sf.read_release(made(tmp_path, NOISE.format("age"), ANSWERS.format("ill")))
+    release = sf.read_release(run_methods(tmp_path, NOISE.format("age"), ANSWERS.format("ill")))
     assert release.data.frame["age"].dtype == pl.Int64
     assert release.data.frame["pay"].dtype == pl.Float64
 
 
-def test_tables_of_two_are_for_answers(done: Path) -> None:
+def test_tables_of_two_are_for_answers(run_folder: Path) -> None:
     with pytest.raises(PolicyError, match='"age" has noise'):
-        estimate_released_columns(sf.read_release(done / "out"), ("age", "ill"))
-    both = ran(done, "mine", "out", "--column", "age", "--target", "town")
-    assert both.returncode == 2
-    assert "use only one of them" in both.stderr
+        estimate_released_columns(sf.read_release(run_folder / "out"), ("age", "ill"))
+    result = ran(run_folder, "mine", "out", "--column", "age", "--target", "town")
+    assert result.returncode == 2
+    assert "use only one of them" in result.stderr
 
 
 def test_a_tree_may_tell_a_drawn_column(tmp_path: Path) -> None:
-    release = sf.read_release(made(tmp_path, DRAWN.format("ill")))
+    release = sf.read_release(run_methods(tmp_path, DRAWN.format("ill")))
     assert sf.mine.train_tree_on_noise(release, "ill", columns=("age",)).n_leaves >= 1

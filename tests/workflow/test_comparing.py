@@ -37,17 +37,17 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pat
     monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<html></html>")
     rows = "".join(f"n{i},{20 + i % 17},{1300 + i % 7},{'flu' if i % 3 else 'ulcer'}\n" for i in range(200))
     (tmp_path / "people.csv").write_text("name,age,zip,disease\n" + rows)
-    made = []
+    folders = []
     for k in (2, 9):
         policy = sf.Policy.parse(POLICY.format(title=f"k = {k}", k=k), tmp_path / "policy.toml")
-        made.append(sf.run(policy, tmp_path / f"out{k}").out)
-    return made[0], made[1]
+        folders.append(sf.run(policy, tmp_path / f"out{k}").out)
+    return folders[0], folders[1]
 
 
 def test_two_releases_side_by_side(releases: tuple[Path, Path]) -> None:
-    found = sf.compare(*releases)
-    assert all(one.holds for one in found.verifications)
-    rows = {(row.topic, row.name): (row.first, row.second) for row in found.rows}
+    comparison = sf.compare(*releases)
+    assert all(verification.holds for verification in comparison.verifications)
+    rows = {(row.topic, row.name): (row.first, row.second) for row in comparison.rows}
     assert rows["claim", "k_anonymity, promised"] == (2, 9)
     first, second = rows["loss", "loss"]
     assert isinstance(first, float) and isinstance(second, float)
@@ -64,8 +64,8 @@ def test_the_command(
     with pytest.raises(SystemExit) as ended:
         run_commands()
     assert ended.value.code == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["holds"] == [True, True]
+    report = json.loads(capsys.readouterr().out)
+    assert report["holds"] == [True, True]
     data = releases[1] / "release" / "data.csv"
     data.write_text(data.read_text().replace("flu", "cold", 1))
     monkeypatch.setattr(sys, "argv", ["sfumato", "compare", *map(str, releases)])
@@ -82,8 +82,8 @@ def test_measuring_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     with pytest.raises(SystemExit) as ended:
         run_commands()
     assert ended.value.code == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["anonymity"]["k"] == 2
-    assert told["anonymity"]["distinct_l"] == {"s": 1}
-    assert told["anonymity"]["delta_disclosure"] == {"s": None}
-    assert told["risk"]["prosecutor"]["highest_risk"] == 0.5
+    report = json.loads(capsys.readouterr().out)
+    assert report["anonymity"]["k"] == 2
+    assert report["anonymity"]["distinct_l"] == {"s": 1}
+    assert report["anonymity"]["delta_disclosure"] == {"s": None}
+    assert report["risk"]["prosecutor"]["highest_risk"] == 0.5

@@ -52,10 +52,10 @@ class Pipeline:
     asked: list[tuple[Policy, Any]] = field(default_factory=list)
     done: list[Run] = field(default_factory=list)
 
-    def run(self, made: Policy, out: Any, randomness: Any = None, given: Any = None) -> Run:
-        self.asked.append((made, made.original() if given is None else given))
+    def run(self, run_policy: Policy, out: Any, randomness: Any = None, data: Any = None) -> Run:
+        self.asked.append((run_policy, run_policy.original() if data is None else data))
         if not self.done:
-            self.done.append(run(made, out, randomness, given))
+            self.done.append(run(run_policy, out, randomness, data))
         return replace(self.done[0], folder=Path(out))
 
 
@@ -70,12 +70,12 @@ def test_every_kind_of_data_gives_the_same_table(recorded: Pipeline, tmp_path: P
     frame = people()
     frame.write_csv(tmp_path / "people.csv")
     table = sf.Table.of(frame, ROLES)
-    given: list[Any] = [frame, frame.lazy(), frame.to_pandas(), frame.to_arrow(), frame.to_dict(), table]
-    given += [tmp_path / "people.csv", str(tmp_path / "people.csv")]
-    for data in given:
+    forms: list[Any] = [frame, frame.lazy(), frame.to_pandas(), frame.to_arrow(), frame.to_dict(), table]
+    forms += [tmp_path / "people.csv", str(tmp_path / "people.csv")]
+    for data in forms:
         sf.run(data, policy(), roles=ROLES)
     sf.run(table, policy())
-    assert len(recorded.asked) == len(given) + 1
+    assert len(recorded.asked) == len(forms) + 1
     assert all(original == table for _, original in recorded.asked)
     assert "name" not in recorded.done[0].release.to_polars().columns
 
@@ -104,7 +104,8 @@ def test_every_kind_of_instruction_gives_the_same_policy(recorded: Pipeline, tmp
     assert len(recorded.asked) == len(runs)
     assert all(original == recorded.asked[0][1] for _, original in recorded.asked)
     assert all(
-        (made.protect, made.roles, made.gate) == (first.protect, first.roles, first.gate) for made, _ in recorded.asked
+        (run_policy.protect, run_policy.roles, run_policy.gate) == (first.protect, first.roles, first.gate)
+        for run_policy, _ in recorded.asked
     )
     assert runs[-1].out == tmp_path / "written"
 
@@ -114,28 +115,28 @@ def test_save_writes_the_folders_of_the_command_line(tmp_path: Path) -> None:
     frame.write_csv(tmp_path / "people.csv")
     on_disk = sf.run(tmp_path / "people.csv", policy(), roles=ROLES, out=tmp_path / "cli")
     assert on_disk.report.internal.startswith("<!doctype")
-    written = on_disk.out
-    done = sf.run(frame, policy(), roles=ROLES, attacks=["linking", sf.attack.Homogeneity(column="ill")])
+    written_folder = on_disk.out
+    result = sf.run(frame, policy(), roles=ROLES, attacks=["linking", sf.attack.Homogeneity(column="ill")])
     with pytest.raises(sf.DataError, match=r"run.save\(folder\)"):
-        _ = done.out
-    saved = done.save(tmp_path / "saved")
-    names = [sorted(str(path.relative_to(out)) for path in out.rglob("*")) for out in (written, saved.out)]
+        _ = result.out
+    saved = result.save(tmp_path / "saved")
+    names = [sorted(str(path.relative_to(out)) for path in out.rglob("*")) for out in (written_folder, saved.out)]
     assert names[0] == names[1]
     assert sf.verify(saved.out).holds
     assert saved.out.joinpath("private").stat().st_mode & 0o777 == 0o700
-    assert (saved.out / "release" / "report.html").read_text(encoding="utf-8") == done.report.outgoing
-    assert (saved.out / "private" / "report.html").read_text(encoding="utf-8") == done.report.internal
-    assert [type(attack).__name__ for attack, _ in done.attacks] == ["Linking", "Homogeneity"]
+    assert (saved.out / "release" / "report.html").read_text(encoding="utf-8") == result.report.outgoing
+    assert (saved.out / "private" / "report.html").read_text(encoding="utf-8") == result.report.internal
+    assert [type(attack).__name__ for attack, _ in result.attacks] == ["Linking", "Homogeneity"]
     frame.write_csv(tmp_path / "input.csv")
     assert show_input(saved.out, tmp_path / "input.csv", saved.out / "private" / "input_opening.json").input_shown
-    again = done.save(tmp_path / "saved")
-    assert sf.verify(again.out).holds
+    second_save = result.save(tmp_path / "saved")
+    assert sf.verify(second_save.out).holds
 
 
 def test_a_refused_run_publishes_nothing(tmp_path: Path) -> None:
-    done = sf.run(people(), policy(), roles=ROLES, gate={"max_loss": 0.0})
-    assert not done.published and done.report.outgoing is None and "refused" in done.report._repr_html_()
-    saved = done.save(tmp_path / "out")
+    result = sf.run(people(), policy(), roles=ROLES, gate={"max_loss": 0.0})
+    assert not result.published and result.report.outgoing is None and "refused" in result.report._repr_html_()
+    saved = result.save(tmp_path / "out")
     assert [path.name for path in saved.out.iterdir()] == ["refused"]
     assert "report.html" in {path.name for path in (saved.out / "refused").iterdir()}
 
@@ -143,16 +144,16 @@ def test_a_refused_run_publishes_nothing(tmp_path: Path) -> None:
 def test_nothing_stays_on_disk_without_saving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    done = sf.run(people(), policy(), roles=ROLES)
-    assert list((tmp_path / "temporary").iterdir()) == [] and done.published
+    result = sf.run(people(), policy(), roles=ROLES)
+    assert list((tmp_path / "temporary").iterdir()) == [] and result.published
     with pytest.raises(TypeError, match=r"Run\.save"):
-        pickle.dumps(done)
+        pickle.dumps(result)
 
 
 def test_baskets_and_their_keys(tmp_path: Path) -> None:
     for data in (BASKETS, sf.Baskets.of(BASKETS)):
-        done = sf.run(data, HIDE)
-        assert done.published and len(done.release.to_polars()) == len(BASKETS)
+        result = sf.run(data, HIDE)
+        assert result.published and len(result.release.to_polars()) == len(BASKETS)
     sf.Baskets.of(BASKETS).write(tmp_path / "sales.dat")
     assert sf.run(tmp_path / "sales.dat", HIDE).published
     coded = sf.run(BASKETS, sf.EncodeItems(k=3))
@@ -167,31 +168,31 @@ def test_hierarchies_in_every_form(tmp_path: Path) -> None:
     ages = {"kind": "intervals", "widths": [10, 20]}
     method = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.5)
     for sex in (sexes, sf.Hierarchy.of(sexes), tmp_path / "sex.csv"):
-        done = sf.run(people(), method, roles=ROLES, hierarchies={"age": ages, "sex": sex})
-        assert done.published and set(done.record["levels"]) == {"age", "sex"}
-        assert json.loads(done.files.contents["private/record.json"])["policy"]["data"]["path"] == "in memory"  # type: ignore[union-attr]
+        result = sf.run(people(), method, roles=ROLES, hierarchies={"age": ages, "sex": sex})
+        assert result.published and set(result.record["levels"]) == {"age", "sex"}
+        assert json.loads(result.files.contents["private/record.json"])["policy"]["data"]["path"] == "in memory"  # type: ignore[union-attr]
 
 
 def test_missing_marks_of_a_policy_hold_for_data_in_memory() -> None:
     frame = people().with_columns(pl.when(pl.col("sex") == "m").then(pl.lit("-")).otherwise("sex").alias("sex"))
-    done = sf.run(frame, policy(data={"missing_marks": ["-"], "missing": "drop"}), roles=ROLES)
-    assert len(done.release.to_polars()) == 12
-    assert "Rows with a missing" in done.certificate.body["suppression"]["why"], "it does not deny that rows are gone"
+    result = sf.run(frame, policy(data={"missing_marks": ["-"], "missing": "drop"}), roles=ROLES)
+    assert len(result.release.to_polars()) == 12
+    assert "Rows with a missing" in result.certificate.body["suppression"]["why"], "it does not deny that rows are gone"
 
 
 def test_the_pandas_index_is_kept_and_never_written(tmp_path: Path) -> None:
     frame = people().to_pandas().set_index(pd.Index([f"zzlabel{number}" for number in range(24)], name="patient"))
     frame["age"] = frame["age"].astype("Int64").where(frame["age"] != 20)
-    done = sf.run(frame, policy(data={"missing": "drop"}), roles=ROLES)
-    kept = done.release.to_pandas()
-    assert list(kept.index) == [label for label, age in frame["age"].items() if not pd.isna(age)]
-    assert (kept["ill"] == frame["ill"].loc[kept.index]).all()
-    assert done.release.to_pandas(index=False).index.equals(pd.RangeIndex(len(kept)))
+    result = sf.run(frame, policy(data={"missing": "drop"}), roles=ROLES)
+    kept_frame = result.release.to_pandas()
+    assert list(kept_frame.index) == [label for label, age in frame["age"].items() if not pd.isna(age)]
+    assert (kept_frame["ill"] == frame["ill"].loc[kept_frame.index]).all()
+    assert result.release.to_pandas(index=False).index.equals(pd.RangeIndex(len(kept_frame)))
     shuffled = sf.run(frame, policy(output={"order": "shuffled"}), roles=ROLES)
     assert shuffled.release.to_pandas().index.equals(pd.RangeIndex(24))
-    saved = done.save(tmp_path / "out")
+    saved = result.save(tmp_path / "out")
     assert not any(b"zzlabel" in path.read_bytes() for path in saved.out.rglob("*.*"))
-    assert b"zzlabel" not in pickle.dumps(done.release)
+    assert b"zzlabel" not in pickle.dumps(result.release)
     many = pd.concat([frame.drop(columns="name")] * 20)
     synthetic = sf.Synthesize().protect(sf.Table.of(many, ROLES_WITHOUT_NAME))
     assert synthetic.to_pandas().index.equals(pd.RangeIndex(len(synthetic.data)))
@@ -226,15 +227,15 @@ def test_whole_numbers_with_gaps_stay_whole_in_pandas() -> None:
     ],
 )
 def test_mistakes_get_a_sentence(arguments: tuple[Any, ...], roles: Any, sentence: str) -> None:
-    with pytest.raises(sf.SfumatoError, match=sentence) as caught:
+    with pytest.raises(sf.SfumatoError, match=sentence) as error_info:
         sf.run(people(), *arguments, roles=roles)
-    assert "zzperson" not in str(caught.value) and "pydantic" not in str(caught.value)
+    assert "zzperson" not in str(error_info.value) and "pydantic" not in str(error_info.value)
 
 
 def test_a_policy_with_further_sections_is_refused() -> None:
-    made = sf.Policy.model_validate({"data": {"path": "demo"}, **policy()})
+    full_policy = sf.Policy.model_validate({"data": {"path": "demo"}, **policy()})
     with pytest.raises(sf.PolicyError, match=r"run\(data, policy"):
-        sf.run(made, roles=ROLES)
+        sf.run(full_policy, roles=ROLES)
 
 
 def test_methods_say_what_is_missing() -> None:

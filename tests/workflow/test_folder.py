@@ -42,21 +42,21 @@ def fill(staging: StagingFolder, text: str = "new") -> None:
 
 def make(out: Path, text: str = "new", **more: str) -> tuple[str, ...]:
     """Publish a release; `more` are further files of `private/`."""
-    with reserve_target(out) as place, place.stage_folders() as staging:
+    with reserve_target(out) as target, target.stage_folders() as staging:
         fill(staging, text)
         for name, content in more.items():
             (staging.private / f"{name}.key.json").write_text(content)
-        return place.publish()
+        return target.publish()
 
 
 def refuse(out: Path, text: str = "no") -> None:
     """Publish a refusal, as the pipeline does."""
-    with reserve_target(out) as place, place.stage_folders() as staging:
+    with reserve_target(out) as target, target.stage_folders() as staging:
         (staging.private / "record.json").write_text(text)
         (staging.private / "x.key.json").write_text(text)
         staging.release.rmdir()
         staging.private.rename(staging.root / "refused")
-        place.publish()
+        target.publish()
 
 
 def strays(folder: Path) -> list[Path]:
@@ -84,17 +84,17 @@ def route(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
 def test_published_at_once(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
-    with reserve_target(out) as place, place.stage_folders() as staging:
+    with reserve_target(out) as target, target.stage_folders() as staging:
         fill(staging)
         assert not out.exists()
-        place.publish()
+        target.publish()
         assert (out / "release" / "data.csv").read_text() == "new"
     assert belongs_together(out)
     assert not strays(tmp_path)
 
 
 def test_staging_is_for_the_owner_alone(tmp_path: Path) -> None:
-    with reserve_target(tmp_path / "out") as place, place.stage_folders() as staging:
+    with reserve_target(tmp_path / "out") as target, target.stage_folders() as staging:
         for path in (staging.root.parent, staging.root, staging.private):
             assert path.stat().st_mode & 0o077 == 0
         (staging.private / "x").write_text("secret")
@@ -104,7 +104,7 @@ def test_staging_is_for_the_owner_alone(tmp_path: Path) -> None:
 def test_staging_names_are_random(tmp_path: Path) -> None:
     names = []
     for _ in range(2):
-        with reserve_target(tmp_path / "out") as place, place.stage_folders() as staging:
+        with reserve_target(tmp_path / "out") as target, target.stage_folders() as staging:
             names.append(staging.root.parent.name)
     assert names[0] != names[1]
     assert not any(str(os.getpid()) == name.rsplit("-", 1)[-1] for name in names)
@@ -188,32 +188,32 @@ def test_a_memory_key_is_there_all_the_time(tmp_path: Path, monkeypatch: pytest.
     out = tmp_path / "out"
     make(out, "old")
     (out / "private" / "answers.key.json").write_text("memory")
-    seen = []
+    key_flags = []
     swap = publication._exchange_folders
 
     def look(new: Path, old: Path) -> bool:
-        seen.append((out / "private" / "answers.key.json").exists())
-        done = swap(new, old)
-        seen.append((out / "private" / "answers.key.json").exists())
-        return done
+        key_flags.append((out / "private" / "answers.key.json").exists())
+        swap_result = swap(new, old)
+        key_flags.append((out / "private" / "answers.key.json").exists())
+        return swap_result
 
     monkeypatch.setattr(publication, "_exchange_folders", look)
     make(out, "new")
-    assert len(seen) >= 4
-    assert all(seen)
+    assert len(key_flags) >= 4
+    assert all(key_flags)
 
 
 def test_keys_are_never_overwritten(tmp_path: Path, route: str) -> None:
     out = tmp_path / "out"
     assert make(out, "1", encode="first") == ()
     certificate = hash_file(out / "release" / "certificate.json")
-    said = make(out, "2", encode="second")
-    assert said == ("private/encode.key.json of an earlier run was kept as private/encode.1.key.json",)
+    messages = make(out, "2", encode="second")
+    assert messages == ("private/encode.key.json of an earlier run was kept as private/encode.1.key.json",)
     make(out, "3", encode="third")
     make(out, "4")
     private = out / "private"
-    kept = {path.name: path.read_text() for path in private.glob("*.key.json")}
-    assert kept == {"encode.1.key.json": "first", "encode.2.key.json": "second", "encode.key.json": "third"}
+    key_texts = {path.name: path.read_text() for path in private.glob("*.key.json")}
+    assert key_texts == {"encode.1.key.json": "first", "encode.2.key.json": "second", "encode.key.json": "third"}
     assert Manifest.read(private).kept["encode.1.key.json"] == certificate, "which release it opens"
     assert not strays(tmp_path)
 
@@ -223,9 +223,9 @@ def test_what_a_user_changed_is_kept(tmp_path: Path, route: str) -> None:
     out = tmp_path / "out"
     make(out, "old")
     (out / "private" / "record.json").write_text("my remarks")
-    said = make(out, "new")
+    messages = make(out, "new")
     assert (out / "private" / "record.1.json").read_text() == "my remarks"
-    assert "record.1.json" in said[0]
+    assert "record.1.json" in messages[0]
     (out / "private" / "manifest.json").write_text("{}")
     make(out, "newer")
     assert (out / "private" / "record.2.json").read_text() == "new"
@@ -240,14 +240,14 @@ def test_a_refusal_beside_a_release(tmp_path: Path, route: str) -> None:
     (out / "refused" / "notes").write_text("mine")
     refuse(out, "again")
     assert belongs_together(out)
-    refused = out / "refused"
-    assert (refused / "record.json").read_text() == "again"
-    assert (refused / "x.1.key.json").read_text() == "no"
-    assert (refused / "notes").read_text() == "mine"
+    refusal_folder = out / "refused"
+    assert (refusal_folder / "record.json").read_text() == "again"
+    assert (refusal_folder / "x.1.key.json").read_text() == "no"
+    assert (refusal_folder / "notes").read_text() == "mine"
     assert not strays(tmp_path)
     make(out, "new")
     assert belongs_together(out)
-    assert sorted(path.name for path in refused.iterdir()) == ["notes", "x.1.key.json", "x.key.json"]
+    assert sorted(path.name for path in refusal_folder.iterdir()) == ["notes", "x.1.key.json", "x.key.json"]
     assert not strays(tmp_path)
 
 
@@ -301,7 +301,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, DataError])
 def test_a_failure_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
     out = tmp_path / "deep" / "er" / "out"
-    with pytest.raises(error), reserve_target(out) as place, place.stage_folders() as staging:
+    with pytest.raises(error), reserve_target(out) as target, target.stage_folders() as staging:
         fill(staging)
         raise error
     assert not list(tmp_path.iterdir())
@@ -310,8 +310,8 @@ def test_a_failure_leaves_nothing(tmp_path: Path, error: type[BaseException]) ->
 def test_a_disk_fault_is_told(tmp_path: Path) -> None:
     with (
         pytest.raises(DataError, match="No space left"),
-        reserve_target(tmp_path / "out") as place,
-        place.stage_folders(),
+        reserve_target(tmp_path / "out") as target,
+        target.stage_folders(),
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert not list(tmp_path.iterdir())
@@ -320,7 +320,7 @@ def test_a_disk_fault_is_told(tmp_path: Path) -> None:
 def test_the_earlier_release_outlives_a_failure(tmp_path: Path) -> None:
     out = tmp_path / "out"
     make(out, "old")
-    with pytest.raises(ValueError, match="x"), reserve_target(out) as place, place.stage_folders() as staging:
+    with pytest.raises(ValueError, match="x"), reserve_target(out) as target, target.stage_folders() as staging:
         fill(staging)
         raise ValueError("x")
     assert (out / "release" / "data.csv").read_text() == "old"
@@ -339,7 +339,7 @@ def test_files_that_do_not_belong_together_are_not_published(tmp_path: Path, cha
     """One run's certificate over another's data was published here, and passed."""
     out = tmp_path / "out"
     make(out, "old")
-    with pytest.raises(DataError, match="certified"), reserve_target(out) as place, place.stage_folders() as staging:
+    with pytest.raises(DataError, match="certified"), reserve_target(out) as target, target.stage_folders() as staging:
         fill(staging)
         data, certificate = staging.release / "data.csv", staging.release / "certificate.json"
         if change == "data":
@@ -352,7 +352,7 @@ def test_files_that_do_not_belong_together_are_not_published(tmp_path: Path, cha
             data.rename(tmp_path / "data")
         if change == "link":
             data.symlink_to(tmp_path / "data")
-        place.publish()
+        target.publish()
     assert (out / "release" / "data.csv").read_text() == "old"
     assert belongs_together(out)
     assert not strays(tmp_path)
@@ -361,14 +361,14 @@ def test_files_that_do_not_belong_together_are_not_published(tmp_path: Path, cha
 def test_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_lock.FolderLock.wait, "__defaults__", (0.3,))
     out = tmp_path / "out"
-    with reserve_target(out) as place, place.stage_folders() as staging:
+    with reserve_target(out) as target, target.stage_folders() as staging:
         fill(staging, "first")
         with pytest.raises(DataError, match="another run is writing"):
             make(out, "second")
         assert staging.private.is_dir(), "the second run swept nothing away"
         make(tmp_path / "other")
         assert staging.private.is_dir(), "nor did one into a folder beside it"
-        place.publish()
+        target.publish()
     assert (out / "release" / "data.csv").read_text() == "first"
     make(out, "second")
     assert (out / "release" / "data.csv").read_text() == "second"
@@ -376,19 +376,19 @@ def test_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_second_run_waits_for_the_first(tmp_path: Path) -> None:
-    out, begun, steps = tmp_path / "out", threading.Event(), []
+    out, start_event, steps = tmp_path / "out", threading.Event(), []
 
     def second() -> None:
-        begun.set()
+        start_event.set()
         make(out, "second")
         steps.append("second")
 
-    with reserve_target(out) as place, place.stage_folders() as staging:
+    with reserve_target(out) as target, target.stage_folders() as staging:
         thread = threading.Thread(target=second)
         thread.start()
-        begun.wait()
+        start_event.wait()
         fill(staging, "first")
-        place.publish()
+        target.publish()
         steps.append("first")
     thread.join()
     assert steps == ["first", "second"]
@@ -414,20 +414,24 @@ def test_the_lock_meets_runs_that_see_the_folder_elsewhere(tmp_path: Path, monke
 
 def test_sweeping(tmp_path: Path) -> None:
     """What dead runs left goes; what a living run writes, and what only looks alike, stays."""
-    kept = [tmp_path / ".sfumato-notes", tmp_path / "sfumato-partial-1", tmp_path / f".sfumato-partial-{os.getpid()}"]
-    for path in kept:
+    kept_paths = [
+        tmp_path / ".sfumato-notes",
+        tmp_path / "sfumato-partial-1",
+        tmp_path / f".sfumato-partial-{os.getpid()}",
+    ]
+    for path in kept_paths:
         path.mkdir()
     dead = [ReservedTarget(tmp_path / name) for name in ("out", "other")]
-    for place in dead:
-        place.open()
-        die(place)
+    for target in dead:
+        target.open()
+        die(target)
     with reserve_target(tmp_path / "living") as living, living.stage_folders() as staging:
         make(tmp_path / "out")
         assert staging.root.is_dir()
         assert len(strays(tmp_path)) == 4  # the two alike, a lock and a folder of the living
     make(tmp_path / "other")
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == sorted([*(path.name for path in kept), "out", "other"])
+    assert names == sorted([*(path.name for path in kept_paths), "out", "other"])
 
 
 def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -448,12 +452,12 @@ class Killed(BaseException):
 def stop_before(step: int, patch: pytest.MonkeyPatch) -> None:
     """Let everything that moves or links something happen so many times, and then nothing more."""
     rename, swap, link = Path.rename, publication._exchange_folders, os.link
-    left = step
+    remaining_steps = step
 
     def count() -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
+        nonlocal remaining_steps
+        remaining_steps -= 1
+        if remaining_steps < 0:
             raise Killed
 
     def counted_rename(self: Path, target: Path) -> Path:
@@ -475,31 +479,31 @@ def stop_before(step: int, patch: pytest.MonkeyPatch) -> None:
 
 def publish_and_die(out: Path, text: str, step: int, patch: pytest.MonkeyPatch) -> bool:
     """A run that is killed before a certain step of its publication; whether it got to the end."""
-    place = ReservedTarget(out)
-    place.open()
+    target = ReservedTarget(out)
+    target.open()
     try:
-        with place.stage_folders() as staging:
+        with target.stage_folders() as staging:
             fill(staging, text)
             stop_before(step, patch)
-            place.publish()
+            target.publish()
             return True
     except Killed:
         return False
     finally:
-        die(place)
+        die(target)
 
 
-def die(place: ReservedTarget) -> None:
+def die(target: ReservedTarget) -> None:
     """What the kernel does when the owner of a lock is killed."""
-    assert place._lock
-    for handle in (place._lock._handle, place._lock._folder_handle):
+    assert target._lock
+    for handle in (target._lock._handle, target._lock._folder_handle):
         if handle is not None:
             os.close(handle)
-    place._stack.close()
+    target._stack.close()
 
 
-@pytest.mark.parametrize("by", ["run", "sweep"])
-def test_stopped_before_every_move(tmp_path: Path, route: str, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cleaner", ["run", "sweep"])
+def test_stopped_before_every_move(tmp_path: Path, route: str, cleaner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At no step is one run's release beside another's record, and the next start finishes or undoes."""
     out = tmp_path / "out"
     make(out, "old")
@@ -509,10 +513,10 @@ def test_stopped_before_every_move(tmp_path: Path, route: str, by: str, monkeypa
     while not ended:
         with monkeypatch.context() as patch:
             ended = publish_and_die(out, f"new {step}", step, patch)
-        both = (out / "release" / "data.csv").exists() and (out / "private" / "record.json").exists()
-        assert not both or belongs_together(out)
-        assert both or route != "exchanged", "one step has no moment without a release"
-        if by == "sweep":
+        is_complete = (out / "release" / "data.csv").exists() and (out / "private" / "record.json").exists()
+        assert not is_complete or belongs_together(out)
+        assert is_complete or route != "exchanged", "one step has no moment without a release"
+        if cleaner == "sweep":
             for parent in (tmp_path, out):
                 sweep_workspaces(parent)
         else:
@@ -531,12 +535,12 @@ def test_stopped_before_every_move(tmp_path: Path, route: str, by: str, monkeypa
 @pytest.mark.parametrize("mask", [0o022, 0o002, 0o027, 0o077, 0o000])
 def test_modes_follow_the_mask(tmp_path: Path, mask: int) -> None:
     out = tmp_path / "deep" / "out"
-    before = os.umask(mask)
+    old_mask = os.umask(mask)
     try:
         make(out, encode="secret")
         assert os.umask(mask) == mask, "the mask is the user's again"
     finally:
-        os.umask(before)
+        os.umask(old_mask)
     for path in (out.parent, out, out / "release"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o777 & ~mask, path
     for path in (out / "release").iterdir():
@@ -569,14 +573,14 @@ def look(out: Path) -> bool | None:
 
 
 def test_a_reader_never_finds_half_a_publication(tmp_path: Path) -> None:
-    out, over = tmp_path / "out", threading.Event()
+    out, stop_event = tmp_path / "out", threading.Event()
     make(out, "0")
     (out / "notes").write_text("mine")
-    seen: list[bool | None] = []
+    observations: list[bool | None] = []
 
     def read() -> None:
-        while not over.is_set():
-            seen.append(look(out))
+        while not stop_event.is_set():
+            observations.append(look(out))
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -584,16 +588,16 @@ def test_a_reader_never_finds_half_a_publication(tmp_path: Path) -> None:
         for number in range(1, 9):
             make(out, str(number))
     finally:
-        over.set()
+        stop_event.set()
         reader.join()
-    assert False not in seen
-    assert seen.count(True) > 8
+    assert False not in observations
+    assert observations.count(True) > 8
 
 
 def test_a_signal_waits_for_the_publication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     make(out, "old")
-    move, before = publication.move_in, signal.signal(signal.SIGINT, signal.default_int_handler)
+    move, old_handler = publication.move_in, signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupted(*args: Any) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -605,7 +609,7 @@ def test_a_signal_waits_for_the_publication(tmp_path: Path, monkeypatch: pytest.
             make(out, "new")
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, old_handler)
     assert (out / "release" / "data.csv").read_text() == "new"
     assert belongs_together(out)
     assert not strays(tmp_path)
@@ -616,10 +620,10 @@ def test_checksum(tmp_path: Path) -> None:
     assert hash_file(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def _hostile(beside: Path, target: str, victim: Path, journal: dict[str, object]) -> Path:
+def _hostile(parent_folder: Path, target: str, victim: Path, journal: dict[str, object]) -> Path:
     """A hidden folder as a delivery or a repository might bring it, with links to the reader's own files."""
     digest = hashlib.sha256(target.encode()).hexdigest()[:16]
-    root = beside / f".sfumato-partial-{digest}-{'a' * 32}"
+    root = parent_folder / f".sfumato-partial-{digest}-{'a' * 32}"
     root.mkdir(mode=0o700)
     for name in ("new", "old"):
         (root / name).symlink_to(victim)
@@ -627,23 +631,23 @@ def _hostile(beside: Path, target: str, victim: Path, journal: dict[str, object]
     return root
 
 
-@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("is_inside", [True, False])
 @pytest.mark.parametrize("seal", [None, "AAAA", "A" * 88])
-def test_a_hidden_folder_that_is_not_our_own_moves_nothing(tmp_path: Path, inside: bool, seal: str | None) -> None:
+def test_a_hidden_folder_that_is_not_our_own_moves_nothing(tmp_path: Path, is_inside: bool, seal: str | None) -> None:
     """Neither `verify` nor a run follows a journal that the custodian's key did not sign."""
     victim, out = tmp_path / "victim", tmp_path / "out"
     victim.mkdir()
     (victim / "diary.txt").write_text("mine")
     (out / "release").mkdir(parents=True)
-    journal: dict[str, object] = {"target": "" if inside else "out", "run": "x", "certificate": None, "whole": False}
+    journal: dict[str, object] = {"target": "" if is_inside else "out", "run": "x", "certificate": None, "whole": False}
     journal |= {} if seal is None else {"seal": seal}
-    _hostile(out if inside else tmp_path, "" if inside else "out", victim, journal)
-    before = sorted(path for path in tmp_path.rglob("*"))
+    _hostile(out if is_inside else tmp_path, "" if is_inside else "out", victim, journal)
+    old_paths = sorted(path for path in tmp_path.rglob("*"))
     for parent in (tmp_path, out):
         sweep_workspaces(parent)
     sf.verify(out)
-    assert sorted(path for path in tmp_path.rglob("*")) == before
-    if not inside:
+    assert sorted(path for path in tmp_path.rglob("*")) == old_paths
+    if not is_inside:
         with pytest.raises(sf.DataError, match="signing key did not write that"), reserve_target(out):
             pass
     assert (victim / "diary.txt").read_text() == "mine"

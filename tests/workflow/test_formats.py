@@ -71,16 +71,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("form", ["spss", "stata"])
 def test_labels_go_along_and_those_of_hidden_cells_do_not(form: str, folder: Path) -> None:
-    done = run(Policy.parse(POLICY.format(form=form), folder / "policy.toml"))
-    assert done.published
+    result = run(Policy.parse(POLICY.format(form=form), folder / "policy.toml"))
+    assert result.published
     assert verify(folder / form).holds
     for path in sorted((folder / form / "release").iterdir()):
         assert leaked([HIDDEN], bytes_of_file(path)) == [], path.name
     read = pyreadstat.read_sav if form == "spss" else pyreadstat.read_dta
-    _, about = read(str(next((folder / form / "release").glob("data.*"))))
-    assert about.variable_value_labels["region"] == {1: "north", 2: "south"}
-    assert about.variable_value_labels["answer"] == {0: "no", 1: "yes", 2: "perhaps"}
-    assert about.column_names_to_labels["region"] == "Where they live"
+    _, metadata = read(str(next((folder / form / "release").glob("data.*"))))
+    assert metadata.variable_value_labels["region"] == {1: "north", 2: "south"}
+    assert metadata.variable_value_labels["answer"] == {0: "no", 1: "yes", 2: "perhaps"}
+    assert metadata.column_names_to_labels["region"] == "Where they live"
     published = read_release(folder / form).data.frame
     assert published["alive"].dtype == pl.Boolean
     assert set(published["region"]) == {"north", "south"}
@@ -116,8 +116,8 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
 def test_commands_read_every_format(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     SOURCES[name](tmp_path / name)
-    given = "sqlite:///people.db?table=people" if name == "people.db" else name
-    measured = CliRunner().invoke(app, ["measure", given, "--quasi", "zip,age", "--json"])
+    source = "sqlite:///people.db?table=people" if name == "people.db" else name
+    measured = CliRunner().invoke(app, ["measure", source, "--quasi", "zip,age", "--json"])
     assert measured.exit_code == 0, measured.output
     assert json.loads(measured.output)["anonymity"]["k"] == 2
 

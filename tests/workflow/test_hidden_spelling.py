@@ -60,13 +60,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
 
 
-def people(cells: Sequence[Any], hidden: Any) -> list[Row]:
+def people(cells: Sequence[Any], hidden_cell: Any) -> list[Row]:
     """Rows of people, of whom one has a job of their own and a hidden cell."""
     return [
         {
             "sex": "mf"[n // 3 % 2],
             "job": "smith" if n == HIDDEN else "abc"[n // 6 % 3],
-            "v": hidden if n == HIDDEN else cells[n % len(cells)],
+            "v": hidden_cell if n == HIDDEN else cells[n % len(cells)],
             "ask": "yes" if n == HIDDEN else "no",
         }
         for n in range(PEOPLE)
@@ -108,25 +108,25 @@ def run(path: Path, method: dict[str, Any], form: str, **data: Any) -> Path:
 def leaving(release: Path) -> tuple[bytes, dict[str, Any]]:
     """The bytes of the data file, and the certificate without what differs in each run."""
     body = json.loads((release / "certificate.json").read_text())
-    kept = {name: value for name, value in body.items() if name not in BY_THE_RUN}
-    kept["files"].pop("report.html")
-    return (release / body["data"]["file"]).read_bytes(), kept
+    stable_facts = {name: value for name, value in body.items() if name not in BY_THE_RUN}
+    stable_facts["files"].pop("report.html")
+    return (release / body["data"]["file"]).read_bytes(), stable_facts
 
 
 def released(folder: Path, write: Callable[[list[Row], Path], None], case: Case, **how: Any) -> list[Any]:
     """What leaves of the two tables."""
-    seen = []
-    for number, hidden in enumerate((case.hidden, case.other)):
+    outputs = []
+    for number, hidden_cell in enumerate((case.hidden, case.other)):
         path = folder / str(number) / "people"
         path.parent.mkdir(parents=True)
-        write(people(case.cells, hidden), path)
-        seen.append(leaving(run(path, how["method"], how["form"], **case.data, **how.get("data", {}))))
-    return seen
+        write(people(case.cells, hidden_cell), path)
+        outputs.append(leaving(run(path, how["method"], how["form"], **case.data, **how.get("data", {}))))
+    return outputs
 
 
-def column(seen: Any) -> set[str]:
+def column(output: Any) -> set[str]:
     """The cells of a written CSV file."""
-    return set(pl.read_csv(seen[0], infer_schema=False)["v"].drop_nulls())
+    return set(pl.read_csv(output[0], infer_schema=False)["v"].drop_nulls())
 
 
 TEXTS: dict[str, Case] = {
@@ -187,9 +187,9 @@ def test_a_grouped_word_among_months(tmp_path: Path) -> None:
 def test_whether_somebody_was_dropped_is_not_told_by_the_type(tmp_path: Path) -> None:
     rows = people(("1.0", "2.0"), "1.0")
     numbers = []
-    for name, left in (("all", rows), ("but one", [row for row in rows if row["ask"] == "no"])):
+    for name, remaining_rows in (("all", rows), ("but one", [row for row in rows if row["ask"] == "no"])):
         (tmp_path / name).mkdir()
-        write_csv(left, tmp_path / name / "people")
+        write_csv(remaining_rows, tmp_path / name / "people")
         numbers.append(leaving(run(tmp_path / name / "people", DROP, "parquet"))[1]["data"]["integers"])
     assert numbers == [["v"], ["v"]]
 
@@ -262,9 +262,9 @@ def test_numbers_that_stay_in_files(tmp_path: Path, name: str, hiding: str) -> N
 @pytest.mark.parametrize("cell", ["3/14/1970", "unknown"])
 def test_dates_that_stay_in_files_have_to_be_declared(tmp_path: Path, cell: str) -> None:
     write_csv(people(("3/14/1970", "5/26/1971"), cell), tmp_path / "people")
-    with pytest.raises(DataError, match=r'dates = \{ "v" = "%m/%d/%Y" \}') as refused:
+    with pytest.raises(DataError, match=r'dates = \{ "v" = "%m/%d/%Y" \}') as error_info:
         run(tmp_path / "people", DROP, "parquet", engine="duckdb")
-    assert "1970" not in str(refused.value)
+    assert "1970" not in str(error_info.value)
 
 
 def test_private_entries_are_looked_for_in_the_published_spelling(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_private_entries_are_looked_for_in_the_published_spelling(tmp_path: Path
         "protect": [HIDING["entries"]],
         "measure": {"queries": 0},
     }
-    done = sf.run(Policy.model_validate(policy), tmp_path / "out", sf.Randomness.seeded(1))
-    hidden = done.release.details["hidden"]
-    assert set(hidden["value"]) == {"1.5", "word"}
-    assert done.release.data.frame["v"].dtype == pl.Float64
+    result = sf.run(Policy.model_validate(policy), tmp_path / "out", sf.Randomness.seeded(1))
+    hidden_entries = result.release.details["hidden"]
+    assert set(hidden_entries["value"]) == {"1.5", "word"}
+    assert result.release.data.frame["v"].dtype == pl.Float64

@@ -73,8 +73,8 @@ def test_a_missing_answer_is_not_called_none(tmp_path: Path) -> None:
     for folder in ("release", "private"):
         page = read_page(run, folder)
         assert '<th scope="row">(missing)</th>' in page and '<th scope="row">None</th>' not in page
-    drawn = re.search(r'<th scope="row">\(missing\)</th> ?<td class="num">(\d+)', read_page(run, "private"))
-    assert drawn and int(drawn[1]) > 0
+    match = re.search(r'<th scope="row">\(missing\)</th> ?<td class="num">(\d+)', read_page(run, "private"))
+    assert match and int(match[1]) > 0
 
 
 def test_what_an_attack_tried_is_named_and_attacks_are_told_apart(tmp_path: Path) -> None:
@@ -123,9 +123,11 @@ def test_a_rule_that_never_showed_was_not_hidden() -> None:
 
 
 def test_a_refused_run_names_no_release_and_its_advice_is_toml(tmp_path: Path) -> None:
-    named = make_people(**{"full name": [f"Ann Smith {row}" for row in range(120)]})
-    run = sf.run(named, sf.RoundNumbers(columns="age", step=5), out=tmp_path / "out")
-    assert run.verdict.status == "refused" and any('[accept] "full name" = ...' in str(one) for one in run.refusals)
+    named_people = make_people(**{"full name": [f"Ann Smith {row}" for row in range(120)]})
+    run = sf.run(named_people, sf.RoundNumbers(columns="age", step=5), out=tmp_path / "out")
+    assert run.verdict.status == "refused" and any(
+        '[accept] "full name" = ...' in str(refusal) for refusal in run.refusals
+    )
     page = read_page(run, "refused")
     assert "<code>release/</code>" not in page and "<code>refused/</code>" in page
     assert str(Objection(("pay",), "Why.")).endswith("[accept] pay = ...")
@@ -176,9 +178,9 @@ def test_the_terminal_prints_bounds_as_the_page_and_shares_as_percentages(
     record = {**run.record, "losses": {"changes": 2}, "utility": {"answered_entries": 0.6, "right_answers": 1 / 3}}
     finding = replace(run.findings[0], bound="at_least", threshold=0.1234567, measured=0.23456789)
     print_run(replace(run, record=record, findings=(finding,)))
-    told = capsys.readouterr().out
-    assert "Answered entries 60.0%, right answers 33.3%, changes 2." in told
-    assert "≥ 0.123456 " in told and "0.234567 " in told
+    output = capsys.readouterr().out
+    assert "Answered entries 60.0%, right answers 33.3%, changes 2." in output
+    assert "≥ 0.123456 " in output and "0.234567 " in output
 
 
 def test_claims_and_cures_quote_names_with_commas() -> None:

@@ -41,9 +41,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def people(secret: Mapping[str, Any]) -> pl.DataFrame:
     """Everybody, of whom the last has a secret."""
     columns: dict[str, list[Any]] = {
-        "age": [20 + at * 7 % 60 for at in range(PEOPLE)],
-        "pay": [1_000 + at * 37 % 3_000 for at in range(PEOPLE)],
-        "ill": [("flu", "gout", "none")[at % 3] for at in range(PEOPLE)],
+        "age": [20 + number * 7 % 60 for number in range(PEOPLE)],
+        "pay": [1_000 + number * 37 % 3_000 for number in range(PEOPLE)],
+        "ill": [("flu", "gout", "none")[number % 3] for number in range(PEOPLE)],
     }
     # As text: a reader finds out itself whether a column holds whole numbers.
     return pl.DataFrame(
@@ -57,10 +57,10 @@ _SEEN: dict[str, dict[str, Any]] = {}
 
 def usual(folder: Path, method: Mapping[str, Any], changed: str, form: str) -> dict[str, Any]:
     """What leaves if the last person is like others."""
-    known = json.dumps([method, changed, form])
-    if known not in _SEEN:
-        _SEEN[known] = leaving(released(folder / "like others", "like others", method, form), changed)
-    return _SEEN[known]
+    cache_key = json.dumps([method, changed, form])
+    if cache_key not in _SEEN:
+        _SEEN[cache_key] = leaving(released(folder / "like others", "like others", method, form), changed)
+    return _SEEN[cache_key]
 
 
 def released(folder: Path, secret: str, method: Mapping[str, Any], form: str = "csv") -> Path:
@@ -136,32 +136,32 @@ ANSWERS: dict[str, dict[str, Any]] = {
     ],
 )
 def test_noise_of_a_given_range_tells_nobody_apart(tmp_path: Path, kind: str, secret: str, form: str) -> None:
-    seen = leaving(released(tmp_path, secret, NOISE[kind], form), "pay")
-    assert seen == usual(tmp_path, NOISE[kind], "pay", form)
+    output = leaving(released(tmp_path, secret, NOISE[kind], form), "pay")
+    assert output == usual(tmp_path, NOISE[kind], "pay", form)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "discretize", "correlated"])
 def test_noise_of_an_unknown_range_is_refused_until_the_custodian_says_so(tmp_path: Path, kind: str) -> None:
-    asked = {name: value for name, value in NOISE[kind].items() if name not in ("ranges", "times")}
+    method = {name: value for name, value in NOISE[kind].items() if name not in ("ranges", "times")}
     for secret in ("like others", "greatest"):
-        with pytest.raises(PolicyError, match=r'"pay".*ranges = "from_data"') as refused:
-            released(tmp_path / secret, secret, asked)
-        assert not re.search("98.?765", str(refused.value))
+        with pytest.raises(PolicyError, match=r'"pay".*ranges = "from_data"') as error_info:
+            released(tmp_path / secret, secret, method)
+        assert not re.search("98.?765", str(error_info.value))
         assert not (tmp_path / secret / "out/release").exists()
-    release = released(tmp_path / "said", "greatest", asked | {"ranges": "from_data"})
+    release = released(tmp_path / "said", "greatest", method | {"ranges": "from_data"})
     body = json.loads((release / "certificate.json").read_text())
     assert body["public"]["pay"]["domain"] == "data"
     assert not {"range"} & body["public"]["pay"].keys()
     assert "range, which was taken from the data, is public" in body["claims"][0]["meaning"]
-    found = reconstruct_distribution(sf.read_release(release.parent), column="pay", bins=10, intervals="none")
-    assert found.probabilities.sum() == pytest.approx(1)
+    distribution = reconstruct_distribution(sf.read_release(release.parent), column="pay", bins=10, intervals="none")
+    assert distribution.probabilities.sum() == pytest.approx(1)
 
 
 def test_only_columns_without_a_range_have_to_be_said(tmp_path: Path) -> None:
-    both = {"method": "add_noise", "columns": ["pay", "age"], "privacy": 0.3}
+    method = {"method": "add_noise", "columns": ["pay", "age"], "privacy": 0.3}
     with pytest.raises(PolicyError, match='"age"'):
-        released(tmp_path, "like others", both | {"ranges": PAY})
-    release = released(tmp_path, "like others", both | {"ranges": {**PAY, "age": "from_data"}})
+        released(tmp_path, "like others", method | {"ranges": PAY})
+    release = released(tmp_path, "like others", method | {"ranges": {**PAY, "age": "from_data"}})
     laws = json.loads((release / "certificate.json").read_text())["public"]
     assert [laws[name]["domain"] for name in ("pay", "age")] == ["given", "data"]
 
@@ -175,12 +175,12 @@ def test_a_range_in_whole_numbers_does_not_let_a_decimal_through(tmp_path: Path)
 
 def test_how_much_correlated_noise_there_is_has_to_be_said(tmp_path: Path) -> None:
     """The least that is enough depends on the variance, which one person can change."""
-    asked = {name: value for name, value in NOISE["correlated"].items() if name != "times"}
+    method = {name: value for name, value in NOISE["correlated"].items() if name != "times"}
     with pytest.raises(PolicyError, match='times = "from_data"'):
-        released(tmp_path, "greatest", asked)
+        released(tmp_path, "greatest", method)
     with pytest.raises(ImpossibleRelease, match="too little noise"):
-        released(tmp_path, "greatest", asked | {"times": 1e-6})
-    released(tmp_path, "greatest", asked | {"times": "from_data"})
+        released(tmp_path, "greatest", method | {"times": 1e-6})
+    released(tmp_path, "greatest", method | {"times": "from_data"})
 
 
 @pytest.mark.parametrize(
@@ -188,17 +188,17 @@ def test_how_much_correlated_noise_there_is_has_to_be_said(tmp_path: Path) -> No
 )
 def test_answers_of_given_categories_tell_nobody_apart(tmp_path: Path, design: str, form: str) -> None:
     method = {"method": "randomize_response", "column": "ill", "categories": ILLS, **ANSWERS[design]}
-    seen = leaving(released(tmp_path, "unique", method, form), "ill")
-    assert seen == usual(tmp_path, method, "ill", form)
+    output = leaving(released(tmp_path, "unique", method, form), "ill")
+    assert output == usual(tmp_path, method, "ill", form)
 
 
 def test_two_answers_of_which_one_is_nobodys(tmp_path: Path) -> None:
     """Warner's design: everybody has a number, and the word that is possible too is one person's, or nobody's."""
-    seen = []
-    for one in ("7", "other"):
-        folder = tmp_path / one
+    outputs = []
+    for answer in ("7", "other"):
+        folder = tmp_path / answer
         folder.mkdir()
-        pl.DataFrame({"age": list(range(40)), "ill": ["7"] * 39 + [one]}).write_csv(folder / "people.csv")
+        pl.DataFrame({"age": list(range(40)), "ill": ["7"] * 39 + [answer]}).write_csv(folder / "people.csv")
         method = {"method": "randomize_response", "column": "ill", "p": 0.7, "categories": ["7", "other"]}
         policy = {
             "data": {"path": str(folder / "people.csv")},
@@ -206,17 +206,17 @@ def test_two_answers_of_which_one_is_nobodys(tmp_path: Path) -> None:
             "protect": [method],
             "output": {"format": "parquet"},
         }
-        seen.append(leaving(sf.run(Policy.model_validate(policy), folder / "out").out / "release", "ill"))
-    assert seen[0] == seen[1]
+        outputs.append(leaving(sf.run(Policy.model_validate(policy), folder / "out").out / "release", "ill"))
+    assert outputs[0] == outputs[1]
 
 
 @pytest.mark.parametrize("design", list(ANSWERS))
 def test_answers_of_unknown_categories_are_refused_until_the_custodian_says_so(tmp_path: Path, design: str) -> None:
     method = {"method": "randomize_response", "column": "ill", **ANSWERS[design]}
     for secret, count in (("like others", 3), ("unique", 4)):
-        with pytest.raises(PolicyError, match=rf'"ill".*{count} .*categories = "from_data"') as refused:
+        with pytest.raises(PolicyError, match=rf'"ill".*{count} .*categories = "from_data"') as error_info:
             released(tmp_path / secret, secret, method)
-        assert "lupus" not in str(refused.value)
+        assert "lupus" not in str(error_info.value)
         assert not (tmp_path / secret / "out/release").exists()
     release = released(tmp_path / "said", "unique", method | {"categories": "from_data"})
     body = json.loads((release / "certificate.json").read_text())
@@ -230,8 +230,8 @@ def test_answers_of_unknown_categories_are_refused_until_the_custodian_says_so(t
 )
 def test_synthetic_rows_tell_nobody_apart_beside_the_rows(tmp_path: Path, secret: str, form: str) -> None:
     method = {"method": "synthesize", "min_leaf": 5, "copies": "allow"}
-    seen = leaving(released(tmp_path, secret, method, form), "pay")
-    assert seen | {"others": []} == usual(tmp_path, method, "pay", form) | {"others": []}  # all are drawn by chance
+    output = leaving(released(tmp_path, secret, method, form), "pay")
+    assert output | {"others": []} == usual(tmp_path, method, "pay", form) | {"others": []}  # all are drawn by chance
 
 
 def test_python_makes_a_release_without_being_asked_and_marks_it() -> None:

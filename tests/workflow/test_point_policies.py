@@ -58,16 +58,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_policy_reads_points_as_python_does(folder: Path, path: str) -> None:
     regions = sf.Grid(2, 2, (0, 0, 800, 800))
     for split in ("day", 1200):
-        named = f"split = {json.dumps(split)}\ncoordinates = 'metres'\nregions = {GRID}"
+        options = f"split = {json.dumps(split)}\ncoordinates = 'metres'\nregions = {GRID}"
         expected = sf.Sequences.from_points(POINTS, regions, id="car", split=split)
-        assert read_policy(folder, named, path) == expected
+        assert read_policy(folder, options, path) == expected
 
 
 @pytest.mark.parametrize("split", ["", "split = 'day'\n"])
 def test_a_signed_verdict_says_whether_k_counts_trips(folder: Path, split: str) -> None:
     read_policy(folder, f"{split}coordinates = 'metres'\nregions = {GRID}")
-    done = sf.run(folder / "policy.toml", out=folder / "out")
-    for unchecked in (done.verdict.unchecked, done.certificate.body["verdict"]["unchecked"]):
+    result = sf.run(folder / "policy.toml", out=folder / "out")
+    for unchecked in (result.verdict.unchecked, result.certificate.body["verdict"]["unchecked"]):
         assert any("k counts trips" in sentence for sentence in unchecked) == bool(split)
 
 
@@ -75,8 +75,8 @@ def test_a_signed_verdict_says_whether_k_counts_trips(folder: Path, split: str) 
 def test_a_signed_verdict_says_whether_the_grid_tells_extremes(folder: Path, bounds: str) -> None:
     """One far point moves the names of everybody's cells."""
     read_policy(folder, f"coordinates = 'metres'\nregions = {{ kind = 'grid', cell = 400{bounds} }}")
-    done = sf.run(folder / "policy.toml", out=folder / "out")
-    unchecked = done.certificate.body["verdict"]["unchecked"]
+    result = sf.run(folder / "policy.toml", out=folder / "out")
+    unchecked = result.certificate.body["verdict"]["unchecked"]
     assert any("the outermost ones" in sentence for sentence in unchecked) == (not bounds)
 
 
@@ -132,8 +132,8 @@ def test_init_drafts_a_grid_that_runs_and_is_drawn(folder: Path, monkeypatch: py
     draft = sf.draft_policy(folder / "points.csv", out=folder / "draft.toml", k=2)
     draft.save()
     assert "bounds = [110.0, 100.0, 640.0, 700.0]" in draft.text
-    done = sf.run(folder / "draft.toml", folder / "out")
-    assert all(finding.holds for finding in done.findings)
+    result = sf.run(folder / "draft.toml", folder / "out")
+    assert all(finding.holds for finding in result.findings)
     pages = [path.read_text(encoding="utf-8") for path in sorted((folder / "out").rglob("*report*.html"))]
     assert pages
     assert all("How often each region is visited" in page for page in pages)
@@ -155,11 +155,11 @@ def test_regions_writes_sequences(
         (["--grid", "2"], 2),
     ):
         monkeypatch.setattr(sys, "argv", [*command, *words])
-        with pytest.raises(SystemExit) as done:
+        with pytest.raises(SystemExit) as exit_info:
             run_commands()
-        assert done.value.code == code
-        shown = capsys.readouterr()
-    assert "--grid 10x10" in shown.err
+        assert exit_info.value.code == code
+        output = capsys.readouterr()
+    assert "--grid 10x10" in output.err
     expected = sf.Sequences.from_points(POINTS, sf.Grid(2, 2, (0, 0, 800, 800)), id="car", split="day")
     assert sf.Sequences.read(out).to_lists() == expected.to_lists()
 
@@ -169,8 +169,8 @@ LEFT_OUT = "3 of 11 points lie in no region and were left out."
 
 def write_points_outside(folder: Path) -> str:
     """Three more points, far from all regions."""
-    outside = POINTS.head(3).with_columns(pl.lit(9000.0).alias("x"))
-    pl.concat([POINTS, outside]).write_csv(folder / "points.csv")
+    outside_points = POINTS.head(3).with_columns(pl.lit(9000.0).alias("x"))
+    pl.concat([POINTS, outside_points]).write_csv(folder / "points.csv")
     (folder / "policy.toml").write_text(POLICY.format(path="points.csv", points=f"regions = {GRID}"), encoding="utf-8")
     return str(folder / "policy.toml")
 
@@ -180,9 +180,9 @@ def test_a_run_says_how_many_points_lie_in_no_region_and_a_release_does_not(
 ) -> None:
     out = folder / "out"
     monkeypatch.setattr(sys, "argv", ["sfumato", "run", write_points_outside(folder), "--out", str(out)])
-    with pytest.raises(SystemExit) as done:
+    with pytest.raises(SystemExit) as exit_info:
         run_commands()
-    assert done.value.code == 0
+    assert exit_info.value.code == 0
     assert LEFT_OUT in " ".join(capsys.readouterr().out.split())
     record = json.loads((out / "private" / "record.json").read_text(encoding="utf-8"))
     assert any(LEFT_OUT in sentence for sentence in record["found"]["advice"])
@@ -193,16 +193,16 @@ def test_a_run_says_how_many_points_lie_in_no_region_and_a_release_does_not(
 
 def test_nothing_is_said_if_every_point_lies_in_a_region(folder: Path) -> None:
     (folder / "policy.toml").write_text(POLICY.format(path="points.csv", points=f"regions = {GRID}"), encoding="utf-8")
-    done = sf.run(sf.Policy.read(folder / "policy.toml"), out=folder / "out")
-    assert not any("region" in sentence for sentence in done.record["advice"])
+    result = sf.run(sf.Policy.read(folder / "policy.toml"), out=folder / "out")
+    assert not any("region" in sentence for sentence in result.record["advice"])
 
 
 def test_sequences_know_the_points_that_they_were_made_of(folder: Path) -> None:
     write_points_outside(folder)
-    found = sf.Sequences.from_points(folder / "points.csv", sf.Grid(2, 2, (0, 0, 800, 800)), id="car")
-    assert found.points == (11, 3)
-    assert pickle.loads(pickle.dumps(found)).points == (11, 3)
-    audit = sf.audit(found)
+    sequences = sf.Sequences.from_points(folder / "points.csv", sf.Grid(2, 2, (0, 0, 800, 800)), id="car")
+    assert sequences.points == (11, 3)
+    assert pickle.loads(pickle.dumps(sequences)).points == (11, 3)
+    audit = sf.audit(sequences)
     assert LEFT_OUT in audit.sentences()
     assert audit.as_json()["points"] == {"points": 11, "left_out": 3}
     assert sf.Sequences.of([["a"]]).points is None

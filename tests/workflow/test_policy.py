@@ -52,11 +52,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "policies"
-    made.mkdir()
+    policy_folder = tmp_path / "policies"
+    policy_folder.mkdir()
     rows = "".join(f"{CANARY}{i},{20 + i % 5},{1300 + i % 2},d{i % 3}\n" for i in range(60))
-    (made / "people.csv").write_text("name,age,zip,disease\n" + rows)
-    return made
+    (policy_folder / "people.csv").write_text("name,age,zip,disease\n" + rows)
+    return policy_folder
 
 
 def policy(folder: Path, *changes: tuple[str, str]) -> Policy:
@@ -70,17 +70,17 @@ def policy(folder: Path, *changes: tuple[str, str]) -> Policy:
 
 
 def refusal(folder: Path, *changes: tuple[str, str], kind: type[SfumatoError] = PolicyError) -> str:
-    with pytest.raises(kind) as refused:
+    with pytest.raises(kind) as error_info:
         run(policy(folder, *changes))
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(error_info.value)
     assert not (folder / "out" / "release").exists()
     assert not list(folder.rglob(".sfumato-partial-*"))
-    return str(refused.value)
+    return str(error_info.value)
 
 
 def test_a_policy_is_carried_out(folder: Path) -> None:
-    done = run(policy(folder))
-    assert done.published
+    result = run(policy(folder))
+    assert result.published
     assert verify(folder / "out").holds
 
 
@@ -250,11 +250,11 @@ def test_a_cure_that_cures(folder: Path) -> None:
     (folder / "zip.csv").write_text("1300;a\n1301;b\n")
     hierarchy = ("[hierarchies]", '[hierarchies]\nzip = "zip.csv"')
     message = refusal(folder, hierarchy, ("k = 3", "k = 20"), kind=ImpossibleRelease)
-    found = re.search(r"raise suppression_limit to ([0-9.]+)", message)
-    assert found, message
+    match = re.search(r"raise suppression_limit to ([0-9.]+)", message)
+    assert match, message
     gate = ("max_linking_risk = 0.5", "max_linking_risk = 1.0")
-    done = run(policy(folder, hierarchy, ("k = 3", "k = 20"), ("= 0.1", f"= {found[1].rstrip('.')}"), gate))
-    assert done.published
+    result = run(policy(folder, hierarchy, ("k = 3", "k = 20"), ("= 0.1", f"= {match[1].rstrip('.')}"), gate))
+    assert result.published
 
 
 def test_paths_are_relative_to_the_policy(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,12 +262,12 @@ def test_paths_are_relative_to_the_policy(folder: Path, tmp_path: Path, monkeypa
     policy(
         folder, ("[hierarchies]", '[hierarchies]\nzip = "zip.csv"'), ('"linking"', '"linking"\nexternal = "people.csv"')
     )
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
+    other_folder = tmp_path / "elsewhere"
+    other_folder.mkdir()
+    monkeypatch.chdir(other_folder)
     assert run(Policy.read(Path("..") / "policies" / "policy.toml")).out.resolve() == folder / "out"
-    assert not list(elsewhere.iterdir())
-    assert run(Policy.read(folder / "policy.toml"), "here").out.resolve() == elsewhere / "here"
+    assert not list(other_folder.iterdir())
+    assert run(Policy.read(folder / "policy.toml"), "here").out.resolve() == other_folder / "here"
 
 
 PATHS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -304,8 +304,8 @@ def test_places_and_settings_that_do_not_work(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "excel", "stata", "spss"])
 def test_forms_of_output(folder: Path, kind: str) -> None:
-    done = run(policy(folder, ('path = "out"', f'path = "out"\nformat = "{kind}"')))
-    assert done.published
+    result = run(policy(folder, ('path = "out"', f'path = "out"\nformat = "{kind}"')))
+    assert result.published
     ending = {"excel": "xlsx", "stata": "dta", "spss": "sav"}.get(kind, kind)
     assert (folder / "out" / "release" / f"data.{ending}").exists()
     assert verify(folder / "out").holds
@@ -316,7 +316,7 @@ def test_forms_of_output(folder: Path, kind: str) -> None:
 def test_meanings_of_missing(folder: Path, meaning: str, kind: str) -> None:
     rows = "".join(f"n{i},{'?' if i % 7 == 0 else 20 + i % 2},{'' if i % 11 == 0 else 1300},d\n" for i in range(80))
     (folder / "people.csv").write_text("name,age,zip,disease\n" + rows)
-    done = run(
+    result = run(
         policy(
             folder,
             ("[data]", f'[data]\nmissing = "{meaning}"'),
@@ -324,27 +324,27 @@ def test_meanings_of_missing(folder: Path, meaning: str, kind: str) -> None:
             ("max_linking_risk = 0.5", "max_linking_risk = 1.0"),
         )
     )
-    assert done.published
-    assert all(finding.holds for finding in done.findings)
-    again = verify(folder / "out")
-    assert again.holds, again.problems
-    by_name = {finding.property: finding.measured for finding in done.findings}
-    assert {f.property: f.measured for f in again.findings if f.measured is not None}.items() <= by_name.items()
+    assert result.published
+    assert all(finding.holds for finding in result.findings)
+    verification = verify(folder / "out")
+    assert verification.holds, verification.problems
+    by_name = {finding.property: finding.measured for finding in result.findings}
+    assert {f.property: f.measured for f in verification.findings if f.measured is not None}.items() <= by_name.items()
 
 
 def test_the_gate_keeps_shut(folder: Path) -> None:
-    done = run(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0")))
-    assert not done.published
+    result = run(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0")))
+    assert not result.published
     assert not (folder / "out" / "release").exists()
-    assert done.as_json()["release_dir"] is None
-    assert done.as_json()["gate"][0]["gate"] == "max_linking_risk"
+    assert result.as_json()["release_dir"] is None
+    assert result.as_json()["gate"][0]["gate"] == "max_linking_risk"
 
 
 def test_a_shut_gate_leaves_the_earlier_release(folder: Path) -> None:
     assert run(policy(folder)).published
-    before = (folder / "out" / "release" / "certificate.json").read_text()
+    certificate_text = (folder / "out" / "release" / "certificate.json").read_text()
     assert not run(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0"))).published
-    assert (folder / "out" / "release" / "certificate.json").read_text() == before
+    assert (folder / "out" / "release" / "certificate.json").read_text() == certificate_text
     assert verify(folder / "out").holds
     assert run(policy(folder)).published
     assert not (folder / "out" / "refused").exists(), "a refusal does not outlive the next release"
@@ -356,11 +356,11 @@ def test_two_steps_of_generalizing(folder: Path) -> None:
         '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 25 }]\nsuppression_limit = 0.1\n'
     )
     try:
-        done = run(policy(folder, ("k = 3", "k = 15"), ("[[attack]]", second + "\n[[attack]]")))
-    except PolicyError as refused:
-        assert "[[protect]]" in str(refused)
+        result = run(policy(folder, ("k = 3", "k = 15"), ("[[attack]]", second + "\n[[attack]]")))
+    except PolicyError as error:
+        assert "[[protect]]" in str(error)
     else:
-        assert done.published
+        assert result.published
         assert verify(folder / "out").holds
 
 

@@ -27,7 +27,7 @@ def make_people(count: int = 40) -> sf.Table:
         }
     )
     ages = [[str(age), f"{age // 10 * 10}s", "*"] for age in sorted(set(frame["age"]))]
-    places = [[place, "*"] for place in sorted(set(frame["zip"]))]
+    places = [[zip_code, "*"] for zip_code in sorted(set(frame["zip"]))]
     return sf.Table.of(frame, ROLES, {"age": ages, "zip": places})
 
 

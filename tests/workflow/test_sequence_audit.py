@@ -16,26 +16,26 @@ ROWS = [list("abc"), list("abc"), list("ab"), list("xa"), []]
 
 
 def test_counts_are_those_of_a_small_example() -> None:
-    found = sf.audit(sf.Sequences.of(ROWS))
-    assert isinstance(found, sf.SequenceAudit)
-    assert (found.sequences, found.empty, found.elements, found.items) == (5, 1, 10, 4)
-    assert (found.shortest, found.median_length, found.longest) == (0, 2.0, 3)
-    assert (found.rare_items, found.people, found.k) == (1, 4, 1)
-    assert (found.patterns, found.rare_patterns) == (8, 2)  # a b c x, ab ac bc xa; x and xa are rare
+    audit_report = sf.audit(sf.Sequences.of(ROWS))
+    assert isinstance(audit_report, sf.SequenceAudit)
+    assert (audit_report.sequences, audit_report.empty, audit_report.elements, audit_report.items) == (5, 1, 10, 4)
+    assert (audit_report.shortest, audit_report.median_length, audit_report.longest) == (0, 2.0, 3)
+    assert (audit_report.rare_items, audit_report.people, audit_report.k) == (1, 4, 1)
+    assert (audit_report.patterns, audit_report.rare_patterns) == (8, 2)  # a b c x, ab ac bc xa; x and xa are rare
     # Who went x a is alone by two points; nobody else ever is.
-    assert [(risk.points, risk.unique_share) for risk in found.known_points][1:] == [(2, 0.25), (3, 0.25)]
+    assert [(risk.points, risk.unique_share) for risk in audit_report.known_points][1:] == [(2, 0.25), (3, 0.25)]
 
 
 def test_everybody_alike_is_found_by_nothing() -> None:
-    found = sf.audit(sf.Sequences.of([list("ab")] * 7))
-    assert found.k == 7
-    assert all(risk.unique_share == 0 for risk in found.known_points)
-    assert "at least 7" in found.sentences()[-1]
+    audit_report = sf.audit(sf.Sequences.of([list("ab")] * 7))
+    assert audit_report.k == 7
+    assert all(risk.unique_share == 0 for risk in audit_report.known_points)
+    assert "at least 7" in audit_report.sentences()[-1]
 
 
 def test_itemsets_count_by_item() -> None:
-    found = sf.audit(sf.Sequences.of([[["a", "b"], ["c"]], [["a"], ["c"]]]))
-    assert (found.patterns, found.rare_patterns) == (6, 3)  # a c, ac; b, (ab), bc are rare
+    audit_report = sf.audit(sf.Sequences.of([[["a", "b"], ["c"]], [["a"], ["c"]]]))
+    assert (audit_report.patterns, audit_report.rare_patterns) == (6, 3)  # a c, ac; b, (ab), bc are rare
 
 
 @pytest.mark.parametrize("rows", [[], [[], []]])
@@ -46,9 +46,9 @@ def test_without_items_there_is_nothing_to_examine(rows: list[list[str]]) -> Non
 
 def run_audit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
     monkeypatch.setattr(sys, "argv", ["sfumato", "audit", *words])
-    with pytest.raises(SystemExit) as done:
+    with pytest.raises(SystemExit) as exit_info:
         run_commands()
-    assert done.value.code == 0
+    assert exit_info.value.code == 0
     return capsys.readouterr().out
 
 
@@ -59,14 +59,14 @@ def test_the_command_reads_every_form(
     sequences.write(tmp_path / "spmf.txt")
     sequences.write(tmp_path / "long.csv")
     sequences.write(tmp_path / "named.csv", id="person", item="place", time="hour")
-    named = [str(tmp_path / "named.csv"), "--id", "person", "--item", "place", "--time", "hour"]
+    named_arguments = [str(tmp_path / "named.csv"), "--id", "person", "--item", "place", "--time", "hour"]
     expected = sf.audit(sequences).as_json()
-    for words in ([str(tmp_path / "spmf.txt")], [str(tmp_path / "long.csv")], named):
-        found = json.loads(run_audit(monkeypatch, capsys, *words, "--json"))
-        assert found == json.loads(json.dumps(expected | {"source": words[0]}))
-    shown = run_audit(monkeypatch, capsys, str(tmp_path / "spmf.txt"))
-    assert "4 sequences of 4 different items" in shown
-    assert "sfumato init" in shown
+    for words in ([str(tmp_path / "spmf.txt")], [str(tmp_path / "long.csv")], named_arguments):
+        audit_report = json.loads(run_audit(monkeypatch, capsys, *words, "--json"))
+        assert audit_report == json.loads(json.dumps(expected | {"source": words[0]}))
+    output = run_audit(monkeypatch, capsys, str(tmp_path / "spmf.txt"))
+    assert "4 sequences of 4 different items" in output
+    assert "sfumato init" in output
 
 
 def test_the_next_step_names_the_columns_that_were_given(

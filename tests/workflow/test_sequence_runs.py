@@ -61,20 +61,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_both_methods_run_from_policies_and_can_be_verified_and_compared(folder: Path) -> None:
-    hidden = sf.run(sf.Policy.read(folder / "hide.toml"))
+    hiding_run = sf.run(sf.Policy.read(folder / "hide.toml"))
     anonymous = sf.run(sf.Policy.read(folder / "anonymize.toml"), randomness=sf.Randomness.seeded(3))
-    for run in (hidden, anonymous):
+    for run in (hiding_run, anonymous):
         assert run.published
         assert sf.verify(run.out).holds
         for name in ("release", "private"):
             assert "<svg" in (run.out / name / "report.html").read_text(encoding="utf-8")
-    body = json.loads((hidden.out / "release" / "certificate.json").read_text(encoding="utf-8"))
+    body = json.loads((hiding_run.out / "release" / "certificate.json").read_text(encoding="utf-8"))
     assert body["data"]["shape"] == "sequences"
     assert body["methods"][0]["threshold"] == 3
     assert "patterns" not in body["methods"][0]
     assert not body["losses"]
     assert not body["utility"]
-    assert sf.compare(hidden.out, anonymous.out).rows
+    assert sf.compare(hiding_run.out, anonymous.out).rows
 
 
 def test_what_is_hidden_is_named_inside_and_not_outside(folder: Path) -> None:
@@ -90,19 +90,19 @@ def test_what_is_hidden_is_named_inside_and_not_outside(folder: Path) -> None:
 def test_patterns_are_compared_at_the_support_at_which_none_may_become_frequent(folder: Path) -> None:
     """Compared at another support, the report named ghosts beside the claim that there are none."""
     text = HIDE.replace('mark = "Δ"', 'mark = "replace"\nmin_support = 5')
-    for asked, expected in (("", 5), ("[measure]\nmin_support = 0.2\n", 0.2)):
-        policy = sf.Policy.parse(text + asked, folder / "replace.toml")
+    for extra_text, expected in (("", 5), ("[measure]\nmin_support = 0.2\n", 0.2)):
+        policy = sf.Policy.parse(text + extra_text, folder / "replace.toml")
         assert choose_compared_support(policy) == expected
     assert choose_compared_support(sf.Policy.read(folder / "hide.toml")) == 0.1
     run = sf.run(sf.Policy.parse(text, folder / "replace.toml"), randomness=sf.Randomness.seeded(1))
     assert run.record["utility"]["ghost_patterns"] == 0
 
 
-def _move_time(out: Path, by: str) -> Path:
+def _move_time(out: Path, new_time: str) -> Path:
     """Change the time of the second row of a published file in the long form."""
     path = out / "release" / "data.csv"
     lines = path.read_text(encoding="utf-8").splitlines()
-    lines[2] = lines[2].rpartition(",")[0] + f",{by}"
+    lines[2] = lines[2].rpartition(",")[0] + f",{new_time}"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -113,9 +113,9 @@ def test_a_changed_time_is_noticed(folder: Path, time: str) -> None:
     out = sf.run(sf.Policy.read(folder / "anonymize.toml"), randomness=sf.Randomness.seeded(3)).out
     assert sf.verify(out).holds
     _move_time(out, time)
-    found = sf.verify(out)
-    assert not found.holds
-    assert any("data.csv" in problem for problem in found.problems)
+    verification = sf.verify(out)
+    assert not verification.holds
+    assert any("data.csv" in problem for problem in verification.problems)
 
 
 def test_a_changed_time_that_is_signed_again_breaks_the_claim(folder: Path) -> None:
@@ -123,10 +123,10 @@ def test_a_changed_time_that_is_signed_again_breaks_the_claim(folder: Path) -> N
     out = sf.run(sf.Policy.read(folder / "anonymize.toml"), randomness=sf.Randomness.seeded(3)).out
     _move_time(out, "99")
     resign(out, lambda body: None)
-    found = sf.verify(out)
-    assert not found.holds
-    assert not any("checksum" in problem or "signature" in problem for problem in found.problems)
-    assert any("sequence_anonymity" in problem or "occurs" in problem for problem in found.problems)
+    verification = sf.verify(out)
+    assert not verification.holds
+    assert not any("checksum" in problem or "signature" in problem for problem in verification.problems)
+    assert any("sequence_anonymity" in problem or "occurs" in problem for problem in verification.problems)
 
 
 def test_shuffled_sequences_are_the_same_ones(folder: Path) -> None:
@@ -141,9 +141,9 @@ def test_shuffled_sequences_are_the_same_ones(folder: Path) -> None:
 
 def test_rows_can_be_taken() -> None:
     data = sf.Sequences.of([[["a", "b"], ["c"]], [], [["c"]]], ids=["x", "y", "z"])
-    taken = data.take(np.array([2, 0]))
-    assert taken.to_lists() == [[["c"]], [["a", "b"], ["c"]]]
-    assert taken.ids == ("z", "x")
+    selection = data.take(np.array([2, 0]))
+    assert selection.to_lists() == [[["c"]], [["a", "b"], ["c"]]]
+    assert selection.ids == ("z", "x")
 
 
 def test_baskets_keep_their_order() -> None:
@@ -158,14 +158,14 @@ def test_baskets_keep_their_order() -> None:
 def test_a_certificate_does_not_deny_that_sequences_were_left_out(folder: Path) -> None:
     """Whether some were, or how many, is the custodian's: the sentence is the same for every release of the method."""
     policy = {"data": {"path": "in memory"}, "protect": [sf.AnonymizeSequences(k=2)]}
-    told = []
+    suppressions = []
     for strangers in ([], [["nowhere else", "never"]]):
         run = sf.run(sf.Sequences.of([["home", "work"]] * 4 + strangers), policy)
         assert run.record["suppression"]["rows"] == len(strangers)
-        told.append(run.certificate.body["suppression"])
-    assert told[0] == told[1]
-    assert told[0]["rows"] is None
-    assert "not in the release" in told[0]["why"]
+        suppressions.append(run.certificate.body["suppression"])
+    assert suppressions[0] == suppressions[1]
+    assert suppressions[0]["rows"] is None
+    assert "not in the release" in suppressions[0]["why"]
 
 
 def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
@@ -180,35 +180,35 @@ def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
 def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:
     walks = sf.Sequences.of([["home", "work"]] * 4)
     start = "No claim says that people cannot be found by items that others know of them"
-    for method, attacks, said in (
+    for method, attacks, sentences in (
         (sf.HideSequences(patterns=[["home", "work"]], threshold=0), [], [f"{start}, and that was not tested."]),
         (sf.HideSequences(patterns=[["home", "work"]], threshold=0), ["sequence_linking"], [f"{start}."]),
         (sf.AnonymizeSequences(k=2), [], []),
     ):
         run = sf.run(walks, method, attacks=attacks)
-        assert [line for line in run.certificate.body["verdict"]["unchecked"] if line.startswith(start)] == said
+        assert [line for line in run.certificate.body["verdict"]["unchecked"] if line.startswith(start)] == sentences
 
 
 def test_marks_are_not_called_a_part_of_the_original() -> None:
-    for mark, said in (("Δ", True), ("delete", False)):
+    for mark, has_note in (("Δ", True), ("delete", False)):
         release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark=mark).protect(sf.Sequences.of([["a", "b"]]))
         claim = next(claim for claim in release.claims if claim.property == "added_elements")
-        assert ("apart from the marks Δ" in claim.meaning) == said
+        assert ("apart from the marks Δ" in claim.meaning) == has_note
 
 
 @pytest.mark.parametrize("form", ["spmf", "long"])
 def test_the_form_of_the_items_does_not_tell_whether_a_hidden_one_was_a_number(form: str, folder: Path) -> None:
     """Items of a file are numbers only if all of them are: a name that is hidden would show in all others."""
-    written = []
-    for hidden in ("3", "zqclinic"):
-        lines = "".join(f"{person},1,1\n{person},{hidden},2\n{person},2,3\n" for person in "abc")
+    contents = []
+    for secret_item in ("3", "zqclinic"):
+        lines = "".join(f"{person},1,1\n{person},{secret_item},2\n{person},2,3\n" for person in "abc")
         (folder / "items.csv").write_text(f"id,item,time\n{lines}", encoding="utf-8")
         policy = {"data": {"path": str(folder / "items.csv")}, "output": {"format": form}}
-        method = {"method": "hide_sequences", "patterns": [[hidden]], "threshold": 0}
+        method = {"method": "hide_sequences", "patterns": [[secret_item]], "threshold": 0}
         run = sf.run(sf.Policy.model_validate({**policy, "protect": [method]}), folder / "out")
-        written.append((run.out / "release" / run.certificate.body["data"]["file"]).read_bytes())
-    assert written[0] == written[1]
-    assert b"CONVERTED_FROM_TEXT" not in written[0]
+        contents.append((run.out / "release" / run.certificate.body["data"]["file"]).read_bytes())
+    assert contents[0] == contents[1]
+    assert b"CONVERTED_FROM_TEXT" not in contents[0]
 
 
 def test_methods_for_baskets_say_that_a_file_holds_sequences(folder: Path) -> None:
@@ -240,10 +240,10 @@ def test_methods_for_tables_say_that_a_file_holds_sequences(folder: Path, roles:
 
 
 def test_methods_for_baskets_do_not_ignore_a_time_column_silently(folder: Path) -> None:
-    named = ANONYMIZE.replace("anonymize_sequences", "hide_items").replace(
+    policy_text = ANONYMIZE.replace("anonymize_sequences", "hide_items").replace(
         "k = 5", 'items = ["clinic"]\nmin_support = 2\nmin_confidence = 0.5'
     )
-    (folder / "baskets.toml").write_text(named, encoding="utf-8")
+    (folder / "baskets.toml").write_text(policy_text, encoding="utf-8")
     with pytest.raises(sf.PolicyError, match=r"hide_items takes baskets, whose items have no order.*remove time"):
         sf.run(folder / "baskets.toml")
 
@@ -253,12 +253,12 @@ def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folde
     text = HIDE.replace('[["station", "clinic"], ["school", "park"]]', '[["clinic"]]').replace("[3, 0]", "0")
     text = text.replace('mark = "Δ"', "") + 'format = "long"\n'
     (folder / "hide.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(sf.PolicyError) as refused:
+    with pytest.raises(sf.PolicyError) as error_info:
         sf.run(folder / "hide.toml")
-    assert str(refused.value).endswith(
+    assert str(error_info.value).endswith(
         '1 of 2 published sequences are empty, and the long form has no row for them; set format = "spmf" in [output]'
     )
-    assert str(folder) not in str(refused.value)
+    assert str(folder) not in str(error_info.value)
 
 
 @pytest.mark.parametrize("mark", ["Δ", "delete"])
@@ -267,11 +267,11 @@ def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str) ->
     attacks = '[[attack]]\nattack = "mark_guessing"\n[[attack]]\nattack = "sequence_remining"\n[output]'
     text = HIDE.replace("[output]", attacks).replace('mark = "Δ"', f'mark = "{mark}"')
     (folder / "again.toml").write_text(text, encoding="utf-8")
-    done = sf.run(sf.Policy.read(folder / "again.toml"))
-    found = [(attack["attempts"], attack["successes"]) for attack in done.record["attacks"]]
-    again = attack_again(done.out, folder / "again.toml")
-    assert [(outcome.attempts, outcome.successes) for _, outcome in again] == found
-    assert found[0][0] > 0
+    result = sf.run(sf.Policy.read(folder / "again.toml"))
+    attack_counts = [(attack["attempts"], attack["successes"]) for attack in result.record["attacks"]]
+    second_attacks = attack_again(result.out, folder / "again.toml")
+    assert [(outcome.attempts, outcome.successes) for _, outcome in second_attacks] == attack_counts
+    assert attack_counts[0][0] > 0
 
 
 @pytest.mark.parametrize(
@@ -287,10 +287,10 @@ def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str) ->
 )
 def test_a_number_out_of_bounds_is_told_once(folder: Path, change: tuple[str, str], words: str) -> None:
     """It was told three times: constrained-int, constrained-float, and that it must be a list."""
-    with pytest.raises(sf.PolicyError) as caught:
+    with pytest.raises(sf.PolicyError) as error_info:
         sf.Policy.parse(HIDE.replace(*change), folder / "hide.toml")
-    assert words in str(caught.value)
-    assert "constrained" not in str(caught.value) and ";" not in str(caught.value)
+    assert words in str(error_info.value)
+    assert "constrained" not in str(error_info.value) and ";" not in str(error_info.value)
 
 
 @pytest.mark.parametrize(

@@ -35,23 +35,23 @@ def test_a_policy_that_spark_cannot_run_is_refused(tmp_path: Path, changes: dict
     policy = write_policy(tmp_path, "parquet", "own_value", K)
     for path in (tmp_path / "parts").iterdir():
         path.unlink()
-    asked = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
+    changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
     with pytest.raises(
         PolicyError, match=rf"the engine spark does not run .*{words}.*; it runs generalize with global"
     ):
-        run(asked, tmp_path / "out", engine="spark")
+        run(changed_policy, tmp_path / "out", engine="spark")
     assert not (tmp_path / "out").exists()
 
 
 def test_data_in_memory_is_not_for_spark(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, "parquet", "own_value", K)
-    chosen = policy.model_copy(update={"data": policy.data.model_copy(update={"engine": "spark"})})
+    spark_policy = policy.model_copy(update={"data": policy.data.model_copy(update={"engine": "spark"})})
     with pytest.raises(PolicyError, match="the engine spark reads files"):
-        sf.run(people(20), chosen)
+        sf.run(people(20), spark_policy)
     with pytest.raises(PolicyError, match="the engine spark reads files"):
         audit(people(20), engine="spark")
     with pytest.raises(PolicyError, match="a run by spark keeps nothing in memory"):
-        sf.run(policy.data.path, chosen)
+        sf.run(policy.data.path, spark_policy)
 
 
 def test_the_error_says_how_to_install_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,16 +47,16 @@ def test_an_unknown_column_is_refused(population: Path) -> None:
 def test_the_command_says_which_engine_it_took(
     population: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = invoke("audit", population / "people.csv", "--engine", "duckdb", "--quasi", "age,sex")
-    assert asked.code == 0
-    assert "Engine: duckdb, as asked." in asked.out
+    explicit_result = invoke("audit", population / "people.csv", "--engine", "duckdb", "--quasi", "age,sex")
+    assert explicit_result.code == 0
+    assert "Engine: duckdb, as asked." in explicit_result.out
     assert "Engine" not in invoke("audit", population / "people.csv", "--quasi", "age,sex").out
     monkeypatch.setattr("sfumato.engine.choice.BYTES_A_CELL", 1 << 40)
-    chosen = invoke("audit", f"{population}/parts/*.parquet", "--quasi", "age,sex")
-    assert "Engine: duckdb, since the table may take" in chosen.out
-    assert chosen.code == 0
+    automatic_result = invoke("audit", f"{population}/parts/*.parquet", "--quasi", "age,sex")
+    assert "Engine: duckdb, since the table may take" in automatic_result.out
+    assert automatic_result.code == 0
     assert (
-        chosen.out.splitlines()[1:]
+        automatic_result.out.splitlines()[1:]
         == invoke("audit", f"{population}/parts/*.parquet", "--quasi", "age,sex", "--engine", "memory").out.splitlines()
     )
 
@@ -71,6 +71,6 @@ def test_no_step_of_an_audit_reads_the_whole_file(
         raise AssertionError("the file was read into memory")
 
     monkeypatch.setattr("sfumato.workflow.drafts.draft_source.read_frame", read_all)
-    done = invoke("audit", str(tmp_path / "people.parquet"), "--engine", "duckdb", "--quasi", "age,sex")
-    assert done.code == 0, done.err
-    assert "300 people" in done.out
+    result = invoke("audit", str(tmp_path / "people.parquet"), "--engine", "duckdb", "--quasi", "age,sex")
+    assert result.code == 0, result.err
+    assert "300 people" in result.out

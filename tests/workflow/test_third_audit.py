@@ -29,7 +29,7 @@ def make_people(count: int = 60) -> sf.Table:
         }
     )
     ages = [[str(age), f"{age // 10 * 10}s", "*"] for age in sorted(set(frame["age"]))]
-    places = [[place, "*"] for place in sorted(set(frame["zip"]))]
+    places = [[zip_code, "*"] for zip_code in sorted(set(frame["zip"]))]
     return sf.Table.of(frame, ROLES, {"age": ages, "zip": places})
 
 
@@ -52,16 +52,16 @@ def test_a_proof_about_one_method_is_not_one_about_the_other(tmp_path: Path) -> 
     assert words.count("proven") == 1
 
 
-def write_people(path: Path, hidden: list[str]) -> None:
+def write_people(path: Path, hidden_lines: list[str]) -> None:
     """240 people of two ages, and some who are unlike them."""
-    shown = [f"{21 + row % 2},m,{'flu' if row % 3 else 'gout'}" for row in range(240)]
-    path.write_text("\n".join(["age,sex,ill", *shown, *hidden]) + "\n")
+    public_lines = [f"{21 + row % 2},m,{'flu' if row % 3 else 'gout'}" for row in range(240)]
+    path.write_text("\n".join(["age,sex,ill", *public_lines, *hidden_lines]) + "\n")
 
 
-def certify(folder: Path, hidden: list[str], how: str) -> tuple[bytes, dict[str, Any]]:
+def certify(folder: Path, hidden_lines: list[str], how: str) -> tuple[bytes, dict[str, Any]]:
     """The data file and the certificate of a release that suppresses the people who are unlike others."""
     folder.mkdir()
-    write_people(folder / "people.csv", hidden)
+    write_people(folder / "people.csv", hidden_lines)
     (folder / "policy.toml").write_text(
         f"""
         [data]
@@ -98,7 +98,7 @@ HIDDEN: tuple[list[str], ...] = (
 
 def test_a_certificate_does_not_tell_of_people_who_were_left_out(tmp_path: Path) -> None:
     """Loss divided by the number of ages that occur: 0.50 if nobody was left out, 0.25, 0.15 or 0.10 otherwise."""
-    certificates = [certify(tmp_path / str(number), hidden, "drop") for number, hidden in enumerate(HIDDEN)]
+    certificates = [certify(tmp_path / str(number), hidden_lines, "drop") for number, hidden_lines in enumerate(HIDDEN)]
     assert len({data for data, _ in certificates}) == 1
     assert certificates[0][1]["utility"]["loss"] > 0
     assert all(body == certificates[0][1] for _, body in certificates)
@@ -107,7 +107,7 @@ def test_a_certificate_does_not_tell_of_people_who_were_left_out(tmp_path: Path)
 def test_a_certificate_does_not_tell_the_values_of_starred_people(tmp_path: Path) -> None:
     """One row of stars, whoever it is."""
     people = (["70,f,flu"], ["21,f,flu"], ["99,f,flu"])
-    certificates = [certify(tmp_path / str(number), hidden, "star") for number, hidden in enumerate(people)]
+    certificates = [certify(tmp_path / str(number), hidden_lines, "star") for number, hidden_lines in enumerate(people)]
     assert len({data for data, _ in certificates}) == 1
     assert b"*" in certificates[0][0]
     assert all(body == certificates[0][1] for _, body in certificates)
@@ -129,6 +129,6 @@ def test_nothing_changed_is_not_nothing_to_hide() -> None:
         sf.Baskets.of([["a", "b"]]), None, (), {"changes": 0, "exposed_rules": 2}, HidingDetails(sensitive=("a",))
     )
     assert note_nothing_hidden(release)[0].startswith("Nothing was changed, and 2 rules still show")
-    hidden = sf.Release(release.data, None, (), {"changes": 0, "exposed_rules": 0}, release.details)
-    assert "no secret exceeds its threshold" in note_nothing_hidden(hidden)[0]
-    assert "gaps" not in note_nothing_hidden(hidden)[0]
+    quiet_release = sf.Release(release.data, None, (), {"changes": 0, "exposed_rules": 0}, release.details)
+    assert "no secret exceeds its threshold" in note_nothing_hidden(quiet_release)[0]
+    assert "gaps" not in note_nothing_hidden(quiet_release)[0]

@@ -83,9 +83,9 @@ def answer(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:
     categories = column.unique().sort().to_list()
     lies = chance.random(len(column)) < 0.4
     q = 0.4 / len(categories)
-    drawn = pl.Series(column.name, chance.choice(categories, len(column)))
+    answers = pl.Series(column.name, chance.choice(categories, len(column)))
     law = {"kind": "k_ary", "p": 1 - q * (len(categories) - 1), "q": q, "categories": tuple(categories)}
-    return ChangedColumn(drawn.zip_with(pl.Series(lies), column), law if len(categories) > 1 else {})
+    return ChangedColumn(answers.zip_with(pl.Series(lies), column), law if len(categories) > 1 else {})
 
 
 def average(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:

@@ -34,13 +34,13 @@ ATTACKS: dict[str, Attack] = {
 def draw_days(seed: int) -> pl.DataFrame:
     """People with dates as numbers of days."""
     chance = np.random.default_rng(seed)
-    born = chance.integers(-9000, 9000, ROWS)
+    birth_days = chance.integers(-9000, 9000, ROWS)
     return pl.DataFrame(
         {
-            "born": born,
+            "born": birth_days,
             "seen": chance.integers(18_000, 19_000, ROWS),
             "income": chance.integers(10, 99, ROWS),
-            "ill": np.where(chance.random(ROWS) < (born + 9000) / 18_000, "flu", "cold"),
+            "ill": np.where(chance.random(ROWS) < (birth_days + 9000) / 18_000, "flu", "cold"),
         }
     )
 

@@ -141,17 +141,19 @@ def test_an_empty_release_tells_nothing() -> None:
 def test_outcomes_repeat_and_follow_the_given_chance() -> None:
     data = people()
     attack = Inference(column="zip", known=("sex",), attempts=100)
-    one, again = (attack.run(as_is(data), data) for _ in range(2))
-    assert one == again
-    others = {attack.run(as_is(data), data, randomness=sf.Randomness.seeded(seed)).successes for seed in range(1, 9)}
-    assert len(others) > 1
+    outcome, repeat = (attack.run(as_is(data), data) for _ in range(2))
+    assert outcome == repeat
+    success_counts = {
+        attack.run(as_is(data), data, randomness=sf.Randomness.seeded(seed)).successes for seed in range(1, 9)
+    }
+    assert len(success_counts) > 1
 
 
 def test_bad_fields_are_refused() -> None:
     data = people(20)
-    for known in ((), ("age", "age")):
+    for known_columns in ((), ("age", "age")):
         with pytest.raises(ValidationError, match="each once"):
-            Inference(column="disease", known=known)
+            Inference(column="disease", known=known_columns)
     with pytest.raises(ValidationError):
         Inference(column="disease", tolerance=-0.1)
     with pytest.raises(sf.DataError, match="is the target; remove it from"):

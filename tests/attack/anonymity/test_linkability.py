@@ -25,29 +25,29 @@ def column(cells: list[object], tree: list[list[str]] | None = None, missing: st
     return LabelColumn.of(sf.Table.of({"q": cells}, {"q": "quasi_identifying"}, trees, missing), "q")
 
 
-def apart(labels: LabelColumn, values: list[object]) -> list[list[float]]:
+def list_distances(labels: LabelColumn, values: list[object]) -> list[list[float]]:
     """Values × rows."""
     return np.round(labels.measure_distances(pl.Series("q", values))[:, labels.codes], 6).tolist()  # type: ignore[no-any-return]
 
 
 def test_distances_of_numbers_and_words() -> None:
     """Gower 1971: a number's difference over the range of the published ones; words are equal or not."""
-    assert apart(column([10, 20, 30]), [10, 25, 50]) == [[0, 0.5, 1], [0.75, 0.25, 0.25], [1, 1, 1]]
-    assert apart(column(["a", "b"]), ["a", "c"]) == [[0, 1], [1, 1]]
+    assert list_distances(column([10, 20, 30]), [10, 25, 50]) == [[0, 0.5, 1], [0.75, 0.25, 0.25], [1, 1, 1]]
+    assert list_distances(column(["a", "b"]), ["a", "c"]) == [[0, 1], [1, 1]]
 
 
 @pytest.mark.filterwarnings("error")
 def test_distances_of_numbers_whose_range_is_no_float() -> None:
-    assert apart(column([-1.6e308, 0.0, 1.6e308]), [-1.6e308, 0.8e308]) == [[0, 0.5, 1], [0.75, 0.25, 0.25]]
-    assert apart(column(["[-1.6e308, 0]", "1.6e308"]), [-1.0e308]) == [[0.25, 0.8125]]
+    assert list_distances(column([-1.6e308, 0.0, 1.6e308]), [-1.6e308, 0.8e308]) == [[0, 0.5, 1], [0.75, 0.25, 0.25]]
+    assert list_distances(column(["[-1.6e308, 0]", "1.6e308"]), [-1.0e308]) == [[0.25, 0.8125]]
 
 
 def test_distances_of_labels() -> None:
     """Half the share of the leaves that a covering label has: (2 − 1)/(5 − 1)/2, (3 − 1)/4/2, ½ for "*"; else 1."""
     expected = [[0, 0.125, 1, 0.5], [1, 0.125, 1, 0.5], [1, 1, 0.25, 0.5]]
-    assert apart(column(["1", "low", "high", "*"], TREE), ["1", "2", "5"]) == expected
+    assert list_distances(column(["1", "low", "high", "*"], TREE), ["1", "2", "5"]) == expected
     # Among numbers the published number is a number still.
-    assert apart(column(["1", "low", "5", "*"], TREE), [1, 2, 5]) == [
+    assert list_distances(column(["1", "low", "5", "*"], TREE), [1, 2, 5]) == [
         [0, 0.125, 1, 0.5],
         [0.25, 0.125, 0.75, 0.5],
         [1, 1, 0, 0.5],
@@ -55,8 +55,8 @@ def test_distances_of_labels() -> None:
 
 
 def test_distances_of_ranges_and_sets() -> None:
-    assert apart(column(["[20, 30]", "[25, 40]", "20"]), [22, 28]) == [[0.25, 1, 0.1], [0.25, 0.375, 0.4]]
-    assert apart(column(["{a, b}", "{b, c}", "a", "d", "e"]), ["a", "b", "e"]) == [
+    assert list_distances(column(["[20, 30]", "[25, 40]", "20"]), [22, 28]) == [[0.25, 1, 0.1], [0.25, 0.375, 0.4]]
+    assert list_distances(column(["{a, b}", "{b, c}", "a", "d", "e"]), ["a", "b", "e"]) == [
         [0.125, 1, 0, 1, 1],
         [0.125, 0.125, 1, 1, 1],
         [1, 1, 1, 1, 0],
@@ -72,7 +72,7 @@ def test_distances_of_ranges_and_sets() -> None:
     ],
 )
 def test_distances_of_missing_cells(missing: str, expected: list[list[float]]) -> None:
-    assert apart(column([None, "a", "*"], missing=missing), [None, "a"]) == expected
+    assert list_distances(column([None, "a", "*"], missing=missing), [None, "a"]) == expected
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -81,12 +81,12 @@ def test_the_nearest_rows_by_going_through_all(small: Small, neighbours: int) ->
     """No row that was left out is nearer than one that was taken: distances cell by cell in plain Python."""
     table = small.table()
     names = table.quasi_identifying
-    found = RowSearch.search_by_distance(table, names).draw_rows(table, neighbours, np.random.default_rng(0))
+    nearest_rows = RowSearch.search_by_distance(table, names).draw_rows(table, neighbours, np.random.default_rng(0))
 
-    def distance(one: tuple[str | None, ...], other: tuple[str | None, ...]) -> int:
-        return sum(a != b for a, b in zip(one, other, strict=True))
+    def distance(cells: tuple[str | None, ...], other: tuple[str | None, ...]) -> int:
+        return sum(a != b for a, b in zip(cells, other, strict=True))
 
-    for person, rows in enumerate(found.tolist()):
+    for person, rows in enumerate(nearest_rows.tolist()):
         far = [distance(small.rows[person], row) for row in small.rows]
         assert len(set(rows)) == len(rows) == min(neighbours, len(table))
         assert [far[row] for row in rows] == sorted(far)[: len(rows)]
@@ -96,8 +96,8 @@ def test_rows_at_the_same_distance_are_as_likely() -> None:
     """Four equal rows, 4,000 searches: each is taken a quarter of the time, within five deviations."""
     table = sf.Table.of({"q": ["a"] * 4 + ["b"]}, {"q": "quasi_identifying"})
     person = sf.Table.of({"q": ["a"] * 4000}, {"q": "quasi_identifying"})
-    found = RowSearch.search_by_distance(table, ["q"]).draw_rows(person, 1, np.random.default_rng(0))
-    counts = np.bincount(found.ravel(), minlength=5)
+    drawn_rows = RowSearch.search_by_distance(table, ["q"]).draw_rows(person, 1, np.random.default_rng(0))
+    counts = np.bincount(drawn_rows.ravel(), minlength=5)
     assert counts[4] == 0
     assert np.abs(counts[:4] - 1000).max() < 5 * np.sqrt(4000 * 3 / 16)
 
@@ -154,9 +154,9 @@ def test_an_empty_release_joins_nobody() -> None:
     [((90, 100, 50, 100), 0.8), ((50, 100, 50, 100), 0.0), ((10, 100, 50, 100), 0.0), ((100, 100, 100, 100), 0.0)],
 )
 def test_risk_over_control(counts: tuple[int, int, int, int], value: float) -> None:
-    found = compare_with_control(*counts)
-    low, high = found["risk_over_control_interval"]
-    assert found["risk_over_control"] == pytest.approx(value)
+    comparison = compare_with_control(*counts)
+    low, high = comparison["risk_over_control_interval"]
+    assert comparison["risk_over_control"] == pytest.approx(value)
     assert 0 <= low <= value <= high <= 1
 
 
@@ -168,10 +168,10 @@ def test_the_interval_of_risk_over_control() -> None:
     assert compare_with_control(90, 100, None, 0) == {}
 
 
-@pytest.mark.parametrize("known", [(("a",), ()), (("a",), ("a",)), (("a", "a"), ("b",))])
-def test_bad_halves_are_refused(known: object) -> None:
+@pytest.mark.parametrize("halves", [(("a",), ()), (("a",), ("a",)), (("a", "a"), ("b",))])
+def test_bad_halves_are_refused(halves: object) -> None:
     with pytest.raises(ValidationError, match="each column once"):
-        Linkability.model_validate({"known": known})
+        Linkability.model_validate({"known": halves})
 
 
 def test_an_absent_column_is_named() -> None:

@@ -31,14 +31,14 @@ def test_every_published_person_is_among_the_rows_found(small: Small, k: int) ->
     links = sf.attack.linked(release.data, table, names)
     suppressed = set(release.details["suppressed"].tolist())
     for person in range(len(table)):
-        found = links.rows(person).tolist()
+        matches = links.rows(person).tolist()
         if person in suppressed:
             continue
         if published[person] != ("*",) * len(names):
-            assert found == [i for i, row in enumerate(published) if row == published[person]]
+            assert matches == [i for i, row in enumerate(published) if row == published[person]]
         else:
-            assert person in found
-        assert len(found) == links.counts[person] >= k
+            assert person in matches
+        assert len(matches) == links.counts[person] >= k
     if suppressed and not set(starred) - suppressed:
         for person in suppressed:
             assert links.rows(person).tolist() == starred
@@ -150,9 +150,9 @@ def test_bitmaps_find_the_same_rows_as_levels(small: Small, k: int, missing: str
     order, start, count = find_covering_rows(cells, plain, table, names, release.data)
     links = sf.attack.linked(release.data, table, names)
     for person in range(len(table)):
-        found = sorted(order[start[person] : start[person] + count[person]].tolist())
-        if found:
-            assert found == links.rows(person).tolist()
+        matches = sorted(order[start[person] : start[person] + count[person]].tolist())
+        if matches:
+            assert matches == links.rows(person).tolist()
 
 
 def test_ranges_and_sets_cover_their_values() -> None:
@@ -177,7 +177,7 @@ def test_local_recoding_hides_everybody_among_k() -> None:
     outcome = sf.attack.Linking().run(release, table)
     assert outcome.facts["smallest_match"] >= 5
     assert outcome.facts["matched"] == len(table)
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(verdict.holds for verdict in sf.check(release, table))
     assert sf.measure.loss(release.data) == pytest.approx(release.losses["loss"])
     assert sf.measure.discernibility(release.data) == release.losses["discernibility"]
 

@@ -26,22 +26,22 @@ def count_hits(table: ChangedTable, names: Sequence[str]) -> float:
 
 def measure_gower(published: pl.DataFrame, people: pl.DataFrame) -> Any:
     """People × rows: numbers by their gap in the range, all else by whether it is spelled alike."""
-    apart = np.zeros((people.height, published.height))
+    distances = np.zeros((people.height, published.height))
     for name in people.columns:
         ours, theirs = published[name], people[name]
         if ours.dtype.is_numeric():
             cells = ours.cast(pl.Float64).to_numpy()
             gaps = np.abs(theirs.cast(pl.Float64).to_numpy()[:, None] - cells) / np.ptp(cells[~np.isnan(cells)])
-            apart += np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
+            distances += np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
         else:
-            apart += theirs.cast(pl.String).to_numpy()[:, None] != ours.fill_null("").to_numpy()
-    return np.round(apart, 9)
+            distances += theirs.cast(pl.String).to_numpy()[:, None] != ours.fill_null("").to_numpy()
+    return np.round(distances, 9)
 
 
 def find_nearest(table: ChangedTable, names: Sequence[str]) -> Any:
     """People × rows: the chance that a row is drawn from the nearest."""
-    apart = measure_gower(table.release.data.frame.select(names), table.people.frame.select(names))
-    nearest = apart == apart.min(axis=1, keepdims=True)
+    distances = measure_gower(table.release.data.frame.select(names), table.people.frame.select(names))
+    nearest = distances == distances.min(axis=1, keepdims=True)
     return nearest / nearest.sum(axis=1, keepdims=True)
 
 
@@ -95,14 +95,14 @@ def test_who_reads_the_rows_that_cover_learns_no_more() -> None:
         secrets = table.people.frame["disease"].to_numpy()
         meanings = np.where(secrets == "gout", "toe", "nose")
         fits = find_covering(table)
-        told = sum(set(secrets[rows]) == {own} for rows, own in zip(fits, secrets, strict=True))
-        alike = sum(set(meanings[rows]) == {own} for rows, own in zip(fits, meanings, strict=True))
-        again = draw_changed_table(seed, 20)
+        disclosures = sum(set(secrets[rows]) == {secret} for rows, secret in zip(fits, secrets, strict=True))
+        alike = sum(set(meanings[rows]) == {meaning} for rows, meaning in zip(fits, meanings, strict=True))
+        second_table = draw_changed_table(seed, 20)
         attacks: list[tuple[sf.attack.Attack, int]] = [
-            (sf.attack.Homogeneity(), told),
-            (sf.attack.BackgroundKnowledge(excluded=0), told),
+            (sf.attack.Homogeneity(), disclosures),
+            (sf.attack.BackgroundKnowledge(excluded=0), disclosures),
             (sf.attack.Similarity(column="disease", groups=groups), alike),
-            (sf.attack.Composition().against(again.release), told),
+            (sf.attack.Composition().against(second_table.release), disclosures),
         ]
         for attack, naive in attacks:
             assert attack.run(table.release, table.people).successes >= naive, (seed, attack, table.kinds)
@@ -164,8 +164,8 @@ def test_the_likeliest_rows_by_two_ways_of_counting(seed: int) -> None:
 def test_a_drawn_row_costs_what_the_nearest_does() -> None:
     table = draw_changed_table(3, 40)
     search = RowSearch.search_by_distance(table.release.data, KNOWN)
-    drawn = search.draw_rows(table.people, 5, np.random.default_rng(0))
-    costs = np.stack([search.measure_costs(table.people, rows) for rows in drawn.T], axis=1)
+    sampled_rows = search.draw_rows(table.people, 5, np.random.default_rng(0))
+    costs = np.stack([search.measure_costs(table.people, rows) for rows in sampled_rows.T], axis=1)
     assert (np.diff(costs, axis=1) >= -1e-9).all()
     least = np.concatenate([part.min(axis=1) for _, part in search.iterate_costs(table.people)])
     assert costs[:, 0] == pytest.approx(least)

@@ -42,13 +42,13 @@ def draw_people(seed: int, rows: int = 60) -> sf.Table:
     return sf.Table.of(frame, dict.fromkeys(KNOWN, "quasi_identifying") | {"ill": "sensitive"})
 
 
-def recode(people: sf.Table, kind: ChangeKind, rule: Rule, stated: bool, seed: int = 0) -> sf.Release:
+def recode(people: sf.Table, kind: ChangeKind, rule: Rule, has_changes: bool, seed: int = 0) -> sf.Release:
     """Both numbers recoded, in another order of the rows."""
     rows = np.random.default_rng(seed).permutation(len(people))
     columns = [pl.Series(name, rule(people.frame[name].to_numpy())) for name in ("age", "income")]
     published = people.with_frame(people.frame.with_columns(columns)[rows])
     changes = (Change("age", kind, "own"), Change("income", kind, "own"), Change("town", ChangeKind.KEPT, "own"))
-    return sf.Release(published, None, (), {}, read_details({"rows": rows}), changes if stated else ())
+    return sf.Release(published, None, (), {}, read_details({"rows": rows}), changes if has_changes else ())
 
 
 def count_unique(release: sf.Release) -> int:
@@ -57,12 +57,12 @@ def count_unique(release: sf.Release) -> int:
     return int((counts == 1).sum())
 
 
-@pytest.mark.parametrize("stated", [True, False])
+@pytest.mark.parametrize("has_changes", [True, False])
 @pytest.mark.parametrize("name", RULES)
-def test_everybody_is_found_by_the_rule(name: str, stated: bool) -> None:
+def test_everybody_is_found_by_the_rule(name: str, has_changes: bool) -> None:
     for seed in range(3):
         people = draw_people(seed)
-        release = recode(people, *RULES[name], stated, seed)
+        release = recode(people, *RULES[name], has_changes, seed)
         outcome = sf.attack.Linking().run(release, people)
         assert outcome.successes >= count_unique(release) > 10, (seed, outcome)
         assert outcome.facts["matched"] == len(people) and outcome.facts["unique_matches"] >= count_unique(release)
@@ -71,7 +71,7 @@ def test_everybody_is_found_by_the_rule(name: str, stated: bool) -> None:
 @pytest.mark.parametrize("name", ["down", "half to even", "capped", "midpoints"])
 def test_what_is_alike_in_all_rows_is_learnt(name: str) -> None:
     people = draw_people(5)
-    release = recode(people, *RULES[name], stated=True)
+    release = recode(people, *RULES[name], has_changes=True)
     assert sf.attack.Homogeneity().run(release, people).successes >= count_unique(release)
     assert sf.attack.Inference(column="ill").run(release, people).successes >= count_unique(release)
     halves = (("age", "town"), ("income",))
@@ -97,7 +97,7 @@ def test_midpoints_of_uneven_intervals_are_aligned_by_rank() -> None:
     middle = (UNEVEN[:-1] + UNEVEN[1:]) / 2
     people = draw_people(1)
     rule: Rule = lambda numbers: middle[np.searchsorted(UNEVEN, numbers, "right") - 1]  # noqa: E731
-    release = recode(people, ChangeKind.INTERVALS, rule, stated=True)
+    release = recode(people, ChangeKind.INTERVALS, rule, has_changes=True)
     outcome = sf.attack.Linking().run(release, people)
     sizes = release.data.frame.select(KNOWN).select(pl.len().over(KNOWN)).to_series()
     assert outcome.facts["matched"] == len(people)
@@ -126,18 +126,18 @@ def test_people_of_a_file_are_found_by_likelihood(tmp_path: Path) -> None:
     people = draw_people(3)
     noisy = sf.AddNoise(columns=("age",), privacy=0.1, ranges={"age": (0, 100)})
     release = noisy.protect(people, randomness=sf.Randomness.seeded(1))
-    inside = sf.attack.Linking(external=write_people(people, tmp_path)).run(release, people)
+    insider_outcome = sf.attack.Linking(external=write_people(people, tmp_path)).run(release, people)
     prosecutor = sf.attack.Linking().run(release, people)
-    assert inside.attempts == 60
-    assert inside.successes >= 0.8 * prosecutor.successes > 20
+    assert insider_outcome.attempts == 60
+    assert insider_outcome.successes >= 0.8 * prosecutor.successes > 20
     strangers = people.with_frame(people.frame.with_columns(pl.col("age") + 200, pl.lit("z").alias("town")))
-    outside = sf.attack.Linking(external=write_people(strangers, tmp_path)).run(release, people)
-    assert outside.successes == 0
+    outsider_outcome = sf.attack.Linking(external=write_people(strangers, tmp_path)).run(release, people)
+    assert outsider_outcome.successes == 0
 
 
 def test_people_of_a_file_are_found_in_rounded_numbers(tmp_path: Path) -> None:
     people = draw_people(4)
-    release = recode(people, *RULES["half to even"], stated=True)
+    release = recode(people, *RULES["half to even"], has_changes=True)
     outcome = sf.attack.Linking(external=write_people(people, tmp_path)).run(release, people)
     assert outcome.successes >= count_unique(release)
 

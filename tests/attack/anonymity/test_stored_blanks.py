@@ -18,10 +18,10 @@ SCHEMA = {"a": pl.String, "b": pl.Int64, "c": pl.String}
 @settings(deadline=None)
 @given(st.lists(ROW, max_size=25), st.lists(ROW, min_size=1, max_size=4), st.integers(1, 9))
 def test_classes_that_fit_somebody(rows: list[tuple[str]], people: list[tuple[str]], length: int) -> None:
-    frame, known = (pl.DataFrame(some, schema=SCHEMA, orient="row") for some in (rows, people))
-    found = count_fitting_classes(CutRows(frame, [length]), known)
+    frame, person_frame = (pl.DataFrame(records, schema=SCHEMA, orient="row") for records in (rows, people))
+    class_counts = count_fitting_classes(CutRows(frame, [length]), person_frame)
     fitting: dict[tuple[str], int] = {}
     for row in rows:
-        if any(all(None in pair or pair[0] == pair[1] for pair in zip(row, one, strict=True)) for one in people):
+        if any(all(None in pair or pair[0] == pair[1] for pair in zip(row, person, strict=True)) for person in people):
             fitting[row] = fitting.get(row, 0) + 1
-    assert dict(zip(found.frame.rows(), found.counts.tolist(), strict=True)) == fitting
+    assert dict(zip(class_counts.frame.rows(), class_counts.counts.tolist(), strict=True)) == fitting

@@ -81,12 +81,12 @@ METHODS: dict[str, Callable[[sf.Table, sf.Randomness], sf.Release]] = {
 }
 
 
-def release_of(name: str, seed: int, stated: bool = True) -> tuple[sf.Release, sf.Table]:
+def release_of(name: str, seed: int, has_changes: bool = True) -> tuple[sf.Release, sf.Table]:
     table = draw_table(seed)
     release = METHODS[name](table, sf.Randomness.seeded(seed))
     rows = release.details.get("rows")
     people = table if rows is None else table.with_frame(table.frame[np.asarray(rows)])
-    return (release if stated else sf.Release(release.data, None, (), {})), people
+    return (release if has_changes else sf.Release(release.data, None, (), {})), people
 
 
 def score_best(fits: Any) -> float:
@@ -113,44 +113,44 @@ def match_all(published: pl.DataFrame, people: pl.DataFrame, same: Callable[[Any
 
 
 def link_nearest(published: pl.DataFrame, people: pl.DataFrame) -> float:
-    apart = np.zeros((people.height, published.height))
+    distances = np.zeros((people.height, published.height))
     for name in people.columns:
         ours, theirs = published[name], people[name]
         if ours.dtype.is_numeric() and theirs.dtype.is_numeric():
             gaps = theirs.to_numpy()[:, None].astype(float) - ours.to_numpy()[None, :].astype(float)
-            apart += (gaps / float(np.std(theirs.to_numpy(), ddof=1))) ** 2
+            distances += (gaps / float(np.std(theirs.to_numpy(), ddof=1))) ** 2
         else:
-            apart += theirs.cast(pl.String).to_numpy()[:, None] != ours.cast(pl.String).to_numpy()[None, :]
-    return score_best(-np.round(apart, 9))
+            distances += theirs.cast(pl.String).to_numpy()[:, None] != ours.cast(pl.String).to_numpy()[None, :]
+    return score_best(-np.round(distances, 9))
 
 
 def find_naive_risks(release: sf.Release, people: sf.Table, names: Sequence[str]) -> dict[str, float]:
-    published, known = release.data.frame.select(names), people.frame.select(names)
+    published, person_cells = release.data.frame.select(names), people.frame.select(names)
     risks = {
-        "equality": match_all(published, known, lambda cell, value: cell == value),
-        "covering": match_all(published, known, covers),
-        "nearest row": link_nearest(published, known),
+        "equality": match_all(published, person_cells, lambda cell, value: cell == value),
+        "covering": match_all(published, person_cells, covers),
+        "nearest row": link_nearest(published, person_cells),
     }
-    untouched = [name for name in names if published[name].to_list() == known[name].to_list()]
+    untouched = [name for name in names if published[name].to_list() == person_cells[name].to_list()]
     if untouched:
         risks["untouched columns"] = match_all(
-            published[untouched], known[untouched], lambda cell, value: cell == value
+            published[untouched], person_cells[untouched], lambda cell, value: cell == value
         )
     return risks
 
 
-@pytest.mark.parametrize("stated", [True, False], ids=["stated", "not stated"])
+@pytest.mark.parametrize("has_changes", [True, False], ids=["stated", "not stated"])
 @pytest.mark.parametrize("name", METHODS)
-def test_no_plain_linker_is_stronger(name: str, stated: bool) -> None:
+def test_no_plain_linker_is_stronger(name: str, has_changes: bool) -> None:
     """Over two tables. Without a statement, nobody knows which columns are untouched: within three deviations."""
     ours, theirs = 0.0, dict[str, float]()
     for seed in range(2):
-        release, people = release_of(name, seed, stated)
+        release, people = release_of(name, seed, has_changes)
         ours += choose_links(release, people, KNOWN).links.count_expected_hits()
         for linker, hits in find_naive_risks(release, people, KNOWN).items():
             theirs[linker] = theirs.get(linker, 0.0) + hits
     for linker, hits in theirs.items():
-        slack = 0.0 if stated else 3 * np.sqrt(hits)
+        slack = 0.0 if has_changes else 3 * np.sqrt(hits)
         assert ours >= hits - slack - 1e-6, (linker, ours, theirs)
 
 
@@ -167,8 +167,8 @@ def test_more_knowledge_is_never_weaker(name: str) -> None:
 
 def test_one_randomized_column_does_not_blind_the_attack() -> None:
     release, people = release_of("answers", 0)
-    alone = sf.attack.Linking(knowledge=("age", "income", "town")).run(release, people)
-    assert sf.attack.Linking().run(release, people).risk >= alone.risk > 0.9
+    clean_outcome = sf.attack.Linking(knowledge=("age", "income", "town")).run(release, people)
+    assert sf.attack.Linking().run(release, people).risk >= clean_outcome.risk > 0.9
 
 
 def test_a_single_equal_row_does_not_hide_the_nearest() -> None:

@@ -23,7 +23,7 @@ def people(n: int = 6000, seed: int = 1) -> Table:
     ill = chance.random(n) < np.where(north, 0.8, 0.1)
     frame = pl.DataFrame(
         {
-            "name": [f"person {at}" for at in range(n)],
+            "name": [f"person {number}" for number in range(n)],
             "place": np.where(north, "north", "south"),
             "ill": pl.Series(ill).set(pl.Series(np.arange(n) % 50 == 0), None),
             "rank": chance.choice(12, n, p=np.arange(1, 13) / 78),
@@ -48,9 +48,9 @@ def test_it_is_bayes_rule_row_by_row(how: dict[str, float]) -> None:
             likely = channel.build_matrix()[names.index(cells[row])]
         else:
             bits = channel.read_bits(cells.slice(row, 1))[0]
-            off = [np.prod(np.where(bits == 1, channel.q, 1 - channel.q))] * 12
-            own = [np.where(bit, channel.p / channel.q, (1 - channel.p) / (1 - channel.q)) for bit in bits]
-            likely = np.asarray(off) * np.asarray(own)
+            base_likelihoods = [np.prod(np.where(bits == 1, channel.q, 1 - channel.q))] * 12
+            ratios = [np.where(bit, channel.p / channel.q, (1 - channel.p) / (1 - channel.q)) for bit in bits]
+            likely = np.asarray(base_likelihoods) * np.asarray(ratios)
         assert guessed[row] == names[int(np.argmax(np.round(np.log(likely * shares + 1e-300), 9)))]
 
 
@@ -67,21 +67,21 @@ def test_reading_is_believed_only_where_it_is_likely() -> None:
 
 def test_another_column_helps_and_the_control_tells_how_much_is_no_breach() -> None:
     release = RandomizeResponse(column="ill", p=0.7).protect(TABLE, Randomness.seeded(1))
-    alone = LikeliestAnswer().run(release, TABLE, control=people(2000, 9))
-    beside = LikeliestAnswer(known="place").run(release, TABLE, control=people(2000, 9))
-    assert beside.successes > alone.successes
-    assert beside.control is not None
-    assert alone.control is not None
-    assert beside.control > alone.control + 400
-    assert beside.control / 2000 == pytest.approx(0.85 * 0.98, abs=0.03)
-    assert beside.facts == {"column": "ill", "known": "place", "best_guess": "the likeliest"}
+    plain_outcome = LikeliestAnswer().run(release, TABLE, control=people(2000, 9))
+    informed_outcome = LikeliestAnswer(known="place").run(release, TABLE, control=people(2000, 9))
+    assert informed_outcome.successes > plain_outcome.successes
+    assert informed_outcome.control is not None
+    assert plain_outcome.control is not None
+    assert informed_outcome.control > plain_outcome.control + 400
+    assert informed_outcome.control / 2000 == pytest.approx(0.85 * 0.98, abs=0.03)
+    assert informed_outcome.facts == {"column": "ill", "known": "place", "best_guess": "the likeliest"}
 
 
 def test_the_other_column_may_be_randomized_too() -> None:
     release = RandomizeResponse(column=("ill", "place"), p=0.8).protect(TABLE, Randomness.seeded(1))
-    alone = LikeliestAnswer(column="ill").run(release, TABLE)
-    beside = LikeliestAnswer(column="ill", known="place").run(release, TABLE)
-    assert beside.successes >= alone.successes
+    plain_outcome = LikeliestAnswer(column="ill").run(release, TABLE)
+    informed_outcome = LikeliestAnswer(column="ill", known="place").run(release, TABLE)
+    assert informed_outcome.successes >= plain_outcome.successes
     bits = RandomizeResponse(column=("ill", "rank"), epsilon=0.5).protect(TABLE)
     assert bits.public["rank"]["kind"] == "unary"
     with pytest.raises(PolicyError, match='"rank" holds bits'):
@@ -90,10 +90,10 @@ def test_the_other_column_may_be_randomized_too() -> None:
 
 def test_missing_answers_stay_missing_and_other_cells_as_they_are() -> None:
     release = RandomizeResponse(column="ill", p=0.7).protect(TABLE, Randomness.seeded(1))
-    found = LikeliestAnswer(known="place").estimate(release)
-    assert found["ill"].is_null().equals(TABLE.frame["ill"].is_null())
-    assert found.drop("ill").equals(release.data.frame.drop("ill"))
-    assert found.schema == release.data.frame.schema
+    estimate = LikeliestAnswer(known="place").estimate(release)
+    assert estimate["ill"].is_null().equals(TABLE.frame["ill"].is_null())
+    assert estimate.drop("ill").equals(release.data.frame.drop("ill"))
+    assert estimate.schema == release.data.frame.schema
 
 
 def test_pure_chance_tells_nothing() -> None:

@@ -21,7 +21,7 @@ def people(n: int = 2000, share: float = 0.3) -> Table:
     chance = np.random.default_rng(1)
     frame = pl.DataFrame(
         {
-            "name": [f"person {at}" for at in range(n)],
+            "name": [f"person {number}" for number in range(n)],
             "code": np.arange(n),
             "yes": chance.random(n) < share,
             "kind": chance.choice(list("abcdefghijklmnopqrst"), n),
@@ -34,26 +34,26 @@ def people(n: int = 2000, share: float = 0.3) -> Table:
 TABLE = people()
 
 
-def asked(times: int, column: str = "yes", seed: int = 0, **how: float | str) -> list[Release]:
+def ask_repeatedly(times: int, column: str = "yes", seed: int = 0, **how: float | str) -> list[Release]:
     method = RandomizeResponse(column=column, **how)
-    return [method.protect(TABLE, Randomness.seeded(seed + at)) for at in range(times)]
+    return [method.protect(TABLE, Randomness.seeded(seed + offset)) for offset in range(times)]
 
 
 def test_releases_at_hand_tell_what_the_majority_tells() -> None:
-    first, *more = asked(5, p=0.7)
+    first, *more = ask_repeatedly(5, p=0.7)
     attack = RepeatedAnswers(prior="flat").against(*more)
-    votes = np.mean([one.data.frame["yes"].to_numpy() for one in (first, *more)], axis=0)
+    votes = np.mean([release.data.frame["yes"].to_numpy() for release in (first, *more)], axis=0)
     assert (attack.estimate(first)["yes"].to_numpy() == (votes > 0.5)).all()
     outcome = attack.run(first, TABLE)
     assert outcome.successes == int(((votes > 0.5) == TABLE.frame["yes"].to_numpy()).sum())
     assert outcome.facts["answers"] == 5
     assert outcome.facts["copies"] == 0
-    once = int((first.data.frame["yes"] == TABLE.frame["yes"]).sum())
-    assert RepeatedAnswers(prior="flat").run(first, TABLE).facts["once_right"] == once
+    single_hits = int((first.data.frame["yes"] == TABLE.frame["yes"]).sum())
+    assert RepeatedAnswers(prior="flat").run(first, TABLE).facts["once_right"] == single_hits
 
 
 def test_a_prior_helps_and_never_hurts_much() -> None:
-    first, *more = asked(3, p=0.65)
+    first, *more = ask_repeatedly(3, p=0.65)
     plain = RepeatedAnswers(prior="flat").against(*more).run(first, TABLE)
     better = RepeatedAnswers().against(*more).run(first, TABLE)
     assert better.successes > plain.successes
@@ -62,7 +62,7 @@ def test_a_prior_helps_and_never_hurts_much() -> None:
 
 def test_bits_and_categories_are_added_up_too() -> None:
     for how in ({"p": 0.4}, {"epsilon": 2.5, "kind": "unary"}):
-        first, *more = asked(8, "kind", **how)
+        first, *more = ask_repeatedly(8, "kind", **how)
         outcome = RepeatedAnswers(column="kind").against(*more).run(first, TABLE)
         assert outcome.facts["once_right"] < 0.55 * len(TABLE)
         assert outcome.risk > 0.78
@@ -70,7 +70,7 @@ def test_bits_and_categories_are_added_up_too() -> None:
 
 
 def test_turned_answers_are_turned_back() -> None:
-    first, *more = asked(9, p=0.2)
+    first, *more = ask_repeatedly(9, p=0.2)
     assert RepeatedAnswers(prior="flat").against(*more).run(first, TABLE).risk > 0.93
 
 
@@ -101,7 +101,7 @@ def test_of_memoized_answers_only_changed_ones_are_news() -> None:
 
 
 def test_people_are_told_by_columns_in_any_order() -> None:
-    first, second = asked(2, p=0.7)
+    first, second = ask_repeatedly(2, p=0.7)
     mixed = second.data.with_frame(second.data.frame.sample(fraction=1.0, shuffle=True, seed=2))
     attack = RepeatedAnswers(by=("code",))
     assert attack.against(mixed).estimate(first).equals(attack.against(second.data).estimate(first))
@@ -116,16 +116,16 @@ def test_people_are_told_by_columns_in_any_order() -> None:
 
 
 def test_another_release_may_lie_in_a_file(tmp_path: Path) -> None:
-    first, second = asked(2, p=0.7)
+    first, second = ask_repeatedly(2, p=0.7)
     second.data.frame.write_csv(tmp_path / "second.csv")
     from_file = RepeatedAnswers(other=str(tmp_path / "second.csv"))
     assert from_file.estimate(first).equals(RepeatedAnswers().against(second.data).estimate(first))
 
 
 def test_categories_in_another_order_are_the_same_categories() -> None:
-    one = RandomizeResponse(column="kind", p=0.5, categories=tuple("abcdefghijklmnopqrst"))
+    method = RandomizeResponse(column="kind", p=0.5, categories=tuple("abcdefghijklmnopqrst"))
     two = RandomizeResponse(column="kind", p=0.5, categories=tuple("tsrqponmlkjihgfedcba"))
-    first, second = one.protect(TABLE, Randomness.seeded(1)), two.protect(TABLE, Randomness.seeded(2))
+    first, second = method.protect(TABLE, Randomness.seeded(1)), two.protect(TABLE, Randomness.seeded(2))
     same = RepeatedAnswers(column="kind").against(second.data).estimate(first)
     assert RepeatedAnswers(column="kind").against(second).estimate(first).equals(same)
 
@@ -140,7 +140,7 @@ def test_a_release_that_tells_no_channel_is_read_as_it_is() -> None:
 
 
 def test_outcomes_repeat_and_chance_can_be_given() -> None:
-    (first,) = asked(1, p=0.7)
+    (first,) = ask_repeatedly(1, p=0.7)
     attack = RepeatedAnswers(times=4)
     assert attack.run(first, TABLE) == attack.run(first, TABLE)
     assert attack.run(first, TABLE, randomness=Randomness.seeded(9)) != attack.run(first, TABLE)

@@ -17,10 +17,10 @@ def draw_shop(rows: int = 4000) -> sf.Baskets:
     """A rare item that nearly always comes with two others."""
     chance = np.random.default_rng(9)
     rare = chance.random(rows) < 0.08
-    held = chance.random((rows, 3)) < [0.05, 0.05, 0.4]
-    held[:, :2] |= rare[:, None] & (chance.random((rows, 2)) < 0.95)
+    purchases = chance.random((rows, 3)) < [0.05, 0.05, 0.4]
+    purchases[:, :2] |= rare[:, None] & (chance.random((rows, 2)) < 0.95)
     return sf.Baskets.of(
-        [[*np.flatnonzero(row).tolist(), *([9] if has else [])] for row, has in zip(held, rare, strict=True)]
+        [[*np.flatnonzero(row).tolist(), *([9] if has else [])] for row, has in zip(purchases, rare, strict=True)]
     )
 
 
@@ -35,19 +35,19 @@ def attack(method: sf.RandomizeBaskets, **fields: Any) -> sf.Outcome:
 def test_the_posterior_by_hand() -> None:
     """Prior 0.08, keep 0.9, add 0.02: shown, 0.072 / (0.072 + 0.0184) = 0.8. All shown ones are named, or none."""
     method = sf.RandomizeBaskets(keep=0.9, add=0.02)
-    named = attack(method, partners=0, posterior=0.7)
-    assert named.risk == pytest.approx(0.9, abs=0.06)
+    outcome = attack(method, partners=0, posterior=0.7)
+    assert outcome.risk == pytest.approx(0.9, abs=0.06)
     assert attack(method, partners=0, posterior=0.9).successes == 0
-    assert named.facts["best_way"] == "alone" and named.facts["items"] == 1
-    assert named.baseline < named.attempts / 5
+    assert outcome.facts["best_way"] == "alone" and outcome.facts["items"] == 1
+    assert outcome.baseline < outcome.attempts / 5
 
 
 def test_partners_tell_more_than_the_item_itself() -> None:
     method = sf.RandomizeBaskets(keep=0.8, add=0.2)
-    alone, together = attack(method, partners=0), attack(method, partners=2)
-    assert alone.successes == 0  # amplification 4 raises 0.08 to 0.26 at most
-    assert together.risk > 0.4 and together.facts["best_way"] == "with_partners"
-    assert together.successes / together.facts["named"] > 0.45  # what is called probable is
+    item_outcome, partner_outcome = attack(method, partners=0), attack(method, partners=2)
+    assert item_outcome.successes == 0  # amplification 4 raises 0.08 to 0.26 at most
+    assert partner_outcome.risk > 0.4 and partner_outcome.facts["best_way"] == "with_partners"
+    assert partner_outcome.successes / partner_outcome.facts["named"] > 0.45  # what is called probable is
 
 
 def test_amplification_prevents_breaches() -> None:
@@ -75,34 +75,34 @@ def test_baskets_of_one_size_tell_who_has_what_only_they_hold() -> None:
     assert outcome.facts["named"] == outcome.successes
 
 
-def count_naive_hits(release: sf.Release, held: np.ndarray, item: str, posterior: float) -> int:
+def count_naive_hits(release: sf.Release, true_flags: np.ndarray, item: str, posterior: float) -> int:
     """Bayes' rule for every size by itself, with the share that its own baskets show; `held` in published order."""
     law = release.public["items"]
-    shown = np.array([item in row for row in release.data.to_lists()])
-    named, begin = np.zeros(len(shown), dtype=bool), 0
+    published_flags = np.array([item in row for row in release.data.to_lists()])
+    claims, begin = np.zeros(len(published_flags), dtype=bool), 0
     for size, count in law["sizes"]:
         part, begin = slice(begin, begin + count), begin + count
-        pasted = np.mean([min(drawn, size) / max(size, 1) for drawn in range(law["cutoff"] + 1)])
+        pasted = np.mean([min(draw_size, size) / max(size, 1) for draw_size in range(law["cutoff"] + 1)])
         chance = pasted + (1 - pasted) * law["level"]
         if chance - law["level"] < 1e-12:
             continue
-        share = np.clip((shown[part].mean() - law["level"]) / (chance - law["level"]), 0, 1)
+        share = np.clip((published_flags[part].mean() - law["level"]) / (chance - law["level"]), 0, 1)
         yes = share * chance / (share * chance + (1 - share) * law["level"])
         no = share * (1 - chance) / (share * (1 - chance) + (1 - share) * (1 - law["level"]))
-        named[part] = np.where(shown[part], yes, no) >= posterior
-    return int((named & held).sum())
+        claims[part] = np.where(published_flags[part], yes, no) >= posterior
+    return int((claims & true_flags).sum())
 
 
 def test_counting_baskets_of_each_size_is_no_better_attack() -> None:
     chance = np.random.default_rng(0)
     for seed in range(6):
-        held = chance.random((4000, 4)) < chance.uniform(0.03, 0.4, 4)
-        held[:, 1] |= held[:, 0] & (chance.random(4000) < 0.9)
-        shop = sf.Baskets.of([["abcd"[at] for at in np.flatnonzero(row)] for row in held])
+        purchases = chance.random((4000, 4)) < chance.uniform(0.03, 0.4, 4)
+        purchases[:, 1] |= purchases[:, 0] & (chance.random(4000) < 0.9)
+        shop = sf.Baskets.of([["abcd"[code] for code in np.flatnonzero(row)] for row in purchases])
         method = sf.RandomizeBaskets(operator="cut_and_paste", level=0.2, items=tuple("abcd"))
         release = method.protect(shop, sf.Randomness.seeded(seed))
         outcome = BREACH(items=("a",), prior=0.5, posterior=0.6).run(release, shop)
-        naive = count_naive_hits(release, held[np.asarray(release.details.rows), 0], "a", 0.6)
+        naive = count_naive_hits(release, purchases[np.asarray(release.details.rows), 0], "a", 0.6)
         assert outcome.successes >= 0.95 * naive - 5
 
 

@@ -21,11 +21,11 @@ RULES = ("i0 ==> i1", "i2 ==> i3", "i4 ==> i5", "i6 ==> i7", "i8 ==> i9")
 def pairs(seed: int = 3, count: int = 2000) -> sf.Baskets:
     """Ten items; each even one comes mostly with the odd one after it, the others hardly ever together."""
     chance = np.random.default_rng(seed)
-    held = chance.random((count, 10)) < 0.08
+    purchases = chance.random((count, 10)) < 0.08
     for even in range(0, 10, 2):
-        held[:, even] = chance.random(count) < 0.2
-        held[:, even + 1] |= held[:, even] & (chance.random(count) < 0.85)
-    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in held])
+        purchases[:, even] = chance.random(count) < 0.2
+        purchases[:, even + 1] |= purchases[:, even] & (chance.random(count) < 0.85)
+    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
 ATTACK = Remining(rules=RULES, min_support=0.05, min_confidence=0.6)
@@ -121,8 +121,8 @@ def test_itemsets_and_items() -> None:
     outcome = Remining().run(items, data)
     assert outcome.attempts >= 1
     assert outcome.facts["visible"] == 0
-    named = Remining(items=("i1",), min_support=0.05, min_confidence=0.6).run(as_is(data), data)
-    assert named.successes == named.attempts >= 1
+    item_outcome = Remining(items=("i1",), min_support=0.05, min_confidence=0.6).run(as_is(data), data)
+    assert item_outcome.successes == item_outcome.attempts >= 1
 
 
 def test_unknowns_are_not_there() -> None:
@@ -246,11 +246,11 @@ def test_it_is_never_below_its_own_blind_guess() -> None:
 
 def test_outcomes_repeat_and_counts_make_sense() -> None:
     data = pairs(4, 500)
-    one, two = (ATTACK.run(noise(data), data, control=pairs(5, 500)) for _ in range(2))
-    assert one == two
-    assert one.control is not None
-    assert 0 <= one.baseline <= one.attempts
-    assert one.control == 5
+    outcome, two = (ATTACK.run(noise(data), data, control=pairs(5, 500)) for _ in range(2))
+    assert outcome == two
+    assert outcome.control is not None
+    assert 0 <= outcome.baseline <= outcome.attempts
+    assert outcome.control == 5
 
 
 def test_json_round_trip_and_bad_input() -> None:

@@ -13,8 +13,8 @@ from sfumato.protect.codes.encode_bloom import EncodeBloom
 
 def shop(items: int = 12, rows: int = 600, seed: int = 2) -> sf.Baskets:
     chance = np.random.default_rng(seed)
-    held = chance.random((rows, items)) < np.linspace(0.05, 0.6, items)
-    return sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+    purchases = chance.random((rows, items)) < np.linspace(0.05, 0.6, items)
+    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
 def released(data: sf.Baskets, **fields: int | bool) -> sf.Release:
@@ -42,8 +42,8 @@ def test_noise_originals_and_strangers(knowledge: str) -> None:
     data = shop()
     attack = BloomDictionary(knowledge=knowledge)
     assert attack.run(sf.Release(data, None, (), {}), data).risk == 1
-    held = np.random.default_rng(5).random((len(data), 12)) < 0.5
-    noise = sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+    purchases = np.random.default_rng(5).random((len(data), 12)) < 0.5
+    noise = sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
     assert attack.run(sf.Release(noise, None, (), {}), data).successes == 0
     outcome = attack.run(released(data, keyed=False), data, control=shop(seed=8, rows=300))
     assert outcome.control is not None
@@ -51,7 +51,7 @@ def test_noise_originals_and_strangers(knowledge: str) -> None:
 
 
 def test_the_baseline_knows_what_everybody_buys() -> None:
-    data = sf.Baskets.of([["bag", "milk"] if at % 2 else ["bag"] for at in range(40)])
+    data = sf.Baskets.of([["bag", "milk"] if number % 2 else ["bag"] for number in range(40)])
     outcome = BloomDictionary().run(released(data), data)
     assert (outcome.baseline, outcome.attempts) == (1, 2)
 

@@ -15,10 +15,10 @@ from sfumato.protect.codes.encode_items import EncodeItems
 def shop(items: int = 24, rows: int = 1500, seed: int = 2) -> sf.Baskets:
     """Items of different frequency, some of which go together."""
     chance = np.random.default_rng(seed)
-    held = chance.random((rows, items)) < 1 / np.arange(2, items + 2) ** 0.7
+    purchases = chance.random((rows, items)) < 1 / np.arange(2, items + 2) ** 0.7
     for item in range(0, items, 3):
-        held[:, item] |= held[:, (item * 7 + 1) % items] & (chance.random(rows) < 0.5)
-    return sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+        purchases[:, item] |= purchases[:, (item * 7 + 1) % items] & (chance.random(rows) < 0.5)
+    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
 def released(method: EncodeItems, data: sf.Baskets) -> sf.Release:
@@ -38,11 +38,11 @@ def test_one_to_one_without_padding_is_read_off() -> None:
 def test_one_to_n_breaks_and_padding_holds_supports_back() -> None:
     """The published break: fake codes and shared ones do not help; k = 6 leaves one guess of six at best."""
     data = shop()
-    broken = ItemFrequency().run(released(EncodeItems(kind="one_to_n", n=2), data), data)
+    plain_outcome = ItemFrequency().run(released(EncodeItems(kind="one_to_n", n=2), data), data)
     padded = ItemFrequency(knowledge="supports", clean=False).run(released(EncodeItems(k=6), data), data)
-    assert broken.risk > 0.5
+    assert plain_outcome.risk > 0.5
     assert padded.risk < 0.35
-    assert broken.low > padded.risk
+    assert plain_outcome.low > padded.risk
 
 
 def test_added_baskets_are_told_apart_by_a_mixture() -> None:
@@ -54,7 +54,7 @@ def test_added_baskets_are_told_apart_by_a_mixture() -> None:
     assert ItemFrequency().run(release, data).successes >= mixture.successes
     weights = list(weigh_true_baskets(release.data, len(data)))
     true = np.asarray(release.details["rows"]) >= 0
-    assert max(float(one[true].mean() - one[~true].mean()) for one in weights) > 0.8
+    assert max(float(weight_row[true].mean() - weight_row[~true].mean()) for weight_row in weights) > 0.8
 
 
 def test_without_added_baskets_there_is_nothing_to_tell_apart() -> None:
@@ -76,8 +76,8 @@ def test_knowledge_of_pairs_and_its_error() -> None:
 def test_noise_and_strangers(knowledge: str) -> None:
     data = shop()
     chance = np.random.default_rng(5)
-    held = chance.random((len(data), 24)) < 0.5
-    noise = sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+    purchases = chance.random((len(data), 24)) < 0.5
+    noise = sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
     attack = ItemFrequency(knowledge=knowledge)
     assert attack.run(sf.Release(noise, None, (), {}), data).successes == 0
     outcome = attack.run(sf.Release(data, None, (), {}), data, control=shop(seed=9))
@@ -105,10 +105,10 @@ def test_who_knows_fewer_large_itemsets_names_fewer_items(knowledge: str) -> Non
         attack = ItemFrequency(knowledge=knowledge, known_share=share)
         return [attack.run(release, data, randomness=sf.Randomness.seeded(seed)).successes for seed in range(5)]
 
-    everything, half, few = name(1.0), name(0.5), name(0.1)
+    full_knowledge, half, few = name(1.0), name(0.5), name(0.1)
     assert name(0.0) == [0] * 5
-    assert min(everything) >= 22
-    assert sum(few) < sum(half) <= sum(everything)
+    assert min(full_knowledge) >= 22
+    assert sum(few) < sum(half) <= sum(full_knowledge)
     assert all(ItemFrequency(known_share=share).run(release, data).attempts == 24 for share in (0.0, 0.3))
     if knowledge == "supports":
         assert max(half) <= 12 and max(few) <= 2

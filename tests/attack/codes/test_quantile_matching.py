@@ -25,26 +25,26 @@ TRUTH = sf.Table.of({"x": VALUES})
 
 def test_quantiles_by_hand() -> None:
     """Codes 1, 2, 3 with 2, 1, 1 rows; a sample that has 10 twice, 20 and 30 once gives exactly those."""
-    one = CodedColumn.of("x", pl.Series([1.0, 1, 2, 3]), pl.Series([10.0, 10, 20, 30]))
-    assert one.middle.tolist() == [0.25, 0.625, 0.875]
-    assert guess_by_quantile(one, np.array([2, 1, 1])).tolist() == [10, 20, 30]
-    assert guess_by_quantile(one, np.array([1, 0, 1])).tolist() == [10, pytest.approx(25), 30]
+    coded_column = CodedColumn.of("x", pl.Series([1.0, 1, 2, 3]), pl.Series([10.0, 10, 20, 30]))
+    assert coded_column.middle.tolist() == [0.25, 0.625, 0.875]
+    assert guess_by_quantile(coded_column, np.array([2, 1, 1])).tolist() == [10, 20, 30]
+    assert guess_by_quantile(coded_column, np.array([1, 0, 1])).tolist() == [10, pytest.approx(25), 30]
 
 
 def test_samples_are_drawn_without_replacement() -> None:
-    one = CodedColumn.of("x", pl.Series(VALUES), pl.Series(VALUES))
-    drawn = draw_rival_samples(one, 0.2, 40, np.random.default_rng(1))
-    assert (drawn.sum(axis=1) == 600).all() and (drawn <= one.domain_rows).all()
-    whole = draw_rival_samples(one, 1.0, 2, np.random.default_rng(1))
-    assert (whole == one.domain_rows).all()
+    coded_column = CodedColumn.of("x", pl.Series(VALUES), pl.Series(VALUES))
+    samples = draw_rival_samples(coded_column, 0.2, 40, np.random.default_rng(1))
+    assert (samples.sum(axis=1) == 600).all() and (samples <= coded_column.domain_rows).all()
+    whole = draw_rival_samples(coded_column, 1.0, 2, np.random.default_rng(1))
+    assert (whole == coded_column.domain_rows).all()
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
 def test_any_curve_is_cracked_and_shuffled_codes_are_not(share: float) -> None:
     attack = QuantileMatching(share=share, trials=40)
     assert attack.run(release(np.cbrt(VALUES)), TRUTH).low > 0.6
-    _, place = np.unique(VALUES, return_inverse=True)
-    shuffled = np.random.default_rng(2).permutation(place.max() + 1)[place].astype(float)
+    _, ranks = np.unique(VALUES, return_inverse=True)
+    shuffled = np.random.default_rng(2).permutation(ranks.max() + 1)[ranks].astype(float)
     assert attack.run(release(shuffled), TRUTH).risk < 0.3
 
 

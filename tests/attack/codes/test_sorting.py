@@ -24,14 +24,14 @@ def test_the_seeds_example() -> None:
     """Section 5.4: nine values in [1, 44], the code 27 stands for 29: 5 of the 36 places are within 2."""
     values = np.array([1.0, 2, 15, 27, 28, 29, 42, 43, 44])
     codes = np.array([6.0, 10, 8, 19, 18, 27, 35, 31, 33])
-    found = []
-    for at in range(9):
-        rank = int((codes < codes[at]).sum())
+    shares = []
+    for index in range(9):
+        rank = int((codes < codes[index]).sum())
         possible = range(1 + rank, 44 - (8 - rank) + 1)
-        found.append(sum(abs(values[at] - one) <= 2 for one in possible) / len(possible))
-    assert found[5] == pytest.approx(5 / 36)
+        shares.append(sum(abs(values[index] - candidate) <= 2 for candidate in possible) / len(possible))
+    assert shares[5] == pytest.approx(5 / 36)
     outcome = Sorting(radius=2 / 43).run(release(codes), truth(values))
-    assert outcome.facts["columns"]["x"]["median"] == pytest.approx(sum(found) / 9)
+    assert outcome.facts["columns"]["x"]["median"] == pytest.approx(sum(shares) / 9)
     # Spread evenly, sorted codes stand for 1, 6.4, 11.8, 17.1, 22.5, 27.9 …: three true values are within 2.
     assert outcome.successes == 3 and outcome.facts["evenly_spread"]["x"] == pytest.approx(3 / 9)
 
@@ -49,8 +49,8 @@ def test_without_gaps_every_rank_is_the_value() -> None:
 def test_gaps_and_values_that_changed_places_shelter() -> None:
     lot = np.random.default_rng(1)
     even = np.sort(lot.choice(4000, 400, replace=False)).astype(float)
-    drawn = Sorting().run(release(even * 2), truth(even))
-    assert drawn.facts["columns"]["x"]["median"] < 0.1 < drawn.risk  # even gaps shelter from draws alone
+    even_outcome = Sorting().run(release(even * 2), truth(even))
+    assert even_outcome.facts["columns"]["x"]["median"] < 0.1 < even_outcome.risk  # even gaps shelter from draws alone
     uneven = np.round(np.linspace(0, 200, 400) ** 2) + np.arange(400)
     outcome = Sorting().run(release(uneven * 2), truth(uneven))
     assert outcome.successes == outcome.baseline < 100
@@ -77,8 +77,8 @@ def test_a_column_that_is_read_is_not_hidden_by_one_with_many_codes() -> None:
     outcome = Sorting().run(sf.Release(sf.Table.of(codes), None, (), {}), sf.Table.of(frame))
     assert outcome.facts["column"] == "age" and outcome.attempts == outcome.successes == 3000
     assert outcome.facts["columns"]["salary"]["people_read"] < 0.1 * 3000
-    alone = Sorting(column="salary").run(sf.Release(sf.Table.of(codes), None, (), {}), sf.Table.of(frame))
-    assert alone.successes == outcome.facts["columns"]["salary"]["people_read"]
+    salary_outcome = Sorting(column="salary").run(sf.Release(sf.Table.of(codes), None, (), {}), sf.Table.of(frame))
+    assert salary_outcome.successes == outcome.facts["columns"]["salary"]["people_read"]
 
 
 def test_people_count_not_codes() -> None:

@@ -25,22 +25,24 @@ def world(rows: int = 900, seed: int = 1, noise_only: bool = False) -> pl.DataFr
     """Five weak hints, each right in six of ten rows, that together say the class; a number that follows it."""
     chance = np.random.default_rng(seed)
     kind = chance.integers(0, 3, rows)
-    drawn = chance.integers(0, 3, (5, rows))
-    hints = drawn if noise_only else np.where(chance.random((5, rows)) < 0.5, kind, drawn)
+    random_hints = chance.integers(0, 3, (5, rows))
+    hints = random_hints if noise_only else np.where(chance.random((5, rows)) < 0.5, kind, random_hints)
     income = chance.normal(0, 1, rows) + (0 if noise_only else 10) * kind
-    columns = {"kind": [f"k{one}" for one in kind]} | {f"h{at}": [f"v{one}" for one in hints[at]] for at in range(5)}
+    columns = {"kind": [f"k{code}" for code in kind]} | {
+        f"h{hint_index}": [f"v{code}" for code in hints[hint_index]] for hint_index in range(5)
+    }
     return pl.DataFrame(columns | {"income": income})
 
 
 def release(truth: pl.DataFrame, column: str, share: float = 0.15, seed: int = 3) -> sf.Release:
     """Some entries of a column blank, and a few of every other one."""
     chance = np.random.default_rng(seed)
-    gone = {name: chance.random(truth.height) < (share if name == column else 0.02) for name in truth.columns}
-    columns = [pl.when(pl.Series(~gone[name])).then(pl.col(name)).alias(name) for name in truth.columns]
+    blank_masks = {name: chance.random(truth.height) < (share if name == column else 0.02) for name in truth.columns}
+    columns = [pl.when(pl.Series(~blank_masks[name])).then(pl.col(name)).alias(name) for name in truth.columns]
     data = truth.select(columns)
-    rows = np.flatnonzero(gone[column])
-    hidden = pl.DataFrame({"row": rows, "column": [column] * len(rows), "value": truth[column].gather(rows)})
-    return sf.Release(sf.Table.of(data), None, (), {}, read_details({"hidden": hidden}))
+    rows = np.flatnonzero(blank_masks[column])
+    hidden_cells = pl.DataFrame({"row": rows, "column": [column] * len(rows), "value": truth[column].gather(rows)})
+    return sf.Release(sf.Table.of(data), None, (), {}, read_details({"hidden": hidden_cells}))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -92,8 +94,8 @@ def test_the_original_is_read_and_noise_says_nothing() -> None:
 
 
 def test_strangers_are_the_control_if_given() -> None:
-    truth, others = world(), sf.Table.of(world(seed=2))
-    outcome = LearnedInference(learners=("bayes",)).run(release(truth, "kind"), sf.Table.of(truth), others)
+    truth, strangers = world(), sf.Table.of(world(seed=2))
+    outcome = LearnedInference(learners=("bayes",)).run(release(truth, "kind"), sf.Table.of(truth), strangers)
     assert outcome.facts["control_group"] == "people not in the data"
     assert outcome.facts["control_attempts"] == outcome.attempts
     assert outcome.control is not None and outcome.control > 0.7 * outcome.attempts
@@ -104,8 +106,8 @@ def test_strangers_are_the_control_if_given() -> None:
 def test_the_same_chance_gives_the_same_outcome() -> None:
     truth = world(400)
     seeds = [sf.Randomness.seeded(5), sf.Randomness.seeded(5)]
-    one, other = (LearnedInference().run(release(truth, "kind"), sf.Table.of(truth), randomness=r) for r in seeds)
-    assert one == other
+    outcome, other = (LearnedInference().run(release(truth, "kind"), sf.Table.of(truth), randomness=r) for r in seeds)
+    assert outcome == other
 
 
 def test_fewer_rows_are_said() -> None:
@@ -118,7 +120,7 @@ def test_fewer_rows_are_said() -> None:
 
 def test_values_that_are_too_rare_are_said() -> None:
     """A column of 200 different names: nothing can be learned, and nothing is guessed."""
-    truth = pl.DataFrame({"name": [f"n{at}" for at in range(200)], "x": ["a", "b"] * 100})
+    truth = pl.DataFrame({"name": [f"n{number}" for number in range(200)], "x": ["a", "b"] * 100})
     outcome = LearnedInference().run(release(truth, "name"), sf.Table.of(truth))
     facts = outcome.facts["columns"]["name"]
     assert (outcome.successes, outcome.baseline, outcome.control) == (0, 0, 0)
@@ -129,9 +131,11 @@ def test_values_that_are_too_rare_are_said() -> None:
 def test_that_an_entry_is_blank_is_a_hint() -> None:
     """h0 is blank in every row of kind k0, and in no other: learners see it."""
     truth = world(600, noise_only=True)
-    made = release(truth, "kind")
-    kept = pl.when(truth["kind"] != "k0").then(pl.col("h0")).alias("h0")
-    leaky = sf.Release(sf.Table.of(made.data.frame.with_columns(kept)), None, (), {}, made.details)
+    base_release = release(truth, "kind")
+    hint_column = pl.when(truth["kind"] != "k0").then(pl.col("h0")).alias("h0")
+    leaky = sf.Release(
+        sf.Table.of(base_release.data.frame.with_columns(hint_column)), None, (), {}, base_release.details
+    )
     outcome = LearnedInference().run(leaky, sf.Table.of(truth))
     assert outcome.successes > outcome.baseline + 0.15 * outcome.attempts
 
@@ -141,16 +145,20 @@ def test_the_entry_that_a_guess_leans_on(learner: str) -> None:
     """y copies a; b is noise. Blanking a costs the guess its probability, blanking b next to nothing."""
     chance = np.random.default_rng(2)
     a, b = (chance.integers(0, 3, 300) for _ in range(2))
-    frame = pl.DataFrame({"a": [f"a{one}" for one in a], "b": [f"b{one}" for one in b], "y": [f"y{one}" for one in a]})
-    at = pl.int_range(300)
-    frame = frame.with_columns(pl.when(at >= 20).then("y").alias("y"), pl.when(at > 0).then("b").alias("b"))
+    frame = pl.DataFrame(
+        {"a": [f"a{code}" for code in a], "b": [f"b{code}" for code in b], "y": [f"y{code}" for code in a]}
+    )
+    row_number = pl.int_range(300)
+    frame = frame.with_columns(
+        pl.when(row_number >= 20).then("y").alias("y"), pl.when(row_number > 0).then("b").alias("b")
+    )
     cells = pl.DataFrame({"row": range(20), "column": ["y"] * 20})
-    (told,) = predict_hidden(frame, cells, (learner,), np.random.default_rng(0))
-    assert (told.guess == a[:20]).all()
-    which = np.arange(20)
-    lost = measure_leaning(told, which, told.features.take_rows(told.rows))
-    assert lost[0, 1] == -np.inf
-    assert (lost[:, 0] > 0.2).all() and (lost[1:, 0] > lost[1:, 1]).all()
+    (prediction,) = predict_hidden(frame, cells, (learner,), np.random.default_rng(0))
+    assert (prediction.guess == a[:20]).all()
+    cell_numbers = np.arange(20)
+    losses = measure_leaning(prediction, cell_numbers, prediction.features.take_rows(prediction.rows))
+    assert losses[0, 1] == -np.inf
+    assert (losses[:, 0] > 0.2).all() and (losses[1:, 0] > losses[1:, 1]).all()
 
 
 def test_intervals_hold_about_equally_many() -> None:
@@ -170,9 +178,9 @@ def test_one_class_alone_is_the_prior() -> None:
 
 def test_tables_at_the_edge() -> None:
     """One column, nothing visible, nothing hidden, one row."""
-    alone = pl.DataFrame({"a": ["x", "x", "x", "x", "y", None]})
+    single_column = pl.DataFrame({"a": ["x", "x", "x", "x", "y", None]})
     truth = sf.Table.of(pl.DataFrame({"a": ["x", "x", "x", "x", "y", "x"]}))
-    outcome = LearnedInference().run(as_is(sf.Table.of(alone)), truth)
+    outcome = LearnedInference().run(as_is(sf.Table.of(single_column)), truth)
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (1, 1, 1)
     blank = pl.DataFrame({"a": pl.Series([None, None], dtype=pl.String), "b": [1, 2]})
     outcome = LearnedInference().run(as_is(sf.Table.of(blank)), sf.Table.of({"a": ["x", "y"], "b": [1, 2]}))

@@ -23,7 +23,7 @@ Rows = list[list[str | None]]
 
 
 def table(rows: Rows) -> sf.Table:
-    columns = {f"c{at}": pl.Series([row[at] for row in rows], dtype=pl.String) for at in range(len(rows[0]))}
+    columns = {f"c{index}": pl.Series([row[index] for row in rows], dtype=pl.String) for index in range(len(rows[0]))}
     return sf.Table.of(columns)
 
 
@@ -60,8 +60,8 @@ def test_a_planted_rule_is_found_and_fired() -> None:
 def test_noise_does_not_beat_the_prior() -> None:
     """Columns drawn apart: hits and prior are within five deviations, whatever confidence the rules claim."""
     chance = np.random.default_rng(4)
-    rows: Rows = [[str(one) for one in row] for row in chance.choice(4, (2000, 5), p=[0.5, 0.3, 0.1, 0.1])]
-    places = {(int(at) // 5, int(at) % 5) for at in chance.choice(10_000, 600, replace=False)}
+    rows: Rows = [[str(cell) for cell in row] for row in chance.choice(4, (2000, 5), p=[0.5, 0.3, 0.1, 0.1])]
+    places = {(int(number) // 5, int(number) % 5) for number in chance.choice(10_000, 600, replace=False)}
     outcome = RuleInference(min_support=5).run(as_is(table(blanked(rows, places))), table(rows))
     assert outcome.attempts == 600
     assert outcome.successes < outcome.baseline + 5 * np.sqrt(2 * 600 * 0.25)
@@ -90,15 +90,15 @@ def test_what_holds_for_strangers_is_no_breach() -> None:
 def test_the_release_says_what_is_private() -> None:
     """Of blank entries only those on the list count, and their value is the list's: a midpoint, for instance."""
     rows: Rows = [["a", "1"], ["a", "1"], ["a", None], ["a", None]]
-    hidden = pl.DataFrame({"row": [2], "column": ["c1"], "value": ["1"]})
-    release = sf.Release(table(rows), None, (), {}, read_details({"hidden": hidden}))
+    hidden_cells = pl.DataFrame({"row": [2], "column": ["c1"], "value": ["1"]})
+    release = sf.Release(table(rows), None, (), {}, read_details({"hidden": hidden_cells}))
     truth = table([["a", "0.9"], ["a", "1.1"], ["a", "1.2"], ["a", "1.2"]])
     outcome = RuleInference(min_support=1).run(release, truth)
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (1, 1, 1)
     assert outcome.facts["rules_fired"] == 1
     assert RuleInference(min_support=1).run(as_is(table(rows)), truth).attempts == 2
-    nothing = sf.Release(table(rows), None, (), {}, read_details({"hidden": []}))
-    assert RuleInference(min_support=1).run(nothing, truth).attempts == 0
+    empty_release = sf.Release(table(rows), None, (), {}, read_details({"hidden": []}))
+    assert RuleInference(min_support=1).run(empty_release, truth).attempts == 0
 
 
 def test_the_best_rule_is_the_surest_then_the_best_supported() -> None:
@@ -123,22 +123,26 @@ def test_the_best_rule_is_the_surest_then_the_best_supported() -> None:
 
 def by_hand(rows: Rows, least: int, share: Fraction, longest: int | None) -> dict[tuple[int, int], tuple[int, int]]:
     """For each blank entry the confidence and support of its best rule, over every set of columns."""
-    found = {}
+    inferences = {}
     width = len(rows[0])
     for i, j in itertools.product(range(len(rows)), range(width)):
         if rows[i][j] is not None:
             continue
-        seen = [at for at in range(width) if at != j and rows[i][at] is not None]
+        visible_columns = [column for column in range(width) if column != j and rows[i][column] is not None]
         best = (Fraction(0), 0)
-        for length in range(1, min(len(seen), longest or width) + 1):
-            for some in itertools.combinations(seen, length):
-                told = [row[j] for row in rows if row[j] is not None and all(row[at] == rows[i][at] for at in some)]
-                if len(told) >= least:
-                    sure = Fraction(Counter(told).most_common(1)[0][1], len(told))
-                    best = max(best, (sure, len(told))) if sure >= share else best
+        for length in range(1, min(len(visible_columns), longest or width) + 1):
+            for premise in itertools.combinations(visible_columns, length):
+                conclusions = [
+                    row[j]
+                    for row in rows
+                    if row[j] is not None and all(row[column] == rows[i][column] for column in premise)
+                ]
+                if len(conclusions) >= least:
+                    sure = Fraction(Counter(conclusions).most_common(1)[0][1], len(conclusions))
+                    best = max(best, (sure, len(conclusions))) if sure >= share else best
         if best[1]:
-            found[i, j] = best
-    return found  # type: ignore[return-value]
+            inferences[i, j] = best
+    return inferences  # type: ignore[return-value]
 
 
 @given(

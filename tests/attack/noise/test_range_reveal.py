@@ -26,25 +26,27 @@ def halves(rows: int, seed: int) -> Floats:
 
 
 def uniform(true: Floats, scale: float, seed: int, told_range: bool = True) -> sf.Release:
-    told = {"kind": "uniform", "scale": scale, "step": 0}
+    noise_facts = {"kind": "uniform", "scale": scale, "step": 0}
     span = {"range": [float(true.min()), float(true.max())]} if told_range else {}
-    return one_column(true + np.random.default_rng(seed).uniform(-scale, scale, len(true)), told | span)
+    return one_column(true + np.random.default_rng(seed).uniform(-scale, scale, len(true)), noise_facts | span)
 
 
 @pytest.mark.parametrize("told_range", [True, False])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_two_crowds_far_apart_tell_every_half(seed: int, told_range: bool) -> None:
     true = halves(2000, seed)
-    made = uniform(true, 1.0, seed + 10, told_range)
-    outcome = RangeReveal(attempts=2000).run(made, truth(true))
+    noisy_release = uniform(true, 1.0, seed + 10, told_range)
+    outcome = RangeReveal(attempts=2000).run(noisy_release, truth(true))
     assert outcome.facts["components"] == {"x": 2}
     assert outcome.facts["one_component"] == 2000
     assert outcome.risk == 1.0
     assert outcome.baseline < 0.6 * 2000
     assert outcome.facts["width_left"]["x"] < 0.56  # of [0, 1] within y ± 1: 5/12, and some doubt at the edges
-    found = RangeReveal().estimate(made)["x"].to_numpy()
-    assert ((found > 2.5) == (true > 2.5)).all()
-    assert np.sqrt(np.mean((found - true) ** 2)) < 0.5 * np.sqrt(np.mean((made.data.frame["x"].to_numpy() - true) ** 2))
+    estimates = RangeReveal().estimate(noisy_release)["x"].to_numpy()
+    assert ((estimates > 2.5) == (true > 2.5)).all()
+    assert np.sqrt(np.mean((estimates - true) ** 2)) < 0.5 * np.sqrt(
+        np.mean((noisy_release.data.frame["x"].to_numpy() - true) ** 2)
+    )
 
 
 @pytest.mark.parametrize("shape", ["flat", "bell"])
@@ -85,15 +87,17 @@ def test_the_original_tells_and_noise_does_not() -> None:
 def test_a_wrong_interval_is_no_success() -> None:
     """People whose noise was larger than the release says lie outside of what is left."""
     true = halves(2000, 1)
-    made = uniform(true, 1.0, 2)
+    noisy_release = uniform(true, 1.0, 2)
     strange = true.copy()
     strange[:1000] += 2.5
-    outcome = RangeReveal(attempts=2000).run(made, truth(strange))
+    outcome = RangeReveal(attempts=2000).run(noisy_release, truth(strange))
     assert 990 <= outcome.successes <= 1000
-    seen = made.data.frame["x"].to_numpy()
-    hidden = np.where((seen > 1.5) & (seen < 2.5), seen, true)  # as published, which is within reach, but in the gap
-    told = RangeReveal(attempts=2000).run(made, truth(hidden))
-    assert told.successes == 2000 - int((hidden != true).sum())
+    noisy_values = noisy_release.data.frame["x"].to_numpy()
+    gap_values = np.where(
+        (noisy_values > 1.5) & (noisy_values < 2.5), noisy_values, true
+    )  # as published, which is within reach, but in the gap
+    gap_outcome = RangeReveal(attempts=2000).run(noisy_release, truth(gap_values))
+    assert gap_outcome.successes == 2000 - int((gap_values != true).sum())
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -116,11 +120,11 @@ def test_strangers_are_told_only_where_people_are() -> None:
 
 
 def test_intervals_are_what_they_say() -> None:
-    told = {"kind": "discretize", "scale": 10.0, "step": 0, "origin": 0.0, "range": [0.0, 37.0]}
-    made = one_column([5.0, 15.0, 35.0, None], told)
-    outcome = RangeReveal(width=0.7).run(made, truth([1.0, 19.0, 36.0, 4.0]))
+    noise_facts = {"kind": "discretize", "scale": 10.0, "step": 0, "origin": 0.0, "range": [0.0, 37.0]}
+    binned_release = one_column([5.0, 15.0, 35.0, None], noise_facts)
+    outcome = RangeReveal(width=0.7).run(binned_release, truth([1.0, 19.0, 36.0, 4.0]))
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (4, 1, 1)  # [30, 37] is seven tenths
-    assert RangeReveal().estimate(made)["x"].to_list() == [5.0, 15.0, 33.5, None]
+    assert RangeReveal().estimate(binned_release)["x"].to_list() == [5.0, 15.0, 33.5, None]
 
 
 def test_what_noise_reaches() -> None:
@@ -140,43 +144,45 @@ pieces = st.lists(st.integers(0, 60), min_size=2, max_size=8, unique=True).map(s
 @settings(max_examples=80, deadline=None)
 def test_what_is_left_by_counting_unit_cells(ends: list[int], low: int, span: int) -> None:
     support = ValueSupport(np.array(ends[::2], dtype=np.float64), np.array(ends[1::2], dtype=np.float64))
-    left = support.intersect(np.array([float(low)]), np.array([float(low + span)]), np.array([low + span / 2]))
-    cells = [at + 0.5 for one, other in zip(ends[::2], ends[1::2], strict=True) for at in range(one, other)]
-    mine = [at for at in cells if low < at < low + span]
-    assert left.width[0] == len(mine)
+    remainder = support.intersect(np.array([float(low)]), np.array([float(low + span)]), np.array([low + span / 2]))
+    cells = [cell + 0.5 for start, other in zip(ends[::2], ends[1::2], strict=True) for cell in range(start, other)]
+    mine = [cell for cell in cells if low < cell < low + span]
+    assert remainder.width[0] == len(mine)
     if mine:
-        assert left.middle[0] == pytest.approx(sum(mine) / len(mine))
-    touched = [one for one, other in zip(ends[::2], ends[1::2], strict=True) if one <= low + span and other >= low]
-    assert left.components[0] == len(touched)
+        assert remainder.middle[0] == pytest.approx(sum(mine) / len(mine))
+    touched = [
+        start for start, other in zip(ends[::2], ends[1::2], strict=True) if start <= low + span and other >= low
+    ]
+    assert remainder.components[0] == len(touched)
 
 
 def test_gaussian_noise_has_no_bounds() -> None:
-    told = {"kind": "gaussian", "scale": 1.0, "step": 0}
+    noise_facts = {"kind": "gaussian", "scale": 1.0, "step": 0}
     with pytest.raises(sf.DataError, match='"x" has no bounds'):
-        RangeReveal().run(one_column([1.0, 2.0], told), truth([1.0, 2.0]))
-    both = sf.Table.of({"x": [1.0, 2.0], "y": [1.0, 2.0]}, {"x": "sensitive", "y": "sensitive"})
-    public = {"x": told, "y": told | {"kind": "uniform"}}
-    outcome = RangeReveal().run(sf.Release(both, None, (), {}, read_details({"public": public})), both)
+        RangeReveal().run(one_column([1.0, 2.0], noise_facts), truth([1.0, 2.0]))
+    two_columns = sf.Table.of({"x": [1.0, 2.0], "y": [1.0, 2.0]}, {"x": "sensitive", "y": "sensitive"})
+    public = {"x": noise_facts, "y": noise_facts | {"kind": "uniform"}}
+    outcome = RangeReveal().run(sf.Release(two_columns, None, (), {}, read_details({"public": public})), two_columns)
     assert outcome.facts["columns"] == ["y"]
 
 
 def test_dates_whole_numbers_and_missing_cells() -> None:
     chance = np.random.default_rng(2)
     days = np.where(chance.random(2000) < 0.5, 0, 4000) + chance.integers(0, 1000, 2000)
-    seen = pl.Series(days + chance.integers(-1000, 1001, 2000)).cast(pl.Int32).cast(pl.Date)
-    holed = seen.set(pl.Series(np.arange(2000) % 10 == 0), None)
-    told = {"kind": "uniform", "scale": 1000.0, "step": 1, "range": [0, 4999]}
-    made = one_column(holed, told)
-    outcome = RangeReveal(attempts=2000).run(made, truth(pl.Series(days).cast(pl.Int32).cast(pl.Date)))
+    noisy_values = pl.Series(days + chance.integers(-1000, 1001, 2000)).cast(pl.Int32).cast(pl.Date)
+    holed = noisy_values.set(pl.Series(np.arange(2000) % 10 == 0), None)
+    noise_facts = {"kind": "uniform", "scale": 1000.0, "step": 1, "range": [0, 4999]}
+    noisy_release = one_column(holed, noise_facts)
+    outcome = RangeReveal(attempts=2000).run(noisy_release, truth(pl.Series(days).cast(pl.Int32).cast(pl.Date)))
     assert outcome.successes == 1800  # nothing is said of missing cells
-    found = RangeReveal().estimate(made)
-    assert found.schema == {"x": pl.Date}
-    assert found["x"].null_count() == 200
+    estimate = RangeReveal().estimate(noisy_release)
+    assert estimate.schema == {"x": pl.Date}
+    assert estimate["x"].null_count() == 200
 
 
 def test_nobody() -> None:
     empty = pl.Series([], dtype=pl.Float64)
-    told = {"kind": "uniform", "scale": 1.0, "step": 0, "range": [0, 1]}
-    assert RangeReveal().run(one_column(empty, told), truth(empty)).attempts == 0
-    blank = one_column(pl.Series([None, None], dtype=pl.Float64), told)
+    noise_facts = {"kind": "uniform", "scale": 1.0, "step": 0, "range": [0, 1]}
+    assert RangeReveal().run(one_column(empty, noise_facts), truth(empty)).attempts == 0
+    blank = one_column(pl.Series([None, None], dtype=pl.Float64), noise_facts)
     assert RangeReveal().run(blank, truth([1.0, 2.0])).successes == 0

@@ -59,7 +59,7 @@ def mine(protocol: VerticalProtocol, left: Flags, right: Flags) -> list[Message]
     """All messages of a run about one item at each site."""
     frames: list[bytes] = []
     sites = [
-        sf.Baskets.of([[name] if held else [] for held in column]) for name, column in (("A1", left), ("B1", right))
+        sf.Baskets.of([[name] if flag else [] for flag in column]) for name, column in (("A1", left), ("B1", right))
     ]
     sf.parties.mine_vertical(sites, 2, floor=2, protocol=protocol, tap=frames.append)
     return [decode_frame(frame)[1] for frame in frames]

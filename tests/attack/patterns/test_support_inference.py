@@ -10,7 +10,7 @@ from sfumato.details import read_details
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
-from tests.brute_patterns import spelt
+from tests.brute_patterns import spell_items
 from tests.mine.patterns.test_derivability import COUNTER_EXAMPLE
 
 
@@ -93,14 +93,14 @@ def test_the_counter_example_is_found_without_a_channel() -> None:
 
 def test_rules_are_enough() -> None:
     data = sf.Baskets.of([["x", "y"]] * 80 + [["x"]] + [["y"]] * 19)
-    outcome = SupportInference(k=3, min_support=50).run(as_is(Patterns.of(spelt({"x": 81, "xy": 80}), 100)), data)
+    outcome = SupportInference(k=3, min_support=50).run(as_is(Patterns.of(spell_items({"x": 81, "xy": 80}), 100)), data)
     assert outcome.successes == 1
 
 
 def test_a_wrong_guess_is_no_success() -> None:
     """Supports of other people: "one has a, not b" is not true here."""
     data = sf.Baskets.of([["a", "b"]] * 10)
-    other = Patterns.of(spelt({"a": 10, "b": 9, "ab": 9}), 10)
+    other = Patterns.of(spell_items({"a": 10, "b": 9, "ab": 9}), 10)
     outcome = SupportInference(k=3, min_support=5).run(as_is(other), data)
     assert outcome.facts["found"] > 0
     assert (outcome.successes, outcome.attempts) == (0, 0)
@@ -109,7 +109,7 @@ def test_a_wrong_guess_is_no_success() -> None:
 
 def test_supports_that_contradict_tell_nothing() -> None:
     data = sf.Baskets.of([["a", "b"]] * 10)
-    broken = Patterns.of(spelt({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9)
+    broken = Patterns.of(spell_items({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9)
     assert SupportInference(k=3, min_support=5).run(as_is(broken), data).facts["found"] == 0
 
 

@@ -31,12 +31,12 @@ def hide_two(seed: int, threshold: int, mark: str) -> tuple[sf.Sequences, sf.Rel
 @pytest.mark.parametrize("threshold", [0, 10])
 def test_marks_show_which_patterns_were_hidden(threshold: int) -> None:
     """Without a look at the marks, six in ten were named; with a threshold of 0, none, since nothing was mined."""
-    named, tried = 0.0, 0
+    hits, attempts = 0.0, 0
     for seed in range(6):
         cars, release = hide_two(seed, threshold, "Δ")
         outcome = SequenceRemining().run(release, cars)
-        named, tried = named + outcome.successes, tried + outcome.attempts
-    assert tried == 12 and named >= 11
+        hits, attempts = hits + outcome.successes, attempts + outcome.attempts
+    assert attempts == 12 and hits >= 11
 
 
 def test_a_pattern_that_is_rarer_than_its_items_is_suspected() -> None:

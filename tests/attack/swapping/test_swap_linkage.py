@@ -46,11 +46,11 @@ def test_by_hand() -> None:
 
 def test_it_succeeds_on_the_original_and_reads_the_share_that_stayed() -> None:
     as_is = SwapLinkage().run(sf.Release(TABLE, None, (), {}), TABLE)
-    alone = as_is.facts["alone"]
-    assert alone > 0.8 * len(TABLE) and as_is.facts["alone_right"] == alone and as_is.low > 0.9
+    unique_count = as_is.facts["alone"]
+    assert unique_count > 0.8 * len(TABLE) and as_is.facts["alone_right"] == unique_count and as_is.low > 0.9
     for share in (0.2, 0.5):
         outcome = SwapLinkage().run(swapped("optimal", share), TABLE)
-        assert outcome.facts["alone_right"] == alone - round(share * alone)
+        assert outcome.facts["alone_right"] == unique_count - round(share * unique_count)
 
 
 def test_it_fails_on_noise() -> None:
@@ -64,12 +64,15 @@ def test_it_fails_on_noise() -> None:
 def test_who_knows_the_method_undoes_swaps_that_were_chosen_and_not_those_by_lot() -> None:
     """Much goes beyond the estimate alone for `optimal`; for `random`, hardly anything beyond it or mere reading."""
     attack = SwapLinkage(knows="method")
-    chosen, drawn = (attack.run(swapped(search), TABLE).facts for search in ("optimal", "random"))
-    alone = chosen["alone"]
-    assert chosen["undone"] == round(0.5 * alone)
-    assert chosen["alone_right"] > chosen["alone_foretold"] + 0.08 * alone
-    assert drawn["alone_right"] <= max(drawn["alone_foretold"], alone - round(0.5 * alone)) + 0.02 * alone
-    assert chosen["alone_right"] > 0.85 * alone
+    optimal_facts, random_facts = (attack.run(swapped(search), TABLE).facts for search in ("optimal", "random"))
+    unique_count = optimal_facts["alone"]
+    assert optimal_facts["undone"] == round(0.5 * unique_count)
+    assert optimal_facts["alone_right"] > optimal_facts["alone_foretold"] + 0.08 * unique_count
+    assert (
+        random_facts["alone_right"]
+        <= max(random_facts["alone_foretold"], unique_count - round(0.5 * unique_count)) + 0.02 * unique_count
+    )
+    assert optimal_facts["alone_right"] > 0.85 * unique_count
 
 
 def test_who_knows_the_method_is_never_weaker_than_who_reads() -> None:
@@ -82,8 +85,10 @@ def test_who_knows_the_method_is_never_weaker_than_who_reads() -> None:
 
 def test_a_noisy_known_column_does_not_blind_it() -> None:
     noisy = sf.AddNoise(columns=("c0",), privacy=0.5).protect(TABLE, Randomness.seeded(1))
-    others = tuple(name for name in TABLE.quasi_identifying if name != "c0")
-    every, untouched = (SwapLinkage(knowledge=known).run(noisy, TABLE).successes for known in (None, others))
+    other_columns = tuple(name for name in TABLE.quasi_identifying if name != "c0")
+    every, untouched = (
+        SwapLinkage(knowledge=knowledge).run(noisy, TABLE).successes for knowledge in (None, other_columns)
+    )
     assert every >= untouched > 0.5 * len(TABLE)
 
 
@@ -101,8 +106,8 @@ def test_control_and_knowledge() -> None:
     release = swapped("optimal")
     outcome = SwapLinkage(column="rich", knowledge=("c0", "c1")).run(release, TABLE, control=census(500, seed=8))
     assert outcome.facts["alone"] < 5 and outcome.control is not None and 0 < outcome.control < 500
-    everything = SwapLinkage().run(release, TABLE, control=census(500, seed=8))
-    assert everything.control is not None and everything.control < 100  # hardly anybody else fits a row
+    full_outcome = SwapLinkage().run(release, TABLE, control=census(500, seed=8))
+    assert full_outcome.control is not None and full_outcome.control < 100  # hardly anybody else fits a row
 
 
 def test_missing_values_and_a_column_of_one_value() -> None:

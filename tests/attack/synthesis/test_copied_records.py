@@ -29,23 +29,23 @@ def noise(table: sf.Table) -> sf.Release:
     return as_is(table.with_frame(pl.DataFrame(columns)))
 
 
-def synthetic(table: sf.Table, holdout: float = 0.5, **said: Any) -> sf.Release:
-    return Synthesize(holdout=holdout, **said).protect(table, sf.Randomness.seeded(2))
+def synthetic(table: sf.Table, holdout: float = 0.5, **settings: Any) -> sf.Release:
+    return Synthesize(holdout=holdout, **settings).protect(table, sf.Randomness.seeded(2))
 
 
 def sides(release: sf.Release, table: sf.Table) -> tuple[sf.Table, sf.Table]:
     """The people learned from, and those set aside."""
-    learnt, aside = (table.with_frame(table.frame[release.details[name]]) for name in ("training", "holdout"))
-    return learnt, aside
+    training_side, aside = (table.with_frame(table.frame[release.details[name]]) for name in ("training", "holdout"))
+    return training_side, aside
 
 
 def test_it_succeeds_on_the_original_and_fails_on_noise() -> None:
     table = people()
-    found = CopiedRecords().run(as_is(table), table)
-    assert found.attempts == 400
-    assert found.low > 0.5
-    assert found.facts["believed"] == 400
-    assert found == CopiedRecords().run(as_is(table), table)
+    outcome = CopiedRecords().run(as_is(table), table)
+    assert outcome.attempts == 400
+    assert outcome.low > 0.5
+    assert outcome.facts["believed"] == 400
+    assert outcome == CopiedRecords().run(as_is(table), table)
     assert CopiedRecords().run(noise(table), table).risk < 0.02
     assert CopiedRecords(attempts=50).run(as_is(table), table, control=people()).attempts == 50
 
@@ -56,15 +56,15 @@ def test_by_hand() -> None:
     truth = sf.Table.of(
         {"age": [20, 40, 60], "sex": ["f", "f", "m"], "ill": ["yes", "no", "no"], "pay": [100, 200, 300]}, roles
     )
-    shown = sf.Table.of(
+    published_table = sf.Table.of(
         {"age": [20, 42, 30], "sex": ["f", "f", "f"], "ill": ["yes", "no", "no"], "pay": [100, 210, 9]}, roles
     )
-    release = as_is(shown)
+    release = as_is(published_table)
     exact = CopiedRecords().run(release, truth)
     assert (exact.successes, exact.facts["believed"]) == (1, 1)
     # 2 of a range of 22 in one of two columns: 0.045 in the mean.
-    near = CopiedRecords(within=0.05).run(release, truth)
-    assert (near.successes, near.facts["believed"]) == (1, 2)
+    near_outcome = CopiedRecords(within=0.05).run(release, truth)
+    assert (near_outcome.successes, near_outcome.facts["believed"]) == (1, 2)
     assert CopiedRecords(within=0.05, tolerance=0.05).run(release, truth).successes == 2
     assert CopiedRecords(within=0.05, columns=("ill",)).run(release, truth).successes == 2
     assert CopiedRecords(within=1.0).run(release, truth).facts["believed"] == 3
@@ -81,25 +81,25 @@ def test_a_model_that_learnt_by_heart_is_found_out() -> None:
     table = people(600)
     heart = synthetic(table, min_leaf=1, smooth=False, copies="allow", rows=3000)
     careful = synthetic(table, min_leaf=20, rare="keep")  # leaves are to be judged, not words that are left out
-    found = {}
+    outcomes = {}
     for name, release in (("heart", heart), ("careful", careful)):
         _, aside = sides(release, table)
-        found[name] = CopiedRecords().run(release, table, control=aside)
-    assert found["heart"].low > 0.4
-    assert found["heart"].control is not None
-    assert found["heart"].control <= 5
-    assert found["heart"].facts["risk_over_control"] > 0.4
-    assert found["careful"].high < 0.05
+        outcomes[name] = CopiedRecords().run(release, table, control=aside)
+    assert outcomes["heart"].low > 0.4
+    assert outcomes["heart"].control is not None
+    assert outcomes["heart"].control <= 5
+    assert outcomes["heart"].facts["risk_over_control"] > 0.4
+    assert outcomes["careful"].high < 0.05
 
 
 def test_the_three_questions_run_with_people_set_aside_as_control() -> None:
     """Risks close to those of people of whom nothing was learned: within five standard errors of the difference."""
     table = people(2400)
     release = synthetic(table, min_leaf=10)
-    learnt, aside = sides(release, table)
+    training_side, aside = sides(release, table)
     halves = (("age", "zip", "sex", "marital_status"), ("education", "occupation", "salary_level", "disease"))
     outcomes = [
-        sf.attack.SinglingOut(attempts=200).run(release, learnt, aside),
+        sf.attack.SinglingOut(attempts=200).run(release, training_side, aside),
         sf.attack.Linkability(known=halves, attempts=400).run(release, table, aside),
         sf.attack.Inference(column="disease", attempts=400).run(release, table, aside),
         CopiedRecords(attempts=400).run(release, table, aside),
@@ -125,5 +125,5 @@ def test_bad_input() -> None:
         CopiedRecords().run(as_is(bare), bare)
     with pytest.raises(ValueError, match="each once"):
         CopiedRecords(known=("a", "a"))
-    nobody = CopiedRecords().run(as_is(table.with_frame(table.frame.clear())), table, control=table)
-    assert (nobody.attempts, nobody.successes, nobody.control) == (20, 0, 0)
+    empty_outcome = CopiedRecords().run(as_is(table.with_frame(table.frame.clear())), table, control=table)
+    assert (empty_outcome.attempts, empty_outcome.successes, empty_outcome.control) == (20, 0, 0)

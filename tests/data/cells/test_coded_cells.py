@@ -33,8 +33,8 @@ def test_values_come_back_in_order(kind: Any, data: st.DataObject) -> None:
     assert values.dtype == kind
     assert values.name == "x"
     assert [values[code] for code in codes.tolist()] == cells
-    known = sorted({cell for cell in cells if cell is not None})
-    assert values.to_list() == [*known, *([None] if None in cells else [])]
+    known_values = sorted({cell for cell in cells if cell is not None})
+    assert values.to_list() == [*known_values, *([None] if None in cells else [])]
 
 
 @pytest.mark.parametrize("count", [1, 254, 255, 256, 65_535, 65_536])

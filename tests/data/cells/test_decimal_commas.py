@@ -57,14 +57,14 @@ def test_thousands_are_not_taken_for_decimals() -> None:
 
 
 def test_audit_says_how_and_init_states_it(bank: Path, invoke: Invoke) -> None:
-    said = " ".join(invoke("audit", "bank.csv").out.split())
-    assert '"rate" and "saldo" look like numbers' in said or '"rate", "saldo" look like numbers' in said
-    assert 'decimal = ","' in said
-    said = " ".join(
+    output = " ".join(invoke("audit", "bank.csv").out.split())
+    assert '"rate" and "saldo" look like numbers' in output or '"rate", "saldo" look like numbers' in output
+    assert 'decimal = ","' in output
+    output = " ".join(
         invoke("audit", "bank.csv", "--separator", ";", "--decimal", ",", "--missing-mark", "-").out.split()
     )
-    assert "look like numbers" not in said
-    assert "sfumato init bank.csv --separator ';' --decimal , --missing-mark -" in said
+    assert "look like numbers" not in output
+    assert "sfumato init bank.csv --separator ';' --decimal , --missing-mark -" in output
     assert invoke("init", "bank.csv", "--yes").code == 0
     assert 'decimal = ","' in (bank / "policy.toml").read_text()
     assert invoke("run", "policy.toml").code == 0
@@ -79,8 +79,8 @@ def test_duckdb_reads_the_same(bank: Path) -> None:
             "protect": [{"method": "partition", "models": [{"model": "k_anonymity", "k": 10}]}],
             "output": {"format": "parquet"},
         }
-        done = sf.run(sf.Policy.model_validate(policy), bank / engine)
-        return pl.read_parquet(done.out / "release" / "data.parquet")
+        result = sf.run(sf.Policy.model_validate(policy), bank / engine)
+        return pl.read_parquet(result.out / "release" / "data.parquet")
 
     memory = protect("memory")
     assert memory.equals(protect("duckdb"))

@@ -42,9 +42,9 @@ def test_numbers(numbers: list[str], marks: set[str]) -> None:
 
 
 def test_every_column_that_holds_a_mark_is_counted() -> None:
-    found = find(days=["-1", "-1", "5"], balance=["-1", "-200", "30"], note=["x", "none", "none"])
-    assert found == {"-1": {"days": 2, "balance": 1}, "none": {"note": 2}}
-    assert list(found) == ["-1", "none"]
+    marks = find(days=["-1", "-1", "5"], balance=["-1", "-200", "30"], note=["x", "none", "none"])
+    assert marks == {"-1": {"days": 2, "balance": 1}, "none": {"note": 2}}
+    assert list(marks) == ["-1", "none"]
 
 
 def test_nothing_in_ordinary_columns() -> None:

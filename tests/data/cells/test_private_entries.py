@@ -29,8 +29,8 @@ FRAME = pl.DataFrame(
 READ: TypeAdapter[Any] = TypeAdapter(AnyEntries)
 
 
-def mask_of(given: Any, frame: pl.DataFrame = FRAME, seed: int = 0) -> Flags:
-    return build_private_mask(READ.validate_python(given), frame, np.random.default_rng(seed))
+def mask_of(entries: Any, frame: pl.DataFrame = FRAME, seed: int = 0) -> Flags:
+    return build_private_mask(READ.validate_python(entries), frame, np.random.default_rng(seed))
 
 
 def places(mask: Flags) -> set[tuple[int, int]]:
@@ -68,7 +68,7 @@ def test_a_mask_frame_is_matched_by_its_names(library: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "entries",
     [
         [],
         0.0,
@@ -82,9 +82,9 @@ def test_a_mask_frame_is_matched_by_its_names(library: Any) -> None:
     ],
     ids=str,
 )
-def test_where_nothing_would_be_private_a_method_stops(given: Any) -> None:
+def test_where_nothing_would_be_private_a_method_stops(entries: Any) -> None:
     with pytest.raises(PolicyError, match="nothing would be private"):
-        require_private_mask(READ.validate_python(given), FRAME, np.random.default_rng(0), "table", FRAME.columns)
+        require_private_mask(READ.validate_python(entries), FRAME, np.random.default_rng(0), "table", FRAME.columns)
 
 
 def test_columns_that_do_not_leave_hold_nothing_to_hide() -> None:
@@ -147,16 +147,16 @@ def test_people_who_asked() -> None:
     """Values are taken as they are spelt: true, 10 for 10.0; a missing one is no value."""
     assert places(mask_of({"columns": ["name"], "where": {"asked": True}})) == {(0, 0), (2, 0)}
     assert places(mask_of({"columns": ["name"], "where": {"salary": [10, 20.5]}})) == {(0, 0), (1, 0), (3, 0)}
-    both = {"columns": ["name"], "where": {"salary": "10", "asked": ["true"]}}
-    assert places(mask_of(both)) == {(0, 0)}
+    conditions = {"columns": ["name"], "where": {"salary": "10", "asked": ["true"]}}
+    assert places(mask_of(conditions)) == {(0, 0)}
     assert places(mask_of({"where": {"name": "Cid"}})) == {(2, 0), (2, 2)}
     with pytest.raises(ValidationError, match="missing one"):
         PrivateEntries(where={"asked": None})
 
 
 def test_several_ways_together() -> None:
-    given = [{"columns": ["name"], "where": {"asked": True}}, PrivateEntries(cells=((1, "salary"),))]
-    assert places(mask_of(given)) == {(0, 0), (2, 0), (1, 1)}
+    entries = [{"columns": ["name"], "where": {"asked": True}}, PrivateEntries(cells=((1, "salary"),))]
+    assert places(mask_of(entries)) == {(0, 0), (2, 0), (1, 1)}
 
 
 @given(st.floats(0, 1), st.integers(0, 5))
@@ -164,9 +164,9 @@ def test_a_share_of_the_entries_that_hold_something(share: float, seed: int) -> 
     mask = mask_of(share, seed=seed)
     assert mask.sum() == round(share * 10)
     assert not mask[2, 1] and not mask[3, 2]
-    some = mask_of({"columns": ["salary"], "where": {"name": ["Ann", "Bob", "Cid"]}, "share": share}, seed=seed)
-    assert some.sum() == round(share * 2)
-    assert places(some) <= {(0, 1), (1, 1)}
+    sample_mask = mask_of({"columns": ["salary"], "where": {"name": ["Ann", "Bob", "Cid"]}, "share": share}, seed=seed)
+    assert sample_mask.sum() == round(share * 2)
+    assert places(sample_mask) <= {(0, 1), (1, 1)}
 
 
 def test_a_share_is_drawn_from_what_is_published() -> None:
@@ -176,24 +176,24 @@ def test_a_share_is_drawn_from_what_is_published() -> None:
         mask = build_private_mask(entries, FRAME, np.random.default_rng(seed), published_columns=["salary", "asked"])
         assert mask.sum() == 3
         assert not mask[:, 0].any()
-    drawn = [places(build_private_mask(entries, FRAME, np.random.default_rng(seed))) for seed in (1, 1, 2, 3)]
-    assert drawn[0] == drawn[1]
-    assert len({frozenset(one) for one in drawn}) > 1
+    drawn_sets = [places(build_private_mask(entries, FRAME, np.random.default_rng(seed))) for seed in (1, 1, 2, 3)]
+    assert drawn_sets[0] == drawn_sets[1]
+    assert len({frozenset(entry_set) for entry_set in drawn_sets}) > 1
 
 
 def test_what_is_said_reads_back() -> None:
-    for one in (
+    for entries in (
         PrivateEntries(columns=("salary",), share=0.5),
         PrivateEntries(where={"asked": ("true",)}),
         PrivateEntries(cells=((0, "salary"), (1, 2))),
         PrivateEntries(file="cells.csv"),
     ):
-        assert PrivateEntries.model_validate_json(one.model_dump_json()) == one
+        assert PrivateEntries.model_validate_json(entries.model_dump_json()) == entries
     assert "0, 'salary'" not in repr(PrivateEntries(cells=((0, "salary"),)))
 
 
 @pytest.mark.parametrize(
-    "given",
+    "entries",
     [
         3,
         None,
@@ -212,13 +212,13 @@ def test_what_is_said_reads_back() -> None:
         {"columns": "salary"},
     ],
 )
-def test_nonsense_is_refused(given: Any) -> None:
+def test_nonsense_is_refused(entries: Any) -> None:
     with pytest.raises(ValidationError):
-        READ.validate_python(given)
+        READ.validate_python(entries)
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("entries", "error", "words"),
     [
         ([(4, "salary")], DataError, "1 private entries are outside"),
         ([(0, 3), (0, -1)], DataError, "2 private entries are outside"),
@@ -231,9 +231,9 @@ def test_nonsense_is_refused(given: Any) -> None:
         ("no_such_file.csv", DataError, "does not exist"),
     ],
 )
-def test_what_does_not_fit_the_table_is_refused(given: Any, error: type[Exception], words: str) -> None:
+def test_what_does_not_fit_the_table_is_refused(entries: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        mask_of(given)
+        mask_of(entries)
 
 
 @pytest.mark.parametrize(

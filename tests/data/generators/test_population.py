@@ -42,15 +42,17 @@ def people() -> pl.DataFrame:
     return generate_population()
 
 
-def share(people: pl.DataFrame, of: pl.Expr, among: pl.Expr) -> float:
-    return float(people.filter(among).select(of.mean()).item())
+def share(people: pl.DataFrame, event: pl.Expr, group: pl.Expr) -> float:
+    return float(people.filter(group).select(event.mean()).item())
 
 
 class TestRepeatability:
     def test_pinned(self) -> None:
         """Made with numpy 2.4: a change here changes every page and benchmark that shows the population."""
-        written = generate_population(1_000, seed=1519).write_csv().encode()
-        assert hashlib.sha256(written).hexdigest() == "685ea9a6a439831ca406244dd3c8dc67bd2a071294d16dfc5ffbda0f6781431a"
+        csv_bytes = generate_population(1_000, seed=1519).write_csv().encode()
+        assert (
+            hashlib.sha256(csv_bytes).hexdigest() == "685ea9a6a439831ca406244dd3c8dc67bd2a071294d16dfc5ffbda0f6781431a"
+        )
 
     def test_same_seed_same_people(self, people: pl.DataFrame) -> None:
         assert generate_population().equals(people)
@@ -168,9 +170,9 @@ class TestBelievable:
         assert share(people, pl.col("occupation") == "student", pl.col("age") >= 27) == 0
 
     def test_marriage_and_widowhood(self, people: pl.DataFrame) -> None:
-        never, widowed = (pl.col("marital_status") == word for word in ("never married", "widowed"))
-        assert share(people, never, pl.col("age") < 23) > 0.85
-        assert share(people, never, pl.col("age") > 50) < 0.2
+        never_married, widowed = (pl.col("marital_status") == word for word in ("never married", "widowed"))
+        assert share(people, never_married, pl.col("age") < 23) > 0.85
+        assert share(people, never_married, pl.col("age") > 50) < 0.2
         old = pl.col("age") >= 75
         assert share(people, widowed, old & (pl.col("sex") == "female")) > 1.5 * share(
             people, widowed, old & (pl.col("sex") == "male")
@@ -198,7 +200,7 @@ class TestHierarchies:
             parents: dict[str, set[str]] = {}
             for row in rows:
                 parents.setdefault(row[level], set()).add(row[level + 1])
-            assert all(len(above) == 1 for above in parents.values())
+            assert all(len(parent_set) == 1 for parent_set in parents.values())
 
     def test_by_hand(self) -> None:
         rows = {column: {row[0]: row[1:] for row in leaf} for column, leaf in build_population_hierarchies().items()}

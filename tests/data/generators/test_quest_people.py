@@ -16,74 +16,78 @@ from sfumato.table import Table
 Person = dict[str, Any]
 
 
-def by_age(one: Person, young: bool, middle: bool, old: bool) -> bool:
-    return young if one["age"] < 40 else middle if one["age"] < 60 else old
+def by_age(person: Person, young: bool, middle: bool, old: bool) -> bool:
+    return young if person["age"] < 40 else middle if person["age"] < 60 else old
 
 
-def paid(one: Person, low: int, high: int) -> bool:
-    return bool(low * 1000 <= one["salary"] <= high * 1000)
+def earns_between(person: Person, low: int, high: int) -> bool:
+    return bool(low * 1000 <= person["salary"] <= high * 1000)
 
 
-def lent(one: Person, low: int, high: int) -> bool:
-    return bool(low * 1000 <= one["loan"] <= high * 1000)
+def owes_between(person: Person, low: int, high: int) -> bool:
+    return bool(low * 1000 <= person["loan"] <= high * 1000)
 
 
-def third(one: Person) -> bool:
+def third(person: Person) -> bool:
     """Fn3 of Agrawal and Srikant 2000."""
-    level = one["elevel"]
-    young = (level in (0, 1) and paid(one, 25, 75)) or (level in (2, 3) and paid(one, 50, 100))
-    middle = (level in (1, 2, 3) and paid(one, 50, 100)) or (level == 4 and paid(one, 75, 125))
-    old = (level in (2, 3, 4) and paid(one, 50, 100)) or (level == 1 and paid(one, 25, 75))
-    return by_age(one, young, middle, old)
+    level = person["elevel"]
+    young = (level in (0, 1) and earns_between(person, 25, 75)) or (level in (2, 3) and earns_between(person, 50, 100))
+    middle = (level in (1, 2, 3) and earns_between(person, 50, 100)) or (level == 4 and earns_between(person, 75, 125))
+    old = (level in (2, 3, 4) and earns_between(person, 50, 100)) or (level == 1 and earns_between(person, 25, 75))
+    return by_age(person, young, middle, old)
 
 
-def fourth(one: Person) -> bool:
+def fourth(person: Person) -> bool:
     """F4 of Agrawal, Imielinski and Swami 1993."""
-    level = one["elevel"]
+    level = person["elevel"]
     return by_age(
-        one,
-        paid(one, 25, 75) if level in (0, 1) else paid(one, 50, 100),
-        paid(one, 50, 100) if level in (1, 2, 3) else paid(one, 75, 125),
-        paid(one, 50, 100) if level in (2, 3, 4) else paid(one, 25, 75),
+        person,
+        earns_between(person, 25, 75) if level in (0, 1) else earns_between(person, 50, 100),
+        earns_between(person, 50, 100) if level in (1, 2, 3) else earns_between(person, 75, 125),
+        earns_between(person, 50, 100) if level in (2, 3, 4) else earns_between(person, 25, 75),
     )
 
 
-def fifth(one: Person) -> bool:
+def fifth(person: Person) -> bool:
     return by_age(
-        one,
-        lent(one, 100, 300) if paid(one, 50, 100) else lent(one, 200, 400),
-        lent(one, 200, 400) if paid(one, 75, 125) else lent(one, 300, 500),
-        lent(one, 300, 500) if paid(one, 25, 75) else lent(one, 100, 300),
+        person,
+        owes_between(person, 100, 300) if earns_between(person, 50, 100) else owes_between(person, 200, 400),
+        owes_between(person, 200, 400) if earns_between(person, 75, 125) else owes_between(person, 300, 500),
+        owes_between(person, 300, 500) if earns_between(person, 25, 75) else owes_between(person, 100, 300),
     )
 
 
-def sixth(one: Person) -> bool:
-    whole = {**one, "salary": one["salary"] + one["commission"]}
-    return by_age(one, paid(whole, 50, 100), paid(whole, 75, 125), paid(whole, 25, 75))
+def sixth(person: Person) -> bool:
+    whole = {**person, "salary": person["salary"] + person["commission"]}
+    return by_age(person, earns_between(whole, 50, 100), earns_between(whole, 75, 125), earns_between(whole, 25, 75))
 
 
-def equity(one: Person) -> float:
-    return 0.1 * float(one["hvalue"]) * max(int(one["hyears"]) - 20, 0)
+def equity(person: Person) -> float:
+    return 0.1 * float(person["hvalue"]) * max(int(person["hyears"]) - 20, 0)
 
 
-def earned(one: Person) -> float:
-    return 0.67 * float(one["salary"] + one["commission"])
+def earned(person: Person) -> float:
+    return 0.67 * float(person["salary"] + person["commission"])
 
 
 BY_THE_BOOK: dict[str, Callable[[Person], bool]] = {
-    "Fn1": lambda one: one["age"] < 40 or one["age"] >= 60,
-    "Fn2": lambda one: by_age(one, paid(one, 50, 100), paid(one, 75, 125), paid(one, 25, 75)),
+    "Fn1": lambda person: person["age"] < 40 or person["age"] >= 60,
+    "Fn2": lambda person: by_age(
+        person, earns_between(person, 50, 100), earns_between(person, 75, 125), earns_between(person, 25, 75)
+    ),
     "Fn3": third,
-    "Fn4": lambda one: earned(one) - 0.2 * one["loan"] - 10_000 > 0,
-    "Fn5": lambda one: earned(one) - 0.2 * one["loan"] + 0.2 * equity(one) - 10_000 > 0,
-    "F3": lambda one: by_age(one, one["elevel"] in (0, 1), one["elevel"] in (1, 2, 3), one["elevel"] in (2, 3, 4)),
+    "Fn4": lambda person: earned(person) - 0.2 * person["loan"] - 10_000 > 0,
+    "Fn5": lambda person: earned(person) - 0.2 * person["loan"] + 0.2 * equity(person) - 10_000 > 0,
+    "F3": lambda person: by_age(
+        person, person["elevel"] in (0, 1), person["elevel"] in (1, 2, 3), person["elevel"] in (2, 3, 4)
+    ),
     "F4": fourth,
     "F5": fifth,
     "F6": sixth,
-    "F7": lambda one: earned(one) - 0.2 * one["loan"] - 20_000 > 0,
-    "F8": lambda one: earned(one) - 5_000 * one["elevel"] - 20_000 > 0,
-    "F9": lambda one: earned(one) - 5_000 * one["elevel"] - 0.2 * one["loan"] - 10_000 > 0,
-    "F10": lambda one: earned(one) - 5_000 * one["elevel"] + 0.2 * equity(one) - 10_000 > 0,
+    "F7": lambda person: earned(person) - 0.2 * person["loan"] - 20_000 > 0,
+    "F8": lambda person: earned(person) - 5_000 * person["elevel"] - 20_000 > 0,
+    "F9": lambda person: earned(person) - 5_000 * person["elevel"] - 0.2 * person["loan"] - 10_000 > 0,
+    "F10": lambda person: earned(person) - 5_000 * person["elevel"] + 0.2 * equity(person) - 10_000 > 0,
 }
 BY_THE_BOOK |= {"F1": BY_THE_BOOK["Fn1"], "F2": BY_THE_BOOK["Fn2"]}
 
@@ -95,7 +99,7 @@ def test_every_function_is_checked_here() -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_groups_are_those_of_the_definition(name: str) -> None:
     people = generate_quest_people(3000, name, seed=4)
-    assert people[GROUP].to_list() == ["A" if BY_THE_BOOK[name](one) else "B" for one in people.to_dicts()]
+    assert people[GROUP].to_list() == ["A" if BY_THE_BOOK[name](person) else "B" for person in people.to_dicts()]
     assert people[GROUP].n_unique() == 2
 
 
@@ -113,9 +117,9 @@ def test_attributes_lie_where_they_should_and_reach_the_ends() -> None:
 def test_commission_and_house_depend_on_salary_and_zipcode() -> None:
     people = generate_quest_people(20_000)
     well_paid = people.filter(pl.col("salary") >= 75_000)
-    others = people.filter(pl.col("salary") < 75_000)
+    low_earners = people.filter(pl.col("salary") < 75_000)
     assert set(well_paid["commission"]) == {0}
-    assert others["commission"].min() >= 10_000  # type: ignore[operator]
+    assert low_earners["commission"].min() >= 10_000  # type: ignore[operator]
     factor = 9 - people["zipcode"]
     assert (people["hvalue"] >= factor * 50_000).all() and (people["hvalue"] <= factor * 150_000).all()
 

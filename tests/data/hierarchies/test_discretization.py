@@ -44,9 +44,9 @@ cutters = pytest.mark.parametrize("cutter", [cut_equal_width, cut_equal_frequenc
 def lies_within(cut: Discretization, code: int, value: float) -> bool:
     """The definition, spelled out: lower edge in, upper out, the last has both, an open end has none."""
     low, high, last = cut.edges[code], cut.edges[code + 1], code == len(cut.edges) - 2
-    above = value >= low or (cut.open_below and code == 0)
-    below = value < high or (last and (cut.open_above or value == high))
-    return above and below
+    is_above = value >= low or (cut.open_below and code == 0)
+    is_below = value < high or (last and (cut.open_above or value == high))
+    return is_above and is_below
 
 
 def check_properties(cut: Discretization, values: list[float]) -> None:
@@ -188,15 +188,15 @@ class TestApply:
     series = pl.Series("age", [20, None, 35, 50])
 
     def test_labels(self) -> None:
-        done = cut_equal_width(self.series, 3).apply(self.series)
-        assert done.name == "age"
-        assert done.dtype == pl.String
-        assert done.to_list() == ["[20, 30)", None, "[30, 40)", "[40, 50]"]
+        labels = cut_equal_width(self.series, 3).apply(self.series)
+        assert labels.name == "age"
+        assert labels.dtype == pl.String
+        assert labels.to_list() == ["[20, 30)", None, "[30, 40)", "[40, 50]"]
 
     def test_midpoints(self) -> None:
-        done = cut_equal_width(self.series, 3).apply(self.series, as_="midpoint")
-        assert done.dtype == pl.Float64
-        assert done.to_list() == [25, None, 35, 45]
+        midpoints = cut_equal_width(self.series, 3).apply(self.series, as_="midpoint")
+        assert midpoints.dtype == pl.Float64
+        assert midpoints.to_list() == [25, None, 35, 45]
 
     def test_nan_becomes_null(self) -> None:
         holed = pl.Series("x", [1.0, math.nan, 3.0])
@@ -227,21 +227,21 @@ class TestRefusals:
     @cutters
     def test_infinities_are_counted_and_not_shown(self, cutter: Cutter) -> None:
         values = pl.Series("weight", [4711.25, math.inf, -math.inf, math.inf])
-        with pytest.raises(DataError, match='3 values of "weight" are infinite') as caught:
+        with pytest.raises(DataError, match='3 values of "weight" are infinite') as error:
             cutter(values, 2)
-        assert "4711" not in str(caught.value)
+        assert "4711" not in str(error.value)
 
     def test_words(self) -> None:
-        with pytest.raises(DataError, match="only numbers") as caught:
+        with pytest.raises(DataError, match="only numbers") as error:
             cut_equal_width(pl.Series("town", ["Vinci", "Milan"]), 2)
-        assert '"town"' in str(caught.value)
-        assert "Vinci" not in str(caught.value)
+        assert '"town"' in str(error.value)
+        assert "Vinci" not in str(error.value)
 
     def test_values_outside(self) -> None:
         cut = cut_equal_width([20, 50], 3)
-        with pytest.raises(DataError, match='2 values of "age" are outside') as caught:
+        with pytest.raises(DataError, match='2 values of "age" are outside') as error:
             cut.code_values(pl.Series("age", [4711, 30, 0, None]))
-        assert "4711" not in str(caught.value)
+        assert "4711" not in str(error.value)
 
     @pytest.mark.parametrize("edges", [(1.0,), (2.0, 1.0), (1.0, 1.0, 2.0), (0.0, math.inf)])
     def test_edges(self, edges: tuple[float, ...]) -> None:

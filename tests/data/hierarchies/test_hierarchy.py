@@ -16,7 +16,7 @@ CANARY = "ZZSECRETZZ"
 ZIPS = "13053;1305*;130**;*\n13068;1306*;130**;*\n14850;1485*;148**;*"
 
 
-def written(tmp_path: Path, content: str | bytes) -> Path:
+def write_file(tmp_path: Path, content: str | bytes) -> Path:
     path = tmp_path / "hierarchy.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
@@ -42,7 +42,7 @@ def written(tmp_path: Path, content: str | bytes) -> Path:
          "quotes", "rows twice"],
 )  # fmt: skip
 def test_spellings_of_one_hierarchy(tmp_path: Path, content: str) -> None:
-    hierarchy = Hierarchy.read(written(tmp_path, content))
+    hierarchy = Hierarchy.read(write_file(tmp_path, content))
     assert hierarchy == Hierarchy.of([line.split(";") for line in ZIPS.split("\n")])
     assert hierarchy.height == 3
     assert hierarchy.leaves == ("13053", "13068", "14850")
@@ -51,12 +51,12 @@ def test_spellings_of_one_hierarchy(tmp_path: Path, content: str) -> None:
 def test_labels_with_odd_signs(tmp_path: Path) -> None:
     """Separators and line ends inside quotes, and signs that only Python takes for line ends."""
     content = '"a;b";"x ""y""";*\n"c\nd";z;*\ne\u2028\x0cf;z;*\n'
-    hierarchy = Hierarchy.read(written(tmp_path, content))
+    hierarchy = Hierarchy.read(write_file(tmp_path, content))
     assert hierarchy.leaves == ("a;b", "c\nd", "e\u2028\x0cf")
 
 
 def test_a_very_long_label(tmp_path: Path) -> None:
-    assert Hierarchy.read(written(tmp_path, f"{'x' * 200_000};*\ny;*\n")).height == 1
+    assert Hierarchy.read(write_file(tmp_path, f"{'x' * 200_000};*\ny;*\n")).height == 1
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_a_very_long_label(tmp_path: Path) -> None:
     ids=["empty", "blank", "ragged", "two parents", "no nesting", "no nesting above", "latin-1", "utf-16"],
 )
 def test_faults_are_named_with_their_cure(tmp_path: Path, content: str | bytes, words: list[str]) -> None:
-    with pytest.raises(DataError) as refused:
-        Hierarchy.read(written(tmp_path, content))
-    message = str(refused.value)
+    with pytest.raises(DataError) as refusal:
+        Hierarchy.read(write_file(tmp_path, content))
+    message = str(refusal.value)
     assert "hierarchy.csv" in message
     assert all(word in message for word in words), message
     assert CANARY not in message
@@ -90,9 +90,9 @@ def test_places_that_hold_no_hierarchy(tmp_path: Path, name: str) -> None:
 
 def test_values_without_a_row() -> None:
     hierarchy = Hierarchy.of([["a", "*"]], "letters")
-    with pytest.raises(DataError) as refused:
+    with pytest.raises(DataError) as refusal:
         hierarchy.code_leaves(pl.Series("c", ["a", CANARY, CANARY, "other", None]))
-    message = str(refused.value)
+    message = str(refusal.value)
     assert all(word in message for word in ('"c"', "2 values", "3 rows", "letters", "add a row")), message
     assert CANARY not in message
 
@@ -140,9 +140,9 @@ def test_a_flat_hierarchy_knows_its_own_column(values: list[object]) -> None:
     column = pl.Series("c", values, strict=False)
     codes = build_flat_hierarchy(column, "flat").code_leaves(column)
     texts = spell_cells(column).to_list()
-    for i, one in enumerate(texts):
+    for i, text in enumerate(texts):
         for j, other in enumerate(texts):
-            assert (codes[i] == codes[j]) == (one == other)
+            assert (codes[i] == codes[j]) == (text == other)
     assert len(np.unique(codes)) == len(set(texts))
 
 
@@ -152,10 +152,10 @@ def test_whole_floats_are_spelt_as_whole_numbers() -> None:
 
 
 def test_equality_does_not_ask_for_the_order_of_rows() -> None:
-    one, other = Hierarchy.of([["a", "*"], ["b", "*"]]), Hierarchy.of([["b", "*"], ["a", "*"]])
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one != Hierarchy.of([["a", "*"]])
+    hierarchy, other = Hierarchy.of([["a", "*"], ["b", "*"]]), Hierarchy.of([["b", "*"], ["a", "*"]])
+    assert hierarchy == other
+    assert hash(hierarchy) == hash(other)
+    assert hierarchy != Hierarchy.of([["a", "*"]])
 
 
 def test_arx_adult_hierarchies(shared_data: Path) -> None:

@@ -24,18 +24,18 @@ def labels(hierarchy: Hierarchy, leaf: str) -> tuple[str, ...]:
 
 
 def test_intervals() -> None:
-    built = Intervals(widths=(5, 10)).build(pl.Series("age", [23, 29, 30, None, -1]))
-    assert labels(built, "23") == ("23", "[20, 25)", "[20, 30)", "*")
-    assert labels(built, "30") == ("30", "[30, 35)", "[30, 40)", "*")
-    assert labels(built, "-1") == ("-1", "[-5, 0)", "[-10, 0)", "*")
+    hierarchy = Intervals(widths=(5, 10)).build(pl.Series("age", [23, 29, 30, None, -1]))
+    assert labels(hierarchy, "23") == ("23", "[20, 25)", "[20, 30)", "*")
+    assert labels(hierarchy, "30") == ("30", "[30, 35)", "[30, 40)", "*")
+    assert labels(hierarchy, "-1") == ("-1", "[-5, 0)", "[-10, 0)", "*")
 
 
 def test_intervals_with_an_origin() -> None:
-    built = Intervals(widths=(5,), origin=3).build(pl.Series("age", [2, 3, 7, 8]))
-    assert [labels(built, text)[1] for text in ("2", "3", "7", "8")] == ["[-2, 3)", "[3, 8)", "[3, 8)", "[8, 13)"]
+    hierarchy = Intervals(widths=(5,), origin=3).build(pl.Series("age", [2, 3, 7, 8]))
+    assert [labels(hierarchy, text)[1] for text in ("2", "3", "7", "8")] == ["[-2, 3)", "[3, 8)", "[3, 8)", "[8, 13)"]
 
 
-def _inside(label: str, value: float) -> bool:
+def _lies_inside(label: str, value: float) -> bool:
     low, high = (float(part) for part in re.findall(r"-?[0-9.e+-]+", label.strip("[)")))
     return low <= value < high
 
@@ -44,10 +44,10 @@ def _inside(label: str, value: float) -> bool:
 def test_decimal_intervals_are_true_and_nest(widths: tuple[float, ...]) -> None:
     """0.3 / 0.1 is a little less than 3 in floats; the label must still hold 0.3."""
     values = [round(number / 10, 1) for number in range(-20, 40)]
-    built = Intervals(widths=widths).build(pl.Series("dose", values))
-    for row in built.rows:
+    hierarchy = Intervals(widths=widths).build(pl.Series("dose", values))
+    for row in hierarchy.rows:
         for label in row[1:-1]:
-            assert _inside(label, float(row[0])), row
+            assert _lies_inside(label, float(row[0])), row
 
 
 @settings(max_examples=60, deadline=None)
@@ -61,42 +61,42 @@ def test_whole_intervals_are_true_and_nest(values: list[int], first: int, factor
     for factor in factors:
         widths.append(widths[-1] * factor)
     for row in Intervals(widths=tuple(widths)).build(pl.Series(values)).rows:
-        assert all(_inside(label, float(row[0])) for label in row[1:-1])
+        assert all(_lies_inside(label, float(row[0])) for label in row[1:-1])
 
 
 def test_quantiles_hold_about_as_many_rows_each() -> None:
     column = pl.Series("income", list(range(100)))
-    built = Quantiles(counts=(10, 2)).build(column)
-    assert [len(level.labels) for level in built.levels] == [100, 10, 2, 1]
-    assert labels(built, "0")[1:] == ("[0, 9]", "[0, 49]", "*")
-    assert labels(built, "99")[1:] == ("[90, 100]", "[50, 100]", "*")
+    hierarchy = Quantiles(counts=(10, 2)).build(column)
+    assert [len(level.labels) for level in hierarchy.levels] == [100, 10, 2, 1]
+    assert labels(hierarchy, "0")[1:] == ("[0, 9]", "[0, 49]", "*")
+    assert labels(hierarchy, "99")[1:] == ("[90, 100]", "[50, 100]", "*")
 
 
 def test_quantiles_name_the_extremes_only_if_asked_to() -> None:
     column = pl.Series("income", [1043.17, *range(2_000, 8_000, 100), 9_120.99])
-    built = Quantiles(counts=(4, 2)).build(column)
-    assert labels(built, "1043.17")[1:3] == ("[1000, 3400]", "[1000, 4900]")
-    assert labels(built, "9120.99")[1:3] == ("[6600, 10000]", "[5000, 10000]")
+    hierarchy = Quantiles(counts=(4, 2)).build(column)
+    assert labels(hierarchy, "1043.17")[1:3] == ("[1000, 3400]", "[1000, 4900]")
+    assert labels(hierarchy, "9120.99")[1:3] == ("[6600, 10000]", "[5000, 10000]")
     exact = Quantiles(counts=(2,), exact_ends=True).build(column)
     assert labels(exact, "1043.17")[1] == "[1043.17, 4900]"
 
 
 def test_quantiles_keep_equal_values_together() -> None:
-    built = Quantiles(counts=(4,)).build(pl.Series("income", [1] * 90 + [2, 3, 4, 5]))
-    assert labels(built, "1")[1] == "1"
+    hierarchy = Quantiles(counts=(4,)).build(pl.Series("income", [1] * 90 + [2, 3, 4, 5]))
+    assert labels(hierarchy, "1")[1] == "1"
 
 
 def test_prefix() -> None:
-    built = Prefix(keep=(4, 3, 0)).build(pl.Series("zip", ["13053", "130", "02135"]))
-    assert labels(built, "13053") == ("13053", "1305*", "130**", "*")
-    assert labels(built, "02135") == ("02135", "0213*", "021**", "*")
-    assert labels(built, "130")[2] == "130**", "codes of another length do not stand out"
+    hierarchy = Prefix(keep=(4, 3, 0)).build(pl.Series("zip", ["13053", "130", "02135"]))
+    assert labels(hierarchy, "13053") == ("13053", "1305*", "130**", "*")
+    assert labels(hierarchy, "02135") == ("02135", "0213*", "021**", "*")
+    assert labels(hierarchy, "130")[2] == "130**", "codes of another length do not stand out"
 
 
 def test_dates() -> None:
     column = pl.Series("born", ["1999-12-31", "2000-01-01", None])
-    built = Dates(units=("month", "quarter", "year", "decade")).build(column)
-    assert labels(built, "1999-12-31") == ("1999-12-31", "1999-12", "1999-Q4", "1999", "1990s", "*")
+    hierarchy = Dates(units=("month", "quarter", "year", "decade")).build(column)
+    assert labels(hierarchy, "1999-12-31") == ("1999-12-31", "1999-12", "1999-Q4", "1999", "1990s", "*")
     weeks = Dates(units=("week",)).build(column)
     assert labels(weeks, "1999-12-31")[1] == "1999-W52"
     assert labels(weeks, "2000-01-01")[1] == "1999-W52"
@@ -118,10 +118,10 @@ def test_dates_in_many_spellings(column: pl.Series, spelling: str | None) -> Non
 
 def test_tree() -> None:
     groups = {"Europe": {"North": ["Norway"], "South": ["Italy", "Spain"]}, "Asia": ["Japan"]}
-    built = Tree(groups=groups).build(pl.Series("country", ["Norway"]))
-    assert labels(built, "Norway")[-3:] == ("North", "Europe", "*")
-    assert labels(built, "Japan")[-2:] == ("Asia", "*")
-    assert built.leaves == ("Norway", "Italy", "Spain", "Japan")
+    hierarchy = Tree(groups=groups).build(pl.Series("country", ["Norway"]))
+    assert labels(hierarchy, "Norway")[-3:] == ("North", "Europe", "*")
+    assert labels(hierarchy, "Japan")[-2:] == ("Asia", "*")
+    assert hierarchy.leaves == ("Norway", "Italy", "Spain", "Japan")
 
 
 @pytest.mark.parametrize("column", [pl.Series("c", [None, None], dtype=pl.String), pl.Series("c", [], dtype=pl.Int64)])
@@ -129,16 +129,16 @@ def test_tree() -> None:
     "builder", [Intervals(widths=(5,)), Quantiles(counts=(2,)), Prefix(keep=(2,)), Dates(units=("year",))]
 )
 def test_columns_without_a_value(builder: Any, column: pl.Series) -> None:
-    built = builder.build(column)
-    assert built.levels[-1].labels == ("*",)
-    assert len(built.code_leaves(column)) == len(column)
+    hierarchy = builder.build(column)
+    assert hierarchy.levels[-1].labels == ("*",)
+    assert len(hierarchy.code_leaves(column)) == len(column)
 
 
 @pytest.mark.parametrize("builder", [Intervals(widths=(5,)), Quantiles(counts=(2,)), Dates(units=("year",))])
 def test_text_where_numbers_or_dates_are_needed(builder: Any) -> None:
-    with pytest.raises(DataError, match='"pay"') as refused:
+    with pytest.raises(DataError, match='"pay"') as refusal:
         builder.build(pl.Series("pay", [CANARY, "5"]))
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(refusal.value)
 
 
 BAD: list[dict[str, Any]] = [
@@ -189,10 +189,10 @@ def test_bad_parameters(description: dict[str, Any]) -> None:
 def test_bad_trees(groups: Any) -> None:
     """Refused when read or when built, or built into something that nests."""
     try:
-        built = Tree(groups=groups).build(pl.Series("c", ["x"]))
+        hierarchy = Tree(groups=groups).build(pl.Series("c", ["x"]))
     except (SfumatoError, ValueError):
         return
-    assert built.levels[-1].labels == ("*",)
+    assert hierarchy.levels[-1].labels == ("*",)
 
 
 @pytest.mark.parametrize("spelling", ["%", "%Y %Y", "%Q", "(", "%Y-%m-%d-%Y", "%%", "%-"])
@@ -217,7 +217,7 @@ def test_bad_date_formats(spelling: str) -> None:
 def test_extreme_parameters(description: dict[str, Any]) -> None:
     """A right answer or a clear error; no warning, no exception of the machinery, no memory eaten."""
     try:
-        built = parse_builder(description).build(pl.Series("c", [1, 2, 3, 40, 1000]))
+        hierarchy = parse_builder(description).build(pl.Series("c", [1, 2, 3, 40, 1000]))
     except SfumatoError:
         return
-    assert built.levels[-1].labels == ("*",)
+    assert hierarchy.levels[-1].labels == ("*",)

@@ -82,12 +82,12 @@ def test_ranges_of_days_cover_the_days_between(days: list[date], data: st.DataOb
     column = pl.Series("born", days)
     low, high = sorted([data.draw(st.sampled_from(days)), data.draw(st.sampled_from(days))])
     label = f"[{low}, {high}]"
-    inside = sorted({str(day) for day in days if low <= day <= high})
+    covered_days = sorted({str(day) for day in days if low <= day <= high})
     for series in (column, column.cast(pl.String)):
         domain = Domain.of(series)
-        assert [domain.leaves[leaf] for leaf in domain.list_covered(label)] == inside
+        assert [domain.leaves[leaf] for leaf in domain.list_covered(label)] == covered_days
         assert domain.reads(label)
-        assert domain.measure_label_loss(label) == (len(inside) - 1) / max(len(set(days)) - 1, 1)
+        assert domain.measure_label_loss(label) == (len(covered_days) - 1) / max(len(set(days)) - 1, 1)
     assert column.filter(flag_between(column.cast(pl.String), label)).to_list() == [d for d in days if low <= d <= high]
 
 
@@ -98,14 +98,14 @@ WORDS = st.text(st.sampled_from("abcz é-"), min_size=1, max_size=3).map(str.str
 @given(st.lists(WORDS, min_size=2, max_size=12, unique=True), st.data())
 def test_ranges_of_words_cover_the_words_between(words: list[str], data: st.DataObject) -> None:
     domain = Domain.of(pl.Series("job", words))
-    chosen = np.array(sorted(data.draw(st.sets(st.sampled_from(range(len(words))), min_size=2))), dtype=np.int64)
-    choice = choose_range(domain, chosen)
+    leaf_codes = np.array(sorted(data.draw(st.sets(st.sampled_from(range(len(words))), min_size=2))), dtype=np.int64)
+    choice = choose_range(domain, leaf_codes)
     assert choice is not None
-    among = [domain.leaves[leaf] for leaf in chosen]
-    inside = {word for word in words if min(among) <= word <= max(among)}
-    assert {domain.leaves[leaf] for leaf in domain.list_covered(choice.text)} == inside
-    assert choice.lost_count == len(inside) - 1
-    assert set(pl.Series(words).filter(flag_between(pl.Series(words), choice.text))) == inside
+    leaf_words = [domain.leaves[leaf] for leaf in leaf_codes]
+    covered_words = {word for word in words if min(leaf_words) <= word <= max(leaf_words)}
+    assert {domain.leaves[leaf] for leaf in domain.list_covered(choice.text)} == covered_words
+    assert choice.lost_count == len(covered_words) - 1
+    assert set(pl.Series(words).filter(flag_between(pl.Series(words), choice.text))) == covered_words
 
 
 def test_instants_in_several_zones_are_compared_by_the_clock() -> None:

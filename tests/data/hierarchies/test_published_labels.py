@@ -57,8 +57,8 @@ def test_what_is_no_set_is_not_read_as_one(label: str) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
-def test_a_range_reads_back(one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_a_range_reads_back(number: float, other: float) -> None:
+    low, high = sorted((number, other))
     label = format_range(low, high)
     assert (float(label),) * 2 == (low, high) if low == high else parse_range(label) == (low, high)
 
@@ -138,9 +138,9 @@ def test_a_number_that_is_no_leaf_is_its_nearest_leaf_in_a_column_of_numbers_onl
 
 @pytest.mark.parametrize("label", ["secret", "[5, 6]", "{21, secret}", "[40, 30]", "", "{}"])
 def test_a_label_of_nothing_is_refused_without_being_named(label: str) -> None:
-    with pytest.raises(DataError, match='column "age": 1 published labels') as told:
+    with pytest.raises(DataError, match='column "age": 1 published labels') as error:
         ages().cover(["21", label, None])
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(error.value)
 
 
 def test_ranges_need_numbers() -> None:
@@ -206,24 +206,27 @@ def domains(draw: st.DrawFn) -> tuple[Domain, list[str | None], list[set[int]]]:
 @settings(deadline=None)
 @given(domains(), st.data())
 def test_covers_agree_with_plain_python(
-    drawn: tuple[Domain, list[str | None], list[set[int]]], data: st.DataObject
+    sample: tuple[Domain, list[str | None], list[set[int]]], data: st.DataObject
 ) -> None:
-    domain, labels, covers = drawn
+    domain, labels, covers = sample
     size = len(domain.leaves)
     cover = domain.cover(labels)
-    assert cover.counts.tolist() == [len(one) for one in covers]
-    assert cover.build_matrix().tolist() == [[i in one for i in range(size)] for one in covers]
-    for label, one in zip(labels, covers, strict=True):
-        assert domain.list_covered(label).tolist() == sorted(one)
+    assert cover.counts.tolist() == [len(leaf_set) for leaf_set in covers]
+    assert cover.build_matrix().tolist() == [[i in leaf_set for i in range(size)] for leaf_set in covers]
+    for label, leaf_set in zip(labels, covers, strict=True):
+        assert domain.list_covered(label).tolist() == sorted(leaf_set)
     weights = data.draw(st.lists(st.integers(0, 9), min_size=len(labels), max_size=len(labels)))
-    spread = [sum(w / len(one) for w, one in zip(weights, covers, strict=True) if i in one) for i in range(size)]
+    spread = [
+        sum(w / len(leaf_set) for w, leaf_set in zip(weights, covers, strict=True) if i in leaf_set)
+        for i in range(size)
+    ]
     assert cover.spread(weights) == pytest.approx(spread)
-    assert [one > 0 for one in cover.spread(weights)] == [one > 0 for one in spread]
+    assert [share > 0 for share in cover.spread(weights)] == [share > 0 for share in spread]
     values = data.draw(st.lists(st.integers(-9, 9), min_size=size, max_size=size))
-    totals = [sum(values[i] for i in one) for one in covers]
+    totals = [sum(values[i] for i in leaf_set) for leaf_set in covers]
     assert cover.sum_leaves(values) == pytest.approx(totals)
-    both = np.column_stack([values, np.ones(size)])
-    assert cover.sum_leaves(both) == pytest.approx(np.column_stack([totals, cover.counts]))
+    matrix = np.column_stack([values, np.ones(size)])
+    assert cover.sum_leaves(matrix) == pytest.approx(np.column_stack([totals, cover.counts]))
 
 
 def test_an_original_column_is_read_as_its_leaves() -> None:
@@ -260,9 +263,9 @@ def test_the_one_value_of_a_column_is_no_sign_of_a_missing_cell() -> None:
 def test_many_labels_are_read_quickly() -> None:
     domain = Domain.of(pl.Series("x", np.arange(1000)))
     labels = [format_range(low, low + width) for low in range(800) for width in range(1, 126)]
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     counts = domain.cover(labels).counts
-    spent = time.perf_counter() - begun
+    duration = time.perf_counter() - start_time
     assert len(set(labels)) == 100_000 and counts.tolist() == list(range(2, 127)) * 800
     # About 0.2 s; one label at a time against every leaf takes minutes.
-    assert spent < 5
+    assert duration < 5

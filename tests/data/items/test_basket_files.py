@@ -35,16 +35,16 @@ def lists_of(items: st.SearchStrategy[Any], least: int) -> st.SearchStrategy[lis
     return st.lists(st.lists(items, min_size=least, max_size=6), min_size=1, max_size=8)
 
 
-def written(folder: Path, text: str | bytes, name: str = "baskets.dat") -> Path:
+def write_file(folder: Path, text: str | bytes, name: str = "baskets.dat") -> Path:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
 def message_for(path: Path, **options: Any) -> str:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         Baskets.read(path, **options)
-    message = str(caught.value)
+    message = str(error.value)
     assert message.startswith(f"{path}: ")
     assert SECRET not in message.removeprefix(str(path))
     return message.removeprefix(f"{path}: ")
@@ -52,9 +52,9 @@ def message_for(path: Path, **options: Any) -> str:
 
 def assert_comes_back(baskets: Baskets, path: Path, format: BasketFormat | None = None) -> None:  # noqa: A002
     baskets.write(path, format)
-    back = Baskets.read(path, format)
-    assert back.to_lists() == baskets.to_lists()
-    assert back.items == baskets.items
+    reread_baskets = Baskets.read(path, format)
+    assert reread_baskets.to_lists() == baskets.to_lists()
+    assert reread_baskets.items == baskets.items
 
 
 # There and back
@@ -130,8 +130,8 @@ def test_numbers_as_text_keep_their_type_where_the_file_can_say_so(tmp_path: Pat
     ],
 )
 def test_fimi_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
-    assert Baskets.read(written(tmp_path, text)).to_lists() == lists
-    assert Baskets.read(written(tmp_path, gzip.compress(text.encode()))).to_lists() == lists
+    assert Baskets.read(write_file(tmp_path, text)).to_lists() == lists
+    assert Baskets.read(write_file(tmp_path, gzip.compress(text.encode()))).to_lists() == lists
 
 
 # SPMF, line by line
@@ -146,28 +146,28 @@ def test_fimi_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
 )
 def test_stretches_of_any_length_say_the_same(tmp_path: Path, lists: list[list[Any]], length: int) -> None:
     """Numbers, large numbers and words in turns: a word has one number wherever a stretch ends."""
-    path = written(tmp_path, "".join(" ".join(map(str, row)) + "\n" for row in lists) + "last\n")
+    path = write_file(tmp_path, "".join(" ".join(map(str, row)) + "\n" for row in lists) + "last\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(basket_files, "_STRETCH", length)
-        found = Baskets.read(path)
-    assert found.to_lists() == [sorted(set(map(str, row))) for row in lists] + [["last"]]
+        baskets = Baskets.read(path)
+    assert baskets.to_lists() == [sorted(set(map(str, row))) for row in lists] + [["last"]]
 
 
 def test_spmf_comments_names_and_empty_lines(tmp_path: Path) -> None:
     text = "@CONVERTED_FROM_TEXT\n@ITEM=1=apple\n@ITEM=2=a=b \n# note\n2 1 \n\n% note\n@NAME=x\n3 1\n\n"
-    path = written(tmp_path, text, "spmf.txt")
+    path = write_file(tmp_path, text, "spmf.txt")
     assert Baskets.read(path).to_lists() == [["a=b ", "apple"], ["3", "apple"]]
     assert Baskets.read(path) == Baskets.read(path, "spmf")
 
 
 def test_spmf_numbers_stay_numbers_without_names_and_names_stay_text(tmp_path: Path) -> None:
-    assert Baskets.read(written(tmp_path, "#\n2 10\n", "a.txt")).to_lists() == [[2, 10]]
-    assert Baskets.read(written(tmp_path, "@ITEM=1=10\n1\n", "b.txt")).to_lists() == [["10"]]
+    assert Baskets.read(write_file(tmp_path, "#\n2 10\n", "a.txt")).to_lists() == [[2, 10]]
+    assert Baskets.read(write_file(tmp_path, "@ITEM=1=10\n1\n", "b.txt")).to_lists() == [["10"]]
 
 
 def test_spmf_items_must_be_told_apart(tmp_path: Path) -> None:
     text = f"@ITEM=1={SECRET}\n@ITEM=2={SECRET}\n@ITEM=3=\n1 2 3\n"
-    assert message_for(written(tmp_path, text, "b.txt")).startswith("2 items have an empty or duplicate @ITEM name")
+    assert message_for(write_file(tmp_path, text, "b.txt")).startswith("2 items have an empty or duplicate @ITEM name")
 
 
 # Long form, by column
@@ -183,14 +183,14 @@ def test_long_form_finds_its_separator(tmp_path: Path, separator: str) -> None:
         ["b", "n", "z"],
     ]
     text = "\r\n".join(separator.join(row) for row in rows) + "\r\n\r\n"
-    path = written(tmp_path, text, "long.csv")
+    path = write_file(tmp_path, text, "long.csv")
     for given_separator in (None, separator):
         baskets = Baskets.read(path, "long", id="customer", item="product", separator=given_separator)
         assert baskets == Baskets.of([["a", "b"], ["a"]], ids=["z", "y"])
 
 
 def test_long_form_keeps_leading_zeros(tmp_path: Path) -> None:
-    path = written(tmp_path, "id,item\n1,007\n1,12\n", "b.csv")
+    path = write_file(tmp_path, "id,item\n1,007\n1,12\n", "b.csv")
     assert Baskets.read(path) == Baskets.of([["007", "12"]], ids=[1])
 
 
@@ -203,28 +203,28 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
 
 
 def test_missing_cells_are_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, f'id,item\n{SECRET},\n1,{SECRET}\n2,""\n,{SECRET}\n', "b.csv")
+    path = write_file(tmp_path, f'id,item\n{SECRET},\n1,{SECRET}\n2,""\n,{SECRET}\n', "b.csv")
     assert message_for(path).startswith('"id" is missing in 1 of 4 rows, first in row 3')
-    path = written(tmp_path, f'id,item\n{SECRET},\n1,{SECRET}\n2,""\n{SECRET},1\n', "b.csv")
+    path = write_file(tmp_path, f'id,item\n{SECRET},\n1,{SECRET}\n2,""\n{SECRET},1\n', "b.csv")
     assert message_for(path).startswith('"item" is missing in 1 of 4 rows, first in row 0')
     pl.DataFrame({"id": [2, 2], "item": [SECRET, None]}).write_parquet(tmp_path / "b.parquet")
     assert message_for(tmp_path / "b.parquet").startswith('"item" is missing in 1 of 2 rows, first in row 1')
 
 
 def test_an_id_alone_has_an_empty_basket(tmp_path: Path) -> None:
-    path = written(tmp_path, 'id,item\na,\nb,7\nc,""\n', "b.csv")
+    path = write_file(tmp_path, 'id,item\na,\nb,7\nc,""\n', "b.csv")
     assert Baskets.read(path) == Baskets.of([[], [7], []], ids=["a", "b", "c"])
     Baskets.of([[], ["whole milk"], []]).write(tmp_path / "c.csv")
     assert Baskets.read(tmp_path / "c.csv").to_lists() == [[], ["whole milk"], []]
 
 
 def test_long_form_problems(tmp_path: Path) -> None:
-    headless = written(tmp_path, f"{SECRET},{SECRET}\n", "b.csv")
+    headless = write_file(tmp_path, f"{SECRET},{SECRET}\n", "b.csv")
     assert message_for(headless).startswith('the header lacks some of "id", "item"')
-    assert "has no rows" in message_for(written(tmp_path, "id,item\n", "b.csv"))
-    ragged = written(tmp_path, f"id,item\n1,{SECRET},{SECRET}\n", "b.csv")
+    assert "has no rows" in message_for(write_file(tmp_path, "id,item\n", "b.csv"))
+    ragged = write_file(tmp_path, f"id,item\n1,{SECRET},{SECRET}\n", "b.csv")
     assert "cannot be read as a table" in message_for(ragged)
-    damaged = written(tmp_path, b"PAR1" + SECRET.encode() * 9 + b"PAR1", "b.parquet")
+    damaged = write_file(tmp_path, b"PAR1" + SECRET.encode() * 9 + b"PAR1", "b.parquet")
     assert "damaged or truncated" in message_for(damaged)
     pl.DataFrame({"id": [1], "item": [7431.5]}).write_parquet(tmp_path / "b.parquet")
     assert message_for(tmp_path / "b.parquet").startswith('column "item" is Float64; cast it')
@@ -232,7 +232,7 @@ def test_long_form_problems(tmp_path: Path) -> None:
 
 
 def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
-    path = written(tmp_path, "id,item\n1,2\n", "b.csv")
+    path = write_file(tmp_path, "id,item\n1,2\n", "b.csv")
     for options in ({"item": "id"}, {"separator": "::"}, {"separator": "\n"}):
         with pytest.raises(PolicyError):
             Baskets.read(path, **options)  # type: ignore[arg-type]
@@ -244,7 +244,7 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message_start"),
     [
         (b"", "the file is empty"),
         (gzip.compress(b"", mtime=0), "the file is empty"),
@@ -257,15 +257,15 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
         (gzip.compress(b"7431 ", mtime=0) + b"7431", "the gzip file is damaged or truncated"),
     ],
 )
-def test_bad_files(tmp_path: Path, text: bytes, what: str) -> None:
+def test_bad_files(tmp_path: Path, text: bytes, message_start: str) -> None:
     for name in ("b.dat", "b.txt"):
-        assert message_for(written(tmp_path, text, name)).startswith(what)
+        assert message_for(write_file(tmp_path, text, name)).startswith(message_start)
     if b"-" in text:
-        assert "Sequences.read" in message_for(written(tmp_path, text, "b.txt"), format="spmf")
+        assert "Sequences.read" in message_for(write_file(tmp_path, text, "b.txt"), format="spmf")
 
 
 def test_spmf_without_baskets(tmp_path: Path) -> None:
-    path = written(tmp_path, f"@ITEM=1={SECRET}\n\n", "b.txt")
+    path = write_file(tmp_path, f"@ITEM=1={SECRET}\n\n", "b.txt")
     assert message_for(path).startswith("the file holds no basket")
 
 
@@ -274,7 +274,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "No such file" in message_for(tmp_path / "none.dat")
     assert "No such file" in message_for(tmp_path / "none")
     if os.geteuid():
-        locked = written(tmp_path, SECRET)
+        locked = write_file(tmp_path, SECRET)
         locked.chmod(0)
         assert "Permission denied" in message_for(locked)
 
@@ -283,7 +283,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lists", "name", "what"),
+    ("lists", "name", "message"),
     [
         ([["7431 a"], ["b"]], "b.dat", "1 items hold blanks or are negative"),
         ([[-7431, 1]], "b.dat", "1 items hold blanks or are negative"),
@@ -297,15 +297,15 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ([[7431]], "no/such/folder/b.dat", "the file cannot be written: No such file"),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, what: str) -> None:
-    with pytest.raises(DataError, match=what) as caught:
+def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         Baskets.of(lists).write(tmp_path / name)
-    assert SECRET not in str(caught.value).removeprefix(str(tmp_path))
+    assert SECRET not in str(error.value).removeprefix(str(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, "1 2\n")
+    path = write_file(tmp_path, "1 2\n")
 
     def no_space(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -348,12 +348,12 @@ class Counts(NamedTuple):
 )
 def test_real_files(shared_data: Path, name: str, counts: Counts) -> None:
     path = shared_data / "fimi" / name
-    found = Baskets.read(path)
-    lengths = np.diff(found.offsets)
-    assert Counts(len(found), len(found.items), lengths.min(), lengths.max(), found.codes.size) == counts
+    baskets = Baskets.read(path)
+    lengths = np.diff(baskets.offsets)
+    assert Counts(len(baskets), len(baskets.items), lengths.min(), lengths.max(), baskets.codes.size) == counts
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
-    assert found.to_lists() == [sorted({int(word) for word in line.split()}) for line in text.splitlines()]
+    assert baskets.to_lists() == [sorted({int(word) for word in line.split()}) for line in text.splitlines()]
 
 
 def test_real_quirks(shared_data: Path) -> None:

@@ -32,8 +32,8 @@ def test_other_separators(sign: str, tmp_path: Path) -> None:
 def test_a_header_that_numbers_its_columns_is_no_basket(tmp_path: Path) -> None:
     padded = "Item 1,Item 2,Item 3\nbread,milk,\nbeer,,\n"
     assert read(tmp_path, padded) == [["bread", "milk"], ["beer"]]
-    counted = "Item(s),Item 1,Item 2,Item 3\n2,bread,milk,\n1,beer,,\n"
-    assert read(tmp_path, counted) == [["bread", "milk"], ["beer"]]
+    text = "Item(s),Item 1,Item 2,Item 3\n2,bread,milk,\n1,beer,,\n"
+    assert read(tmp_path, text) == [["bread", "milk"], ["beer"]]
     (tmp_path / "ids.csv").write_text("basket,item_0,item_1\nT7,bread,milk\nT9,beer,\n")
     baskets = sf.Baskets.read(tmp_path / "ids.csv")
     assert baskets.to_lists() == [["bread", "milk"], ["beer"]]

@@ -34,16 +34,16 @@ def lists_of(items: st.SearchStrategy[Any], least: int) -> st.SearchStrategy[lis
     return st.one_of(flat, nested)
 
 
-def written(folder: Path, text: str | bytes, name: str = "sequences.txt") -> Path:
+def write_file(folder: Path, text: str | bytes, name: str = "sequences.txt") -> Path:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
 def message_for(path: Path, **options: Any) -> str:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         Sequences.read(path, **options)
-    message = str(caught.value)
+    message = str(error.value)
     assert message.startswith(f"{path}: ")
     assert SECRET not in message.removeprefix(str(path))
     return message.removeprefix(f"{path}: ")
@@ -51,13 +51,13 @@ def message_for(path: Path, **options: Any) -> str:
 
 def assert_comes_back(sequences: Sequences, path: Path) -> Sequences:
     sequences.write(path)
-    back = Sequences.read(path)
+    reread_sequences = Sequences.read(path)
     singles = bool((np.diff(sequences.element_offsets) == 1).all())
-    assert back.flat == singles
+    assert reread_sequences.flat == singles
     if sequences.flat == singles:
-        assert back.to_lists() == sequences.to_lists()
-    assert back.items == sequences.items
-    return back
+        assert reread_sequences.to_lists() == sequences.to_lists()
+    assert reread_sequences.items == sequences.items
+    return reread_sequences
 
 
 # There and back
@@ -78,8 +78,8 @@ def test_spmf_comes_back(tmp_path: Path, lists: list[list[Any]], name: str) -> N
 def test_long_form_comes_back(tmp_path: Path, lists: list[list[Any]], name: str) -> None:
     ids = [f"p{number}" for number in range(len(lists))]
     assert assert_comes_back(Sequences.of(lists, ids), tmp_path / name) == Sequences.of(lists, ids)
-    back = assert_comes_back(Sequences.of(lists), tmp_path / name)
-    assert back.ids == tuple(range(len(lists)))
+    reread_sequences = assert_comes_back(Sequences.of(lists), tmp_path / name)
+    assert reread_sequences.ids == tuple(range(len(lists)))
 
 
 # SPMF, line by line
@@ -102,12 +102,12 @@ def test_long_form_comes_back(tmp_path: Path, lists: list[list[Any]], name: str)
     ],
 )
 def test_spmf_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
-    assert Sequences.read(written(tmp_path, text)).to_lists() == lists
-    assert Sequences.read(written(tmp_path, gzip.compress(text.encode()))).to_lists() == lists
+    assert Sequences.read(write_file(tmp_path, text)).to_lists() == lists
+    assert Sequences.read(write_file(tmp_path, gzip.compress(text.encode()))).to_lists() == lists
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message_start"),
     [
         (b"", "the file is empty"),
         (b"# 7431\n\n", "the file holds no sequence"),
@@ -122,16 +122,16 @@ def test_spmf_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
         (gzip.compress(b"7431 -1 -2", mtime=0)[:-4], "the gzip file is damaged or truncated"),
     ],
 )
-def test_bad_spmf_files(tmp_path: Path, text: bytes, what: str) -> None:
-    message = message_for(written(tmp_path, text))
-    assert message.startswith(what)
-    assert " lines " not in what or message.endswith("; the first is line 2")
+def test_bad_spmf_files(tmp_path: Path, text: bytes, message_start: str) -> None:
+    message = message_for(write_file(tmp_path, text))
+    assert message.startswith(message_start)
+    assert " lines " not in message_start or message.endswith("; the first is line 2")
 
 
 def test_baskets_and_sequences_point_to_each_other(tmp_path: Path) -> None:
-    assert "Baskets.read" in message_for(written(tmp_path, "1 2 3\n"))
+    assert "Baskets.read" in message_for(write_file(tmp_path, "1 2 3\n"))
     with pytest.raises(DataError, match=r"Sequences\.read"):
-        Baskets.read(written(tmp_path, "1 -1 2 -1 -2\n"))
+        Baskets.read(write_file(tmp_path, "1 -1 2 -1 -2\n"))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_rows_are_put_in_order_of_time(tmp_path: Path, times: list[str], separator: str) -> None:
     rows = [("when", "who", "what"), *zip(times, "baab", "qprs", strict=True)]
     text = "\n".join(separator.join(row) for row in rows)
-    found = Sequences.read(written(tmp_path, text, "s.csv"), id="who", item="what", time="when")
-    assert found == Sequences.of([[["s"], ["q"]], [["p"], ["r"]]], ids=["b", "a"])
+    sequences = Sequences.read(write_file(tmp_path, text, "s.csv"), id="who", item="what", time="when")
+    assert sequences == Sequences.of([[["s"], ["q"]], [["p"], ["r"]]], ids=["b", "a"])
 
 
 @pytest.mark.parametrize(
-    ("times", "told"),
+    ("times", "message"),
     [
         (["9", "10", "noon", "8"], '"when" is a number in 3 of 4 rows and text in the others, first in row 2'),
         (["9", "10", "nan", "inf"], '"when" is a number in 2 of 4 rows'),
@@ -180,21 +180,21 @@ def test_rows_are_put_in_order_of_time(tmp_path: Path, times: list[str], separat
         (["05-01-2024", "12-01-2023", "05-02-2024", "06-01-2024"], "day and month cannot be told apart"),
     ],
 )
-def test_times_that_stand_in_another_order_as_text_are_refused(tmp_path: Path, times: list[str], told: str) -> None:
+def test_times_that_stand_in_another_order_as_text_are_refused(tmp_path: Path, times: list[str], message: str) -> None:
     """They were put in the order of their letters: 10 before 9, and December 2023 after May 2024."""
     rows = "\n".join(f"1,{SECRET}{number},{time}" for number, time in enumerate(times))
-    with pytest.raises(DataError) as refused:
-        Sequences.read(written(tmp_path, f"id,item,when\n{rows}\n", "s.csv"), time="when")
-    assert told in str(refused.value)
-    assert "s.csv" in str(refused.value)
-    assert str(refused.value).endswith("write times as 2009-06-30 12:00, or as numbers")
-    assert all(time not in str(refused.value).replace("2009-06-30 12:00", "") for time in times if len(time) > 2)
+    with pytest.raises(DataError) as refusal:
+        Sequences.read(write_file(tmp_path, f"id,item,when\n{rows}\n", "s.csv"), time="when")
+    assert message in str(refusal.value)
+    assert "s.csv" in str(refusal.value)
+    assert str(refusal.value).endswith("write times as 2009-06-30 12:00, or as numbers")
+    assert all(time not in str(refusal.value).replace("2009-06-30 12:00", "") for time in times if len(time) > 2)
 
 
 def test_items_of_one_time_form_one_element(tmp_path: Path) -> None:
     text = "id\titem\ttime\n1\tb\t5\n2\tc\t5\n1\ta\t5\n1\ta\t4\n1\tb\t5\n"
-    found = Sequences.read(written(tmp_path, text, "s.tsv"))
-    assert found.to_lists() == [[["a"], ["a", "b"]], [["c"]]]
+    sequences = Sequences.read(write_file(tmp_path, text, "s.tsv"))
+    assert sequences.to_lists() == [[["a"], ["a", "b"]], [["c"]]]
 
 
 @pytest.mark.parametrize(
@@ -208,27 +208,27 @@ def test_parquet_times_keep_their_order(tmp_path: Path, times: list[Any]) -> Non
 
 
 def test_missing_cells_and_odd_times_are_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, f"id,item,time\n{SECRET},{SECRET},\n1,{SECRET},2\n", "s.csv")
+    path = write_file(tmp_path, f"id,item,time\n{SECRET},{SECRET},\n1,{SECRET},2\n", "s.csv")
     assert message_for(path).startswith('"time" is missing in 1 of 2 rows, first in row 0')
     pl.DataFrame({"id": [1], "item": [7431], "time": [float("nan")]}).write_parquet(tmp_path / "s.parquet")
     assert message_for(tmp_path / "s.parquet").startswith('"time" is missing in 1 of 1 rows')
     pl.DataFrame({"id": [1], "item": [7431], "time": [True]}).write_parquet(tmp_path / "s.parquet")
     assert message_for(tmp_path / "s.parquet").startswith('column "time" is Boolean')
-    assert message_for(written(tmp_path, "id,item\n1,2\n", "s.csv")).startswith('the header lacks "time";')
+    assert message_for(write_file(tmp_path, "id,item\n1,2\n", "s.csv")).startswith('the header lacks "time";')
 
 
 @pytest.mark.parametrize(
-    ("lists", "name", "what"),
+    ("lists", "name", "message"),
     [
         ([], "s.txt", "there is nothing to write"),
         ([[7431], []], "s.csv", "1 of 2 lists are empty"),
         ([[-7431]], "s.txt", "1 items hold line ends or are negative"),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, what: str) -> None:
-    with pytest.raises(DataError, match=what) as caught:
+def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
         Sequences.of(lists).write(tmp_path / name)
-    assert SECRET not in str(caught.value).removeprefix(str(tmp_path))
+    assert SECRET not in str(error.value).removeprefix(str(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -256,14 +256,14 @@ class Counts(NamedTuple):
 )
 def test_real_files(shared_data: Path, name: str, counts: Counts) -> None:
     path = shared_data / "sequences" / name
-    found = Sequences.read(path)
-    lists = found.to_lists()
-    lengths = np.diff(found.offsets)
+    sequences = Sequences.read(path)
+    lists = sequences.to_lists()
+    lengths = np.diff(sequences.offsets)
     mean, distinct = round(float(lengths.mean()), 2), len(set(map(tuple, lists)))
-    assert Counts(len(found), len(found.items), lengths.min(), lengths.max(), mean, distinct) == counts
+    assert Counts(len(sequences), len(sequences.items), lengths.min(), lengths.max(), mean, distinct) == counts
     lines = [line for line in path.read_text().splitlines() if line]
     assert lists == [[int(word) for word in line.split() if word not in ("-1", "-2")] for line in lines]
-    assert found.flat
+    assert sequences.flat
 
 
 def test_real_quirks(shared_data: Path) -> None:

@@ -35,8 +35,8 @@ def test_a_grid_orders_points_by_time_and_merges_repeats() -> None:
 
 
 def test_points_outside_the_bounds_are_left_out() -> None:
-    found = map_points_to_regions(POINTS, sf.Grid(1, 1, Bounds(0, 0, 1, 1)))
-    assert (found.points, found.left_out, found.offsets.tolist()) == (6, 4, [0, 1, 1])
+    mapping = map_points_to_regions(POINTS, sf.Grid(1, 1, Bounds(0, 0, 1, 1)))
+    assert (mapping.points, mapping.left_out, mapping.offsets.tolist()) == (6, 4, [0, 1, 1])
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
@@ -75,25 +75,25 @@ def test_dense_regions_join_neighbours_and_leave_out_the_rest() -> None:
         }
     )
     regions = sf.DenseRegions(sf.Grid(10, 10, (0, 0, 10, 10)), min_share=0.75)
-    found = sf.Sequences.from_points(points, regions)
-    assert found.to_lists() == [["r0c0", "r5c5", "r8c8"]] * 3 + [["r0c0"]]
-    apart = sf.DenseRegions(sf.Grid(10, 10, (0, 0, 10, 10)), min_share=0.75, merge=False)
-    assert sf.Sequences.from_points(points, apart).to_lists()[3] == ["r0c0", "r0c1"]
+    sequences = sf.Sequences.from_points(points, regions)
+    assert sequences.to_lists() == [["r0c0", "r5c5", "r8c8"]] * 3 + [["r0c0"]]
+    single_regions = sf.DenseRegions(sf.Grid(10, 10, (0, 0, 10, 10)), min_share=0.75, merge=False)
+    assert sf.Sequences.from_points(points, single_regions).to_lists()[3] == ["r0c0", "r0c1"]
     with pytest.raises(sf.DataError, match="no cell is dense"):
         sf.Sequences.from_points({"id": [1, 2], "time": [1, 1], "x": [0, 1], "y": [0, 1]}, sf.DenseRegions(min_share=1))
 
 
 def test_polygons_and_cells(tmp_path: Path) -> None:
     rings = {"low": [(-1, -1), (11, -1), (11, 5), (-1, 5)], "corner": [(8, 8), (11, 8), (11, 12)]}
-    inside = sf.Sequences.from_points(POINTS, sf.Polygons(rings))
-    assert inside.to_lists() == [["low", "corner"], ["low"]]
+    sequences = sf.Sequences.from_points(POINTS, sf.Polygons(rings))
+    assert sequences.to_lists() == [["low", "corner"], ["low"]]
     features = [
         {"properties": {"name": name}, "geometry": {"type": "Polygon", "coordinates": [list(map(list, ring))]}}
         for name, ring in rings.items()
     ]
     file = tmp_path / "areas.geojson"
     file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
-    assert sf.Sequences.from_points(POINTS, sf.Polygons.read(file)) == inside
+    assert sf.Sequences.from_points(POINTS, sf.Polygons.read(file)) == sequences
     with pytest.raises(sf.DataError, match='property "label"'):
         sf.Polygons.read(file, name="label")
     centres = {"west": (0.0, 5.0), "east": (10.0, 5.0)}
@@ -104,7 +104,7 @@ def test_polygons_and_cells(tmp_path: Path) -> None:
 def test_times_of_day_and_durations_are_seconds(tmp_path: Path) -> None:
     day = {"id": [1, 1, 1], "x": [0, 10, 0], "y": [0, 10, 0]}
     times = [time(8), time(8, 1), time(12)]
-    lengths = [timedelta(hours=one.hour, minutes=one.minute) for one in times]
+    lengths = [timedelta(hours=clock_time.hour, minutes=clock_time.minute) for clock_time in times]
     for column in (times, lengths):
         frame = pl.DataFrame(day | {"time": column})
         frame.write_parquet(tmp_path / "day.parquet")
@@ -119,9 +119,9 @@ def test_nearest_centres_on_the_globe() -> None:
     # The last is about 31 degrees from the centre near the pole and 60 from the Gulf; repeats are merged.
     placed = sf.Sequences.from_points(points, sf.Cells(centres), coordinates="degrees")
     assert placed.to_lists() == [["Fiji", "pole"], ["pole"]]
-    near = sf.Cells(centres, reach=123_000)  # 1.1 degrees along the equator are 122,315 m
-    within = sf.Sequences.from_points(points, near, coordinates="degrees")
-    assert within.to_lists() == [["Fiji"], []]
+    near_cells = sf.Cells(centres, reach=123_000)  # 1.1 degrees along the equator are 122,315 m
+    sequences = sf.Sequences.from_points(points, near_cells, coordinates="degrees")
+    assert sequences.to_lists() == [["Fiji"], []]
     with pytest.raises(sf.PolicyError, match="1 of 2 centres are no degrees"):
         sf.Sequences.from_points(points, sf.Cells({"a": (5, 5), "b": (700, 5)}), coordinates="degrees")
 
@@ -129,9 +129,9 @@ def test_nearest_centres_on_the_globe() -> None:
 def test_cells_of_a_grid_in_metres_on_the_earth() -> None:
     points = {"id": [1, 1], "time": [0, 1], "x": [23.70, 23.80], "y": [37.9, 38.0]}
     grid = sf.Grid(cell=1000.0)
-    found = sf.Sequences.from_points(points, grid, coordinates="degrees")
+    sequences = sf.Sequences.from_points(points, grid, coordinates="degrees")
     # A tenth of a degree is 11.1 km north and, at 38 degrees, 8.8 km east.
-    assert found.to_lists() == [["r0c0", "r11c8"]]
+    assert sequences.to_lists() == [["r0c0", "r11c8"]]
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_points_as_far_apart_as_numbers_can_be_are_placed() -> None:
         "y": [0.0, 0.0, 1.0],
     }
     assert sf.Sequences.from_points(far, sf.Grid(2, 1)).to_lists() == [["r0c0", "r0c1"]]
-    near = {"id": [*far["id"], 2], "time": [*far["time"], 4], "x": [*far["x"], 0.5], "y": [*far["y"], 0.5]}
-    assert sf.Sequences.from_points(near, sf.Grid(2, 1, (-1, -1, 1, 1))).to_lists() == [[], ["r0c1"]]
+    near_points = {"id": [*far["id"], 2], "time": [*far["time"], 4], "x": [*far["x"], 0.5], "y": [*far["y"], 0.5]}
+    assert sf.Sequences.from_points(near_points, sf.Grid(2, 1, (-1, -1, 1, 1))).to_lists() == [[], ["r0c1"]]
 
 
 def test_coordinates_in_lists_may_mix_integers_and_decimals() -> None:

@@ -33,14 +33,14 @@ def test_nothing_of_python_outlives_the_copy() -> None:
     """Freeing a column over an array of numpy takes Python's lock, for which a thread of polars may wait for ever."""
     numbers = np.arange(1000).view(Watched)
     watch = weakref.ref(numbers)
-    kept = pl.Series(copy_numbers(numbers))
+    column = pl.Series(copy_numbers(numbers))
     del numbers
     gc.collect()
-    assert watch() is None and kept.len() == 1000
-    held = np.arange(1000).view(Watched)
-    control = weakref.ref(held)
-    wrapped = pa.Array.from_buffers(pa.int64(), 1000, [None, pa.py_buffer(held)])
-    del held
+    assert watch() is None and column.len() == 1000
+    array = np.arange(1000).view(Watched)
+    control = weakref.ref(array)
+    wrapped = pa.Array.from_buffers(pa.int64(), 1000, [None, pa.py_buffer(array)])
+    del array
     gc.collect()
     assert control() is not None and len(wrapped) == 1000, "the test would notice"
 

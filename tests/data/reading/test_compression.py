@@ -25,10 +25,10 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zstd": lambda data: bytes(pa.compress(data, codec="zstd", asbytes=True)),
 }
-each = pytest.mark.parametrize("packing", PACKERS)
+parametrize_packings = pytest.mark.parametrize("packing", PACKERS)
 
 
-@each
+@parametrize_packings
 def test_text_baskets_and_hierarchies_are_unpacked(packing: str, tmp_path: Path) -> None:
     pack = PACKERS[packing]
     (tmp_path / "table").write_bytes(pack(b"zip,age\n02139,31\n10001,42\n"))
@@ -54,14 +54,14 @@ def test_a_packed_binary_file_is_unpacked(tmp_path: Path) -> None:
     assert read_frame(tmp_path / "packed").equals(frame)
 
 
-@each
+@parametrize_packings
 def test_several_streams_in_one_file(packing: str, tmp_path: Path) -> None:
     path = tmp_path / "two"
     path.write_bytes(PACKERS[packing](b"a,b\n1,2\n") + PACKERS[packing](b"3,4\n"))
     assert read_frame(path).rows() == [(1, 2), (3, 4)]
 
 
-@each
+@parametrize_packings
 def test_damaged_and_truncated_files_are_named(packing: str, tmp_path: Path) -> None:
     whole = PACKERS[packing](f"a,b\n{CANARY},2\n".encode() * 500)
     middle = len(whole) // 2
@@ -70,12 +70,12 @@ def test_damaged_and_truncated_files_are_named(packing: str, tmp_path: Path) -> 
         path = tmp_path / f"damaged{number}"
         path.write_bytes(content)
         for read in (read_frame, sf.Baskets.read, sf.Hierarchy.read):
-            with pytest.raises(DataError, match=f"damaged{number}: the {packing} file is damaged") as refused:
+            with pytest.raises(DataError, match=f"damaged{number}: the {packing} file is damaged") as refusal:
                 read(path)
-            assert CANARY not in str(refused.value)
+            assert CANARY not in str(refusal.value)
 
 
-@each
+@parametrize_packings
 def test_bombs(packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", "1M")
     path = tmp_path / "bomb.dat"
@@ -97,8 +97,8 @@ def test_an_xz_file_cannot_demand_gigabytes_for_its_dictionary(tmp_path: Path) -
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
     compressor = lzma.LZMACompressor(filters=[{**filters[0], "dict_size": 1 << 20}])
     content = bytearray(compressor.compress(b"a,b\n1,2\n") + compressor.flush())
-    place = content.index(b"\x21\x01", 12) + 2  # the size of the dictionary, after the filter's number and its length
-    content[place] = 40  # 4 GiB − 1
+    index = content.index(b"\x21\x01", 12) + 2  # the size of the dictionary, after the filter's number and its length
+    content[index] = 40  # 4 GiB − 1
     content[20:24] = zlib_crc(bytes(content[12:20]))
     (tmp_path / "greedy").write_bytes(content)
     with pytest.raises(PACKING_FAULTS), open_packed(tmp_path / "greedy", "xz") as file:

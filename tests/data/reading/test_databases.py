@@ -99,9 +99,9 @@ def test_what_a_server_refuses_gets_a_sentence(server: str) -> None:
         "postgresql://keeper:hid@den:x/y@127.0.0.1:1/postgres?table=t": "not an address",
     }
     for address, words in cases.items():
-        with pytest.raises(DataError, match=words) as refused:
+        with pytest.raises(DataError, match=words) as refusal:
             read_frame(address)
-        assert not any(secret in str(refused.value) for secret in (PASSWORD, CANARY, "hidden", "den:"))
+        assert not any(secret in str(refusal.value) for secret in (PASSWORD, CANARY, "hidden", "den:"))
 
 
 def test_a_run_on_a_server_never_writes_the_password(
@@ -110,11 +110,11 @@ def test_a_run_on_a_server_never_writes_the_password(
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
     address = f"{with_password(server)}?table=pay%20list"
     policy = Policy.parse(POLICY.format(path=address), tmp_path / "policy.toml")
-    done = run(policy)
-    assert done.published
+    result = run(policy)
+    assert result.published
     for path in sorted((tmp_path / "out").rglob("*")):
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes(), path.name
-    assert PASSWORD not in json.dumps(done.as_json(), default=str) + repr(policy.model_dump_json())
+    assert PASSWORD not in json.dumps(result.as_json(), default=str) + repr(policy.model_dump_json())
     opening = tmp_path / "out" / "private" / "input_opening.json"
     assert show_input(tmp_path / "out", address, opening).input_shown
     other = f"{with_password(server)}?table=People"
@@ -162,9 +162,9 @@ def test_what_a_database_file_lacks_gets_a_sentence(files: Path, monkeypatch: py
         "damaged.db": "damaged",
     }
     for address, words in cases.items():
-        with pytest.raises(DataError, match=words) as refused:
+        with pytest.raises(DataError, match=words) as refusal:
             read_frame(address)
-        assert CANARY not in str(refused.value)
+        assert CANARY not in str(refusal.value)
     with pytest.raises(DataError, match="bytes"):
         sf.Table.read("sqlite:///people.db?table=bytes")
     monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", "100K")
@@ -198,13 +198,13 @@ def test_addresses(tmp_path: Path) -> None:
 
 
 def test_a_drafted_policy_holds_no_password() -> None:
-    for address, kept in {
+    for address, location in {
         "postgresql://ann:hun@ter/2@h:5432/db?table=t": "postgresql://ann@h:5432/db?table=t",
         "postgresql://h/db?password=hunter2&table=t": "postgresql://h/db?table=t",
         "postgresql://h/db?password=hunter2": "postgresql://h/db",
         "sqlite:///people.db?table=t": "sqlite:///people.db?table=t",
     }.items():
-        assert locate_data(address, Path("policy.toml")) == kept
+        assert locate_data(address, Path("policy.toml")) == location
 
 
 @pytest.mark.parametrize(
@@ -232,9 +232,9 @@ def test_a_mistyped_address_does_not_show_its_password(address: str) -> None:
         sf.draft_policy,
     ]
     for read in readers:
-        with pytest.raises(SfumatoError) as refused:
+        with pytest.raises(SfumatoError) as refusal:
             read(address)
-        assert "hunter2" not in str(refused.value)
+        assert "hunter2" not in str(refusal.value)
 
 
 def test_types_of_frames_are_plain(files: Path) -> None:

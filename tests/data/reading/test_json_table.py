@@ -56,10 +56,10 @@ BAD = {
 def test_bad_files_get_a_sentence(name: str, tmp_path: Path) -> None:
     text, words = BAD[name]
     (tmp_path / "bad.json").write_text(text)
-    with pytest.raises(DataError, match=words) as refused:
+    with pytest.raises(DataError, match=words) as refusal:
         read_frame(tmp_path / "bad.json")
-    assert "bad.json" in str(refused.value)
-    assert CANARY not in str(refused.value)
+    assert "bad.json" in str(refusal.value)
+    assert CANARY not in str(refusal.value)
 
 
 def test_short_lines_of_many_missing_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

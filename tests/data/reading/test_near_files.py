@@ -49,8 +49,8 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_mistyped_file_gets_the_one_that_was_meant(name: str, tmp_path: Path) -> None:
-    meant = name.replace("shoping", "shopping").replace("*", "1")
-    (tmp_path / meant).write_text("")
-    with pytest.raises(SfumatoError) as refused:
+    true_name = name.replace("shoping", "shopping").replace("*", "1")
+    (tmp_path / true_name).write_text("")
+    with pytest.raises(SfumatoError) as refusal:
         READERS[name](tmp_path / name)
-    assert str(refused.value).endswith(f'did you mean "{meant}"?')
+    assert str(refusal.value).endswith(f'did you mean "{true_name}"?')

@@ -22,10 +22,10 @@ from tests.data.foreign_files import PEOPLE, write_survey
 
 CANARY = "ZZSECRETZZ"
 FORMATS: tuple[tuple[Format, str], ...] = (("spss", "sav"), ("stata", "dta"))
-each = pytest.mark.parametrize(("form", "ending"), FORMATS)
+parametrize_formats = pytest.mark.parametrize(("form", "ending"), FORMATS)
 
 
-@each
+@parametrize_formats
 def test_codes_are_read_as_their_words(form: Format, ending: str, tmp_path: Path) -> None:
     read = read_labelled(write_survey(tmp_path / f"survey.{ending}"))
     assert read.frame["sex"].to_list() == ["male", "female", "female", "refused"]
@@ -63,7 +63,7 @@ HARD = PEOPLE.with_columns(
 )
 
 
-@each
+@parametrize_formats
 def test_every_cell_reads_back(form: Format, ending: str, tmp_path: Path) -> None:
     write_frame(HARD, tmp_path / f"data.{ending}", form)
     frame = read_frame(tmp_path / f"data.{ending}")
@@ -72,7 +72,7 @@ def test_every_cell_reads_back(form: Format, ending: str, tmp_path: Path) -> Non
     assert frame.select(PEOPLE.columns).schema == PEOPLE.schema
 
 
-@each
+@parametrize_formats
 def test_labels_of_published_cells_are_kept_and_no_others(form: Format, ending: str, tmp_path: Path) -> None:
     table = sf.Table.read(write_survey(tmp_path / f"survey.{ending}"))
     published = table.with_frame(table.frame.filter(pl.col("sex") != "refused"))
@@ -80,14 +80,14 @@ def test_labels_of_published_cells_are_kept_and_no_others(form: Format, ending: 
     raw = (tmp_path / f"out.{ending}").read_bytes()
     assert not any(word in raw for word in (b"refused", b"never chosen"))
     read = pyreadstat.read_sav if form == "spss" else pyreadstat.read_dta
-    frame, about = read(str(tmp_path / f"out.{ending}"), output_format="polars")
+    frame, metadata = read(str(tmp_path / f"out.{ending}"), output_format="polars")
     assert frame["sex"].to_list() == [1, 2, 2]
-    assert about.variable_value_labels == {"sex": {1: "male", 2: "female"}, "score": {1: "worst"}}
-    assert about.column_names_to_labels["sex"] == "Sex of the person"
+    assert metadata.variable_value_labels == {"sex": {1: "male", 2: "female"}, "score": {1: "worst"}}
+    assert metadata.column_names_to_labels["sex"] == "Sex of the person"
     assert read_frame(tmp_path / f"out.{ending}").equals(published.frame)
 
 
-@each
+@parametrize_formats
 def test_files_hold_no_time_and_are_the_same_each_time(form: Format, ending: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_frame(PEOPLE, tmp_path / f"{name}.{ending}", form)
@@ -107,8 +107,8 @@ def test_published_labels_follow_the_cells() -> None:
     assert (codes.cells.to_list(), codes.values) == ([1, 7], {1: "male"})
     all_named = choose_written_labels(pl.Series([1, 2]), labels)
     assert all_named.values == {}, "a reader would take these numbers for words"
-    twice = ColumnLabels(None, MappingProxyType({1: "other", 2: "other"}))
-    assert choose_written_labels(pl.Series(["other"]), twice).cells.to_list() == ["other"]
+    repeated_labels = ColumnLabels(None, MappingProxyType({1: "other", 2: "other"}))
+    assert choose_written_labels(pl.Series(["other"]), repeated_labels).cells.to_list() == ["other"]
 
 
 def test_a_released_table_is_pickled_without_labels(tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_what_a_format_cannot_hold_is_refused(name: str, tmp_path: Path) -> None:
     cells, form, words = BAD[name]
-    with pytest.raises(DataError, match=words) as refused:
+    with pytest.raises(DataError, match=words) as refusal:
         write_frame(cells.alias(name).to_frame(), tmp_path / "data", form)  # type: ignore[arg-type]
-    assert CANARY not in str(refused.value)
-    assert f'"{name}"' in str(refused.value)
+    assert CANARY not in str(refusal.value)
+    assert f'"{name}"' in str(refusal.value)
     assert not (tmp_path / "data").exists()
 
 

@@ -31,9 +31,9 @@ def read(tmp_path: Path, content: str | bytes, **text: Any) -> pl.DataFrame:
 
 
 def refusal(tmp_path: Path, content: str | bytes, **text: Any) -> str:
-    with pytest.raises(DataError) as refused:
+    with pytest.raises(DataError) as error:
         read(tmp_path, content, **text)
-    message = str(refused.value)
+    message = str(error.value)
     assert str(tmp_path) in message, "the file is named"
     assert CANARY not in message
     return message
@@ -191,8 +191,8 @@ WRONG: dict[str, tuple[str | bytes, dict[str, Any], str]] = {
 def test_clear_errors(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
     content, text, word = WRONG[name]
     assert word in refusal(tmp_path, content, **text)
-    said = capfd.readouterr()
-    assert said.err == "", "nothing is printed behind the error's back"
+    output = capfd.readouterr()
+    assert output.err == "", "nothing is printed behind the error's back"
 
 
 @pytest.mark.parametrize("content", ["a,b\n", "a,b", "a", "a\n", "a,b\r\n", '"a","b"'])
@@ -232,9 +232,9 @@ def test_files_of_a_pattern(tmp_path: Path) -> None:
     (tmp_path / "2.csv").write_text("a,b\nq,y\n")
     assert read_frame(tmp_path / "*.csv")["a"].to_list() == ["1", "q"]
     (tmp_path / "3.csv").write_text(f"a,c\n{CANARY},y\n")
-    with pytest.raises(DataError, match=r"3\.csv") as refused:
+    with pytest.raises(DataError, match=r"3\.csv") as error:
         read_frame(tmp_path / "*.csv")
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(error.value)
 
 
 def test_a_name_with_brackets_is_no_pattern(tmp_path: Path) -> None:
@@ -242,16 +242,16 @@ def test_a_name_with_brackets_is_no_pattern(tmp_path: Path) -> None:
     assert read_frame(tmp_path / "[a].csv").height == 1
 
 
-@pytest.mark.parametrize("where", ["a cell", "a quoted cell", "the first row", "the first row, quoted", "the header"])
-def test_a_million_characters(tmp_path: Path, where: str) -> None:
+@pytest.mark.parametrize("part", ["a cell", "a quoted cell", "the first row", "the first row, quoted", "the header"])
+def test_a_million_characters(tmp_path: Path, part: str) -> None:
     long, lines = "x" * 1_000_000, "x,\n" * 333_333 + "x"
-    if where == "a cell":
+    if part == "a cell":
         frame = read(tmp_path, f"a,b\n{long},2\n1,2\n")
-    elif where == "a quoted cell":
+    elif part == "a quoted cell":
         frame = read(tmp_path, f'a,b\n"{lines}",2\n1,2\n')
-    elif where == "the first row":
+    elif part == "the first row":
         frame = read(tmp_path, f"{long},2\n1,2\n", header=False)
-    elif where == "the first row, quoted":
+    elif part == "the first row, quoted":
         frame = read(tmp_path, f'"{lines}",2\n1,2\n', header=False)
     else:
         frame = read(tmp_path, f"{long},b\n1,2\n3,4\n")
@@ -338,9 +338,9 @@ def test_types_that_are_no_plain_cells(
         pytest.skip("pyarrow cannot write this")
     try:
         table = Table.read(path)
-    except DataError as refused:
-        assert '"a"' in str(refused) or " a " in str(refused)
-        assert CANARY not in str(refused)
+    except DataError as error:
+        assert '"a"' in str(error) or " a " in str(error)
+        assert CANARY not in str(error)
     else:
         from sfumato.data.hierarchies.hierarchy import spell_cells
 
@@ -351,18 +351,18 @@ def test_types_that_are_no_plain_cells(
 def test_repeated_names_in_parquet(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     pyarrow.parquet.write_table(pa.table([pa.array([CANARY]), pa.array(["x"])], names=["a", "a"]), path)
-    with pytest.raises(DataError, match="columns 1 and 2 have the same name") as refused:
+    with pytest.raises(DataError, match="columns 1 and 2 have the same name") as error:
         Table.read(path)
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(error.value)
 
 
 @pytest.mark.parametrize("start", [b"PAR1", b"ARROW1\0\0", b"FEA1"])
 def test_damaged_binary_files(tmp_path: Path, start: bytes) -> None:
     path = tmp_path / "table.bin"
     path.write_bytes(start + CANARY.encode() * 50)
-    with pytest.raises(DataError, match="damaged") as refused:
+    with pytest.raises(DataError, match="damaged") as error:
         read_frame(path)
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(error.value)
 
 
 @pytest.mark.parametrize("write", [parquet, feather])
@@ -371,9 +371,9 @@ def test_binary_files_cut_off(tmp_path: Path, write: Any) -> None:
     whole = path.read_bytes()
     for part in (0.1, 0.5, 0.99):
         path.write_bytes(whole[: int(len(whole) * part)])
-        with pytest.raises(DataError) as refused:
+        with pytest.raises(DataError) as error:
             read_frame(path)
-        assert CANARY not in str(refused.value)
+        assert CANARY not in str(error.value)
 
 
 def test_an_index_that_pandas_wrote(tmp_path: Path) -> None:
@@ -382,9 +382,9 @@ def test_an_index_that_pandas_wrote(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     pandas.DataFrame({"a": ["x", "y"]}, index=[CANARY, "2"]).to_parquet(path)
     assert Table.read(path).frame.width == 2
-    with pytest.raises(DataError, match="__index_level_0__") as refused:
+    with pytest.raises(DataError, match="__index_level_0__") as error:
         Table.read(path, {"a": "quasi_identifying"})
-    assert CANARY not in str(refused.value)
+    assert CANARY not in str(error.value)
 
 
 def test_a_parquet_file_without_columns(tmp_path: Path) -> None:

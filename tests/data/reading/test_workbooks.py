@@ -58,10 +58,10 @@ def test_one_of_several_sheets_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_headers(tmp_path: Path) -> None:
-    twice = write_workbook(tmp_path / "twice.xlsx", {"S": [["a", "a"], [1, 2]]})
+    path = write_workbook(tmp_path / "twice.xlsx", {"S": [["a", "a"], [1, 2]]})
     with pytest.raises(DataError, match="columns 1 and 2 have the same name"):
-        read_frame(twice)
-    table = sf.Table.read(twice, header=False, columns=["x", "y"])
+        read_frame(path)
+    table = sf.Table.read(path, header=False, columns=["x", "y"])
     assert table.frame.rows() == [("a", "a"), ("1", "2")]
     with pytest.raises(DataError, match="no rows"):
         sf.Table.read(write_workbook(tmp_path / "head.xlsx", {"S": [["a", "b"]]}))
@@ -79,9 +79,9 @@ def test_what_is_no_workbook_is_named(tmp_path: Path) -> None:
     }
     for name, (content, words) in cases.items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match=f"{name}: .*({words})") as refused:
+        with pytest.raises(DataError, match=f"{name}: .*({words})") as refusal:
             read_frame(tmp_path / name)
-        assert CANARY not in str(refused.value)
+        assert CANARY not in str(refusal.value)
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,10 +139,10 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_what_a_workbook_cannot_hold_is_refused(name: str, tmp_path: Path) -> None:
     cells, words = BAD[name]
-    with pytest.raises(DataError, match=words) as refused:
+    with pytest.raises(DataError, match=words) as refusal:
         write_frame(cells.alias(name).to_frame(), tmp_path / "data.xlsx", "excel")
-    assert CANARY not in str(refused.value)
-    assert f'"{name}"' in str(refused.value)
+    assert CANARY not in str(refusal.value)
+    assert f'"{name}"' in str(refusal.value)
     assert not (tmp_path / "data.xlsx").exists()
 
 

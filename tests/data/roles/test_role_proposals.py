@@ -41,7 +41,7 @@ NAMES_THAT_SAY_NOTHING = (
 generator = np.random.default_rng(5)
 
 
-def only(name: str, values: object) -> RoleProposal:
+def propose_role(name: str, values: object) -> RoleProposal:
     """The proposal for one column; a second column shows that columns are judged apart."""
     frame = pl.DataFrame({name: values, "another": None})
     return propose_roles(frame)[0]
@@ -57,7 +57,7 @@ def says_nothing(name: str) -> bool:
 
 class TestWholeTables:
     def test_population(self) -> None:
-        proposed = {one.column: one.role.value for one in propose_roles(generate_population(5_000))}
+        proposed = {proposal.column: proposal.role.value for proposal in propose_roles(generate_population(5_000))}
         assert proposed == list_population_roles()
 
     def test_adult(self) -> None:
@@ -82,21 +82,21 @@ class TestWholeTables:
             "salary-class": (small, S),
         }
         frame = pl.DataFrame({name: values for name, (values, _) in expected.items()})
-        proposed = {one.column: one.role for one in propose_roles(frame)}
+        proposed = {proposal.column: proposal.role for proposal in propose_roles(frame)}
         assert proposed == {name: role for name, (_, role) in expected.items()}
 
     def test_wide_tables(self) -> None:
         words = [f"{number:03}" for number in generator.integers(0, 500, 1_000)]
         numbers = generator.random(1_000)
-        frame = pl.DataFrame({f"c{at}": words if at % 2 else numbers for at in range(2_000)})
+        frame = pl.DataFrame({f"c{index}": words if index % 2 else numbers for index in range(2_000)})
         proposed = propose_roles(frame)
-        assert [one.column for one in proposed] == frame.columns
+        assert [proposal.column for proposal in proposed] == frame.columns
 
     def test_nothing_is_changed(self) -> None:
         frame = pl.DataFrame({"age": [1.5, float("nan"), None], "name": ["a", "b", "c"]})
-        before = frame.clone()
+        original = frame.clone()
         propose_roles(frame)
-        assert frame.equals(before)
+        assert frame.equals(original)
 
     def test_no_columns(self) -> None:
         assert propose_roles(pl.DataFrame()) == ()
@@ -122,10 +122,10 @@ class TestNames:
 
     def test_a_switch_is_not_the_thing(self) -> None:
         flags = generator.integers(0, 2, 100)
-        assert only("has_email", flags.astype(bool)).role is Q
-        assert only("email_verified", flags).role is Q
-        assert only("email", [f"someone {n}" for n in flags]).role is ID
-        assert only("hiv", flags.astype(bool)).role is S
+        assert propose_role("has_email", flags.astype(bool)).role is Q
+        assert propose_role("email_verified", flags).role is Q
+        assert propose_role("email", [f"someone {n}" for n in flags]).role is ID
+        assert propose_role("hiv", flags.astype(bool)).role is S
 
     @pytest.mark.parametrize(("name", "role"), [("spouse_income", S), ("email_date", ID), ("salary_city", S)])
     def test_two_words(self, name: str, role: Role) -> None:
@@ -155,107 +155,107 @@ class TestShapes:
         ],
     )  # fmt: skip
     def test_known(self, role: Role, words: str, values: list[str]) -> None:
-        proposal = only("x", values * 10)
+        proposal = propose_role("x", values * 10)
         assert proposal.role is role
         assert words in proposal.reason
 
     def test_some_exceptions_are_allowed(self) -> None:
-        assert only("x", ["a@b.de", "c@d.de", "unknown"] * 2 + ["e@f.de"] * 4).role is ID
-        assert "e-mail" not in only("x", ["a@b.de", "unknown"] * 10).reason
+        assert propose_role("x", ["a@b.de", "c@d.de", "unknown"] * 2 + ["e@f.de"] * 4).role is ID
+        assert "e-mail" not in propose_role("x", ["a@b.de", "unknown"] * 10).reason
 
     def test_wrong_check_digits(self) -> None:
-        assert "IBAN" not in only("x", ["DE88 3704 0044 0532 0130 00"] * 5 + ["a"]).reason
-        assert "card" not in only("x", ["4111 1111 1111 1112"] * 5 + ["a"]).reason
+        assert "IBAN" not in propose_role("x", ["DE88 3704 0044 0532 0130 00"] * 5 + ["a"]).reason
+        assert "card" not in propose_role("x", ["4111 1111 1111 1112"] * 5 + ["a"]).reason
 
     def test_free_text(self) -> None:
         notes = [f"Came in on a Monday with visitor {n} and was sent home again" for n in range(30)]
-        assert only("x", notes).role is ID
-        assert "free text" in only("x", notes).reason
-        assert "free text" not in only("x", notes[:2] * 50).reason
+        assert propose_role("x", notes).role is ID
+        assert "free text" in propose_role("x", notes).reason
+        assert "free text" not in propose_role("x", notes[:2] * 50).reason
 
     def test_a_telling_shape_beats_the_name(self) -> None:
-        assert only("city", ["a@b.de", "c@d.de"] * 10).role is ID
+        assert propose_role("city", ["a@b.de", "c@d.de"] * 10).role is ID
 
     def test_the_name_beats_a_shape_that_many_things_have(self) -> None:
-        assert only("salary", ["1 250 000", "2 100 500"] * 10).role is S
-        assert only("amount", ["1 250 000", "2 100 500"] * 10).role is ID
-        assert only("diagnosis_date", ["1987-05-12", "1987-05-13"] * 10).role is S
+        assert propose_role("salary", ["1 250 000", "2 100 500"] * 10).role is S
+        assert propose_role("amount", ["1 250 000", "2 100 500"] * 10).role is ID
+        assert propose_role("diagnosis_date", ["1987-05-12", "1987-05-13"] * 10).role is S
 
     def test_the_sample_is_spread_over_a_sorted_column(self) -> None:
         values = sorted(["a@b.de"] * 300 + [f"z {n}" for n in range(2_700)])
-        assert "e-mail" not in only("x", values).reason
+        assert "e-mail" not in propose_role("x", values).reason
 
     @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["a@b.de", "c@d.de"])])
     def test_categories_are_words(self, dtype: pl.DataType) -> None:
-        assert only("x", pl.Series(["a@b.de", "c@d.de"] * 10, dtype=dtype)).role is ID
+        assert propose_role("x", pl.Series(["a@b.de", "c@d.de"] * 10, dtype=dtype)).role is ID
 
 
 class TestCountsAndTypes:
     def test_nearly_unique_words_and_whole_numbers_are_identifiers(self) -> None:
-        assert only("x", [f"k{n}" for n in range(100)]).role is ID
-        assert only("x", list(range(100))).role is ID
-        assert only("x", [float(n) for n in range(100)]).role is ID
-        assert only("x", [f"k{n % 94}" for n in range(100)]).role is Q
+        assert propose_role("x", [f"k{n}" for n in range(100)]).role is ID
+        assert propose_role("x", list(range(100))).role is ID
+        assert propose_role("x", [float(n) for n in range(100)]).role is ID
+        assert propose_role("x", [f"k{n % 94}" for n in range(100)]).role is Q
 
     def test_nearly_unique_five_digit_words_are_no_postcodes(self) -> None:
-        assert only("x", [f"{n:05}" for n in range(100)]).role is ID
+        assert propose_role("x", [f"{n:05}" for n in range(100)]).role is ID
 
     def test_nearly_unique_fractions_are_measurements(self) -> None:
-        proposal = only("x", generator.random(500))
+        proposal = propose_role("x", generator.random(500))
         assert proposal.role is Q
         assert "measurement" in proposal.reason
 
     def test_a_few_different_values_mean_nothing(self) -> None:
-        assert only("x", ["a", "b", "c"]).role is Q
+        assert propose_role("x", ["a", "b", "c"]).role is Q
 
     def test_a_quasi_identifier_that_is_nearly_unique_is_questioned(self) -> None:
         many = [f"place {n}" for n in range(100)]
-        assert "identifies the person directly" in only("city", many).reason
-        assert "identifies the person directly" not in only("city", many[:5] * 20).reason
-        assert "identifies the person directly" not in only("weight", generator.random(100)).reason
+        assert "identifies the person directly" in propose_role("city", many).reason
+        assert "identifies the person directly" not in propose_role("city", many[:5] * 20).reason
+        assert "identifies the person directly" not in propose_role("weight", generator.random(100)).reason
 
     @pytest.mark.parametrize("unit", [datetime.timedelta(days=1), datetime.timedelta(minutes=7)])
     def test_dates(self, unit: datetime.timedelta) -> None:
-        assert only("x", [datetime.datetime(2020, 1, 1) + n * unit for n in range(50)]).role is Q
+        assert propose_role("x", [datetime.datetime(2020, 1, 1) + n * unit for n in range(50)]).role is Q
 
     def test_few_groups(self) -> None:
-        assert "few groups" in only("x", ["a", "b", "c"] * 50).reason
-        assert "few groups" not in only("x", [f"v{n % 60}" for n in range(1_000)]).reason
+        assert "few groups" in propose_role("x", ["a", "b", "c"] * 50).reason
+        assert "few groups" not in propose_role("x", [f"v{n % 60}" for n in range(1_000)]).reason
 
     @pytest.mark.parametrize("values", [[None, None], [float("nan"), None]])
     def test_all_missing(self, values: list[float | None]) -> None:
-        proposal = only("email", values)
+        proposal = propose_role("email", values)
         assert proposal.role is N
         assert (proposal.distinct, proposal.distinct_share, proposal.missing) == (0, 0.0, 2)
 
     def test_one_value(self) -> None:
-        assert only("x", ["a"] * 30).role is N
-        assert "discloses nothing about anyone" in only("age", [40] * 30).reason
+        assert propose_role("x", ["a"] * 30).role is N
+        assert "discloses nothing about anyone" in propose_role("age", [40] * 30).reason
 
     def test_one_value_told_about_everyone(self) -> None:
         """A ward's list with one diagnosis, or one patient's visits: sameness protects nobody."""
-        assert only("diagnosis", ["a"] * 30).role is S
-        assert only("surname", ["a"] * 30).role is ID
-        assert only("x", ["a@b.de"] * 30).role is ID
+        assert propose_role("diagnosis", ["a"] * 30).role is S
+        assert propose_role("surname", ["a"] * 30).role is ID
+        assert propose_role("x", ["a@b.de"] * 30).role is ID
 
     def test_one_value_or_none_tells_people_apart(self) -> None:
-        assert only("x", ["yes", None] * 20).role is Q
-        assert only("x", ["a"]).role is Q
+        assert propose_role("x", ["yes", None] * 20).role is Q
+        assert propose_role("x", ["a"]).role is Q
 
     def test_counts(self) -> None:
-        proposal = only("x", ["a", "b", "a", None, None])
+        proposal = propose_role("x", ["a", "b", "a", None, None])
         assert (proposal.distinct, proposal.missing) == (2, 2)
         assert proposal.distinct_share == pytest.approx(2 / 3)
         assert "2 different among 3 values, 2 missing" in proposal.reason
 
     def test_not_a_number_is_missing(self) -> None:
-        assert only("x", [1.0, float("nan"), None, 2.0]).missing == 2
+        assert propose_role("x", [1.0, float("nan"), None, 2.0]).missing == 2
 
     def test_no_rows(self) -> None:
         frame = pl.DataFrame(schema={"email": pl.String, "x": pl.Float64, "salary": pl.Int64})
         proposed = propose_roles(frame)
-        assert [one.role for one in proposed] == [ID, Q, S]
-        assert all("no rows" in one.reason for one in proposed)
+        assert [proposal.role for proposal in proposed] == [ID, Q, S]
+        assert all("no rows" in proposal.reason for proposal in proposed)
 
     @pytest.mark.parametrize(
         "values",
@@ -267,25 +267,25 @@ class TestCountsAndTypes:
         ],
     )
     def test_other_types(self, values: list[object]) -> None:
-        proposal = only("x", values)
+        proposal = propose_role("x", values)
         assert (proposal.role, proposal.distinct, proposal.missing) == (Q, 2, 0)
 
     def test_objects(self) -> None:
-        assert only("x", pl.Series([object(), object()], dtype=pl.Object)).distinct == 2
+        assert propose_role("x", pl.Series([object(), object()], dtype=pl.Object)).distinct == 2
 
 
 def test_reasons_hold_no_value() -> None:
     people = generate_population(300)
     values = {str(value) for column in people for value in column.drop_nulls() if len(str(value)) > 2}
-    frame = people.rename({name: f"c{at}" for at, name in enumerate(people.columns)})
+    frame = people.rename({name: f"c{index}" for index, name in enumerate(people.columns)})
     for proposal in (*propose_roles(people), *propose_roles(frame)):
         # "nurse" is a value, and a word's part is not: compare whole words
-        said = f" {proposal.reason} "
-        assert not [value for value in values if f" {value} " in said or f'"{value}"' in said]
+        reason = f" {proposal.reason} "
+        assert not [value for value in values if f" {value} " in reason or f'"{value}"' in reason]
         assert proposal.reason.endswith(".")
 
 
 def test_a_proposal_cannot_be_changed() -> None:
-    proposal = only("age", [1, 2])
+    proposal = propose_role("age", [1, 2])
     with pytest.raises(FrozenInstanceError):
         proposal.role = S  # type: ignore[misc]

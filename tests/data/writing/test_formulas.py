@@ -96,8 +96,8 @@ def raw_cells(path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 def test_a_run_counts_escapes_and_verifies(tmp_path: Path, form: str) -> None:
-    done = sf.run(sf.Policy.read(write_people(tmp_path, form, escape=True)))
-    body = done.certificate.body
+    result = sf.run(sf.Policy.read(write_people(tmp_path, form, escape=True)))
+    body = result.certificate.body
     # Five of twelve notes and 40 jobs look like formulas, and two names.
     assert body["formulas"] == {"cells": 5 * 5 + 40 + 2, "columns": ["=note", "-number", "job"]}
     assert body["data"]["escaped_formulas"] is True
@@ -127,22 +127,22 @@ def test_a_run_counts_escapes_and_verifies(tmp_path: Path, form: str) -> None:
 
 
 def test_without_the_option_cells_stay_and_are_counted(tmp_path: Path) -> None:
-    done = sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=False)))
-    assert done.certificate.body["formulas"]["cells"] == 67
-    assert done.as_json()["formulas"] == done.certificate.body["formulas"]
-    assert done.certificate.body["data"]["escaped_formulas"] is False
+    result = sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=False)))
+    assert result.certificate.body["formulas"]["cells"] == 67
+    assert result.as_json()["formulas"] == result.certificate.body["formulas"]
+    assert result.certificate.body["data"]["escaped_formulas"] is False
     assert raw_cells(tmp_path / "out" / "release" / "data.csv")[1][1] == "=cmd()"
     report = (tmp_path / "out" / "release" / "report.html").read_text()
     assert "67 cells look like a formula, in =note, -number, job" in report
-    sentence = describe_formulas(done.certificate.body)
+    sentence = describe_formulas(result.certificate.body)
     assert sentence.startswith("67 cells look like a spreadsheet formula")
     assert sentence.endswith("set escape_formulas = true under [output].")
 
 
 def test_a_file_without_formulas_gets_no_word_on_the_terminal() -> None:
     assert describe_formulas({"formulas": {"cells": 0, "columns": []}, "data": {}}) == ""
-    one = describe_formulas({"formulas": {"cells": 1, "columns": ["\r\x1b"]}, "data": {"escaped_formulas": True}})
-    assert one == '1 cell looks like a spreadsheet formula, in "\\r\\u001b": each is prefixed with an apostrophe.'
+    sentence = describe_formulas({"formulas": {"cells": 1, "columns": ["\r\x1b"]}, "data": {"escaped_formulas": True}})
+    assert sentence == '1 cell looks like a spreadsheet formula, in "\\r\\u001b": each is prefixed with an apostrophe.'
     arrow = describe_formulas({"formulas": {"cells": 2, "columns": ["a"]}, "data": {"format": "arrow"}})
     assert "this format keeps them as they are" in arrow
 
@@ -155,13 +155,13 @@ def test_items_of_baskets_are_escaped_in_the_long_form(tmp_path: Path, form: str
         '[data]\npath = "shop.csv"\n[[protect]]\nmethod = "hide_items"\nitems = ["-5"]\nmin_support = 0.1\n'
         f'min_confidence = 0.6\n[output]\npath = "out"\nformat = "{form}"\nescape_formulas = true\n'
     )
-    done = sf.run(sf.Policy.read(tmp_path / "policy.toml"))
+    result = sf.run(sf.Policy.read(tmp_path / "policy.toml"))
     body: Any = json.loads((tmp_path / "out" / "release" / "certificate.json").read_text())
     assert body["formulas"] == {"cells": 40, "columns": ["item"]}
     assert body["data"]["escaped_formulas"] is escaped
     text = next((tmp_path / "out" / "release").glob("data.*")).read_text()
     assert ("''=cmd()" in text) is escaped
-    assert done.published
+    assert result.published
     assert sf.verify(tmp_path / "out").holds
     assert {"=cmd()", "'=cmd()"} <= set(read_release(tmp_path / "out").data.items)
 

@@ -43,19 +43,21 @@ COLUMNS: dict[str, Any] = {
 def cut(frame: pl.DataFrame) -> pl.DataFrame:
     """Some rows dropped, some cells blanked, in several chunks."""
     frame = pl.concat([frame.slice(0, 15), frame.slice(15, 25)], rechunk=False)
-    kept = frame.filter(pl.Series([n % 4 != 0 for n in range(40)]))
-    blank = pl.Series([n % 3 == 0 for n in range(kept.height)])
-    return kept.with_columns(pl.when(blank).then(None).otherwise(pl.col(name)).alias(name) for name in kept.columns)
+    row_sample = frame.filter(pl.Series([n % 4 != 0 for n in range(40)]))
+    blank = pl.Series([n % 3 == 0 for n in range(row_sample.height)])
+    return row_sample.with_columns(
+        pl.when(blank).then(None).otherwise(pl.col(name)).alias(name) for name in row_sample.columns
+    )
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_kind_of_column_keeps_its_cells_and_its_kind(name: str) -> None:
     column = cut(pl.DataFrame(COLUMNS))[name]
-    again = rebuild_column(column)
-    assert again.dtype == column.dtype
-    assert again.equals(column, null_equal=True)
+    new_column = rebuild_column(column)
+    assert new_column.dtype == column.dtype
+    assert new_column.equals(column, null_equal=True)
     assert rebuild_column(column.clear()).dtype == column.dtype
-    assert again.name == name
+    assert new_column.name == name
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20), st.just("0" * 30))), st.integers(0, 5), st.integers(0, 20))
@@ -64,17 +66,17 @@ def test_texts_stay_as_they_are_and_their_bytes_are_exactly_theirs(
     texts: list[str | None], start: int, count: int
 ) -> None:
     column = pl.Series("a", texts, dtype=pl.String).slice(start, count)
-    again = rebuild_column(column)
-    assert again.to_list() == texts[start : start + count]
-    oldest = again.to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()
+    new_column = rebuild_column(column)
+    assert new_column.to_list() == texts[start : start + count]
+    oldest = new_column.to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()
     letters = b"" if oldest[2] is None else oldest[2].to_pybytes()
-    assert letters == "".join(text or "" for text in again.to_list()).encode()
+    assert letters == "".join(text or "" for text in new_column.to_list()).encode()
 
 
 def test_only_a_frame_that_was_rebuilt_is_not_rebuilt_again() -> None:
-    made = rebuild_frame(cut(pl.DataFrame({"text": COLUMNS["text"]})))
-    assert rebuild_frame(made) is made
-    for derived in (made.head(3), made.clone(), made.with_columns(pl.col("text").alias("b"))):
+    new_frame = rebuild_frame(cut(pl.DataFrame({"text": COLUMNS["text"]})))
+    assert rebuild_frame(new_frame) is new_frame
+    for derived in (new_frame.head(3), new_frame.clone(), new_frame.with_columns(pl.col("text").alias("b"))):
         assert rebuild_frame(derived) is not derived
 
 
@@ -82,16 +84,16 @@ def test_a_blanked_cell_is_zero_below_its_mask() -> None:
     frame = rebuild_frame(cut(pl.DataFrame({name: COLUMNS[name] for name in ("text", "whole", "half", "truth")})))
     for name in ("whole", "half"):
         values = frame[name].to_arrow()
-        below = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]])
-        assert [one for one, null in zip(below.to_pylist(), values.is_null().to_pylist(), strict=True) if null] == [
-            0
-        ] * values.null_count
+        raw_values = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]])
+        assert [
+            value for value, null in zip(raw_values.to_pylist(), values.is_null().to_pylist(), strict=True) if null
+        ] == [0] * values.null_count
         assert values.null_count
     views = frame["text"].to_arrow(compat_level=NEWEST)
     assert views.type == pa.string_view()
     raw = views.buffers()[1].to_pybytes()
-    lengths = [struct.unpack_from("<i", raw, 16 * at)[0] for at in range(len(views))]
-    assert [one for one, null in zip(lengths, views.is_null().to_pylist(), strict=True) if null] == [
+    lengths = [struct.unpack_from("<i", raw, 16 * index)[0] for index in range(len(views))]
+    assert [length for length, null in zip(lengths, views.is_null().to_pylist(), strict=True) if null] == [
         0
     ] * views.null_count
 
@@ -108,8 +110,8 @@ def test_no_writer_finds_dropped_rows_or_blanked_cells(kind: Format, tmp_path: P
     frame = cut(whole)
     write_frame(frame.with_columns(there=1), tmp_path / "data", kind)
     blobs = list(bytes_of_file(tmp_path / "data"))
-    gone = sorted(set(whole["text"]) - set(frame["text"].drop_nulls()), key=len)
-    ends = [text for text in gone if not any(text in seen for seen in frame["text"].drop_nulls())]
+    dropped_texts = sorted(set(whole["text"]) - set(frame["text"].drop_nulls()), key=len)
+    ends = [text for text in dropped_texts if not any(text in kept_text for kept_text in frame["text"].drop_nulls())]
     assert ends
     assert leaked(ends, blobs) == []
     numbers = set(whole["whole"]) - set(frame["whole"].drop_nulls())
@@ -123,8 +125,8 @@ def test_the_statistics_of_a_parquet_file_are_those_of_published_cells(tmp_path:
     blanked = whole.with_columns(pl.when(pl.col("a") == 50).then(pl.col(name)).alias(name) for name in whole.columns)
     write_frame(blanked, tmp_path / "data.parquet", "parquet")
     chunks = pq.read_metadata(tmp_path / "data.parquet").row_group(0)
-    told = [(chunks.column(n).statistics.min, chunks.column(n).statistics.max) for n in range(2)]
-    assert told == [(50, 50), ("mmm", "mmm")]
+    bounds = [(chunks.column(n).statistics.min, chunks.column(n).statistics.max) for n in range(2)]
+    assert bounds == [(50, 50), ("mmm", "mmm")]
 
 
 def test_files_hold_no_metadata_of_pandas(tmp_path: Path) -> None:

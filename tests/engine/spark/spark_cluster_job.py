@@ -44,11 +44,11 @@ def list_executors() -> list[int]:
 
 
 def _list_ancestors(number: int, parents: dict[int, int]) -> set[int]:
-    found: set[int] = set()
+    ancestors: set[int] = set()
     while number in parents:
         number = parents[number]
-        found.add(number)
-    return found
+        ancestors.add(number)
+    return ancestors
 
 
 class Killer:
@@ -58,8 +58,8 @@ class Killer:
         self.step, self.least = step, least
         self.killed: list[int] = []
 
-    def __call__(self, step: str, done: int, total: int | None) -> None:
-        if step == self.step and done >= self.least and not self.killed:
+    def __call__(self, step: str, done_count: int, total: int | None) -> None:
+        if step == self.step and done_count >= self.least and not self.killed:
             self.killed = list_executors()[:1]
             for number in self.killed:
                 os.kill(number, signal.SIGKILL)
@@ -81,25 +81,25 @@ def main() -> None:
     policy, out, folder, sales = map(Path, sys.argv[1:])
     killer, other = Killer("writing", 1), Killer("grouping baskets", 0)
     with listen_to_progress(killer):
-        done = run(Policy.read(policy), out, engine="spark")
+        result = run(Policy.read(policy), out, engine="spark")
     with listen_to_progress(other):
         baskets = hash_baskets(sales, "spark")
     files = sorted(folder.glob("*.parquet"))
     rows = SparkRows(files, "many files")
     placed = pl.concat(rows.map_batches(number_rows))
-    counted = rows.count_rows(["key"])
-    found = {
+    key_counts = rows.count_rows(["key"])
+    report = {
         "killed": len(killer.killed) + len(other.killed),
         "baskets": baskets,
         "executors": len(list_executors()),
         "holds": verify(out, engine="spark").holds,
-        "published": done.published,
+        "published": result.published,
         "in_order": bool((placed["place"] == placed["number"]).all()) and placed.height == rows.height,
-        "counts": dict(zip(counted.frame["key"].to_list(), counted.counts.tolist(), strict=True)),
+        "counts": dict(zip(key_counts.frame["key"].to_list(), key_counts.counts.tolist(), strict=True)),
         "sizes": [part.tolist() for part in rows.count_sizes(["key"])],
         "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
-    sys.stdout.write(json.dumps(found))
+    sys.stdout.write(json.dumps(report))
 
 
 if __name__ == "__main__":

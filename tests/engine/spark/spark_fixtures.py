@@ -37,9 +37,9 @@ def open_session(options: str = "", master: str = "local[1]") -> Iterator[Any]:
         patch.setenv("PYSPARK_SUBMIT_ARGS", f"{QUICK} {options} pyspark-shell")
         from sfumato.engine.spark.spark_session import find_session
 
-        found = find_session()
-        yield found
-        found.stop()
+        spark_session = find_session()
+        yield spark_session
+        spark_session.stop()
         _stop_jvm()
 
 

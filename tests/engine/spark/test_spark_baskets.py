@@ -24,8 +24,8 @@ from tests.workflow.stored.test_stored_basket_run import CASES, write_policy
 
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[Any]:
-    with open_session() as found:
-        yield found
+    with open_session() as spark_session:
+        yield spark_session
 
 
 def write_sales(folder: Path, kind: str, ids: pl.DataType, items: pl.DataType) -> Path:
@@ -61,8 +61,8 @@ def test_baskets_are_those_of_duckdb(
     assert rebuild(ours) == rebuild(theirs)
     assert (ours.items, ours.rows, ours.smallest) == (theirs.items, theirs.rows, theirs.smallest)
     assert ours.counts.tolist() == theirs.counts.tolist()
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {
+    file_names = {path.name for path in tmp_path.iterdir()}
+    assert file_names == {
         f"sales.{kind}",
         *(f"{name}-{part}" for name in ("duckdb", "spark") for part in ("sizes", "codes")),
     }
@@ -72,12 +72,12 @@ def test_baskets_are_those_of_duckdb(
 def test_gaps_are_told_in_the_same_words(tmp_path: Path, visits: list[str | None]) -> None:
     path = tmp_path / "gaps.parquet"
     pl.DataFrame({"id": visits, "item": ["x", None, "y", None]}).write_parquet(path)
-    told = []
+    messages = []
     for engine in ("duckdb", "spark"):
         with pytest.raises(DataError, match="is missing in") as error:
             open_stored_baskets(BasketSource(path), tmp_path, engine=engine)
-        told.append(str(error.value))
-    assert told[0] == told[1]
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
 
 
 def test_more_items_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +109,6 @@ def test_what_is_hidden_is_what_duckdb_hides(tmp_path: Path, case: str) -> None:
     for part in ("claims", "losses", "suppression", "gate", "utility", "data", "verdict"):
         assert ours.record[part] == theirs.record[part], part
     assert theirs.record["engine"]["name"] == "spark"
-    checked, again = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
-    assert again.holds
-    assert again.as_json() == {**checked.as_json(), "engine": "spark"}
+    checked, spark_check = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
+    assert spark_check.holds
+    assert spark_check.as_json() == {**checked.as_json(), "engine": "spark"}

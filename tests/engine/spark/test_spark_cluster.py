@@ -43,19 +43,19 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
     }
     command = [sys.executable, str(job), str(policy), str(tmp_path / "spark"), str(tmp_path / "many"), str(sales)]
     ran = subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, text=True, check=True)
-    found = json.loads(ran.stdout)
-    assert found["killed"] == 2
-    assert found["baskets"] == hash_baskets(sales, "duckdb")
-    assert found["executors"] == 2, "the cluster starts another"
-    assert found["holds"] and found["published"]
+    report = json.loads(ran.stdout)
+    assert report["killed"] == 2
+    assert report["baskets"] == hash_baskets(sales, "duckdb")
+    assert report["executors"] == 2, "the cluster starts another"
+    assert report["holds"] and report["published"]
     ours = run(Policy.read(policy), tmp_path / "duckdb", engine="duckdb")
     for name in ("release/data.parquet",):
         assert hash_file(ours.out / name) == hash_file(tmp_path / "spark" / name), name
-    assert found["in_order"]
-    assert sum(found["counts"].values()) == FILES * ROWS
-    assert found["counts"]["common"] == FILES * ROWS - 1000
-    assert found["sizes"] == [[1, FILES * ROWS - 1000], [1000, 1]]
-    assert found["peak_megabytes"] < 1024
+    assert report["in_order"]
+    assert sum(report["counts"].values()) == FILES * ROWS
+    assert report["counts"]["common"] == FILES * ROWS - 1000
+    assert report["sizes"] == [[1, FILES * ROWS - 1000], [1000, 1]]
+    assert report["peak_megabytes"] < 1024
 
 
 def write_policy(folder: Path) -> Path:
@@ -79,10 +79,10 @@ def write_sales(folder: Path) -> Path:
 def write_many_files(folder: Path) -> None:
     """One value in all rows but a thousand, each of which has its own; a file without rows after every fifth."""
     folder.mkdir()
-    place = np.arange(FILES * ROWS)
-    odd = place % (FILES * ROWS // 1000) == 0
-    keys = pl.Series(np.where(odd, np.char.add("rare ", place.astype(str)), "common"))
-    frame = pl.DataFrame({"number": pl.Series(place), "key": keys})
+    row_numbers = np.arange(FILES * ROWS)
+    odd = row_numbers % (FILES * ROWS // 1000) == 0
+    keys = pl.Series(np.where(odd, np.char.add("rare ", row_numbers.astype(str)), "common"))
+    frame = pl.DataFrame({"number": pl.Series(row_numbers), "key": keys})
     for number, part in enumerate(frame.iter_slices(ROWS)):
         part.write_parquet(folder / f"{number:05d}.parquet")
         if number % 5 == 0:

@@ -72,9 +72,9 @@ def test_the_release_is_that_of_duckdb(tmp_path: Path, case: str) -> None:
     for part in ("changes", "losses", "suppression", "claims", "public", "gate", "utility", "data", "verdict"):
         assert ours.record[part] == theirs.record[part], part
     assert theirs.record["engine"]["name"] == "spark"
-    checked, again = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
-    assert again.holds
-    assert again.as_json() == {**checked.as_json(), "engine": "spark"}
+    checked, spark_check = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
+    assert spark_check.holds
+    assert spark_check.as_json() == {**checked.as_json(), "engine": "spark"}
 
 
 @dataclass(frozen=True)
@@ -96,23 +96,23 @@ class FailingOnce:
 
 @pytest.mark.parametrize("name", ["gaussian", "answers"])
 def test_a_task_that_is_done_again_draws_the_same(tmp_path: Path, name: str) -> None:
-    plan, here = plan_on_spark(tmp_path, METHODS[name])
-    drawn = pl.concat(plan.table.rows.map_batches(FailingOnce(plan)))
-    assert drawn.equals(pl.concat(map(spell_coded_columns, here.map_batches(plan.publish_coded))))
+    plan, local_rows = plan_on_spark(tmp_path, METHODS[name])
+    task_rows = pl.concat(plan.table.rows.map_batches(FailingOnce(plan)))
+    assert task_rows.equals(pl.concat(map(spell_coded_columns, local_rows.map_batches(plan.publish_coded))))
 
 
 def test_no_file_of_spark_holds_the_secret(tmp_path: Path, files: Path) -> None:
     method = sf.RandomizeResponse(column="word", p=0.7, categories=("a", "b", "c", MARK))
     plan, _ = plan_on_spark(tmp_path, method)
-    made = plan.table.rows.map_batches(plan.publish_coded)
-    next(made)
+    batches = plan.table.rows.map_batches(plan.publish_coded)
+    next(batches)
     contents = [path.read_bytes() for path in files.rglob("*") if path.is_file()]
     assert any(MARK.encode() in content for content in contents), "what else is sent lies in a file"
     assert any(b"SparkListenerSQLExecutionEnd" in content for content in contents), "and jobs are logged"
     secret: bytes = bytes(plan.draws.secret)  # type: ignore[attr-defined]
     for spelling in (secret, secret.hex().encode(), base64.b64encode(secret), repr(secret).encode()[2:-1]):
         assert not any(spelling in content for content in contents)
-    assert sum(part.height for part in made) > 0
+    assert sum(part.height for part in batches) > 0
 
 
 def plan_on_spark(folder: Path, method: Any) -> tuple[StoredPlan, DuckdbRows]:

@@ -40,8 +40,8 @@ FRAME = pl.DataFrame(
 
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[Any]:
-    with open_session() as found:
-        yield found
+    with open_session() as spark_session:
+        yield spark_session
 
 
 def open_both(folder: Path, *parts: pl.DataFrame) -> tuple[DuckdbRows, StoredRows]:
@@ -58,10 +58,10 @@ def test_spark_counts_what_duckdb_counts(tmp_path: Path) -> None:
     ours, theirs = open_both(tmp_path, FRAME, FRAME.clear(), FRAME.reverse())
     assert (ours.schema, ours.height) == (theirs.schema, theirs.height)
     for names in (list(FRAME.columns), ["a", "A"], ["large"]):
-        counted, again = ours.count_rows(names), theirs.count_rows(names)
-        assert counted.frame.equals(again.frame)
-        assert counted.frame.schema == again.frame.schema
-        assert counted.counts.tolist() == again.counts.tolist()
+        our_counts, their_counts = ours.count_rows(names), theirs.count_rows(names)
+        assert our_counts.frame.equals(their_counts.frame)
+        assert our_counts.frame.schema == their_counts.frame.schema
+        assert our_counts.counts.tolist() == their_counts.counts.tolist()
         sizes, same = ours.count_sizes(names), theirs.count_sizes(names)
         assert [part.tolist() for part in sizes] == [part.tolist() for part in same]
     several = [["A", "kind"], ["day", "large", "truth"], ["a", "truth"], ["A"]]  # of fractions, by a job of their own
@@ -93,9 +93,9 @@ def test_rows_keep_their_order_and_errors_their_words(tmp_path: Path, monkeypatc
     with pytest.raises(DataError, match=r"it's 1\.parquet: .*damaged"):
         theirs.count_rows(["n"])
     whole = theirs.open_files([tmp_path / "it's 0.parquet"], tmp_path, "people")
-    with pytest.raises(DataError, match=r"^a task failed with ValueError in test_spark_rows\.py, line \d+$") as told:
+    with pytest.raises(DataError, match=r"^a task failed with ValueError in test_spark_rows\.py, line \d+$") as error:
         list(whole.map_batches(_fail))
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(error.value)
 
 
 def _number_rows(rows: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -121,9 +121,9 @@ def test_the_release_is_that_of_duckdb(tmp_path: Path, case: str) -> None:
         assert ours.record[part] == theirs.record[part], part
     assert theirs.record["engine"]["name"] == "spark"
     assert theirs.release.data.count_values("sex").rows == len(ours.release.data)
-    checked, again = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
-    assert again.holds
-    assert again.as_json() == {**checked.as_json(), "engine": "spark"}
+    checked, spark_check = (verify(theirs.out, engine=engine) for engine in ("duckdb", "spark"))
+    assert spark_check.holds
+    assert spark_check.as_json() == {**checked.as_json(), "engine": "spark"}
 
 
 def test_an_audit_by_spark_finds_the_same(tmp_path: Path) -> None:
@@ -138,8 +138,10 @@ def test_an_audit_by_spark_finds_the_same(tmp_path: Path) -> None:
     )
     path = tmp_path / "people.parquet"
     frame.write_parquet(path)
-    found = [audit(path, ["seen", "paid", "name"], engine=engine).as_json() for engine in ("memory", "duckdb", "spark")]
-    assert found[0] == found[1] == found[2]
+    audits = [
+        audit(path, ["seen", "paid", "name"], engine=engine).as_json() for engine in ("memory", "duckdb", "spark")
+    ]
+    assert audits[0] == audits[1] == audits[2]
 
 
 KEPT = """
@@ -177,9 +179,11 @@ def test_a_release_has_the_types_that_it_has_in_memory(tmp_path: Path) -> None:
     for number, part in enumerate((frame.head(65), frame.clear(), frame.slice(65))):
         part.write_parquet(tmp_path / f"people-{number}.parquet")
     policy = Policy.parse(KEPT, tmp_path / "policy.toml")
-    done = [run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb", "spark")]
-    ours, theirs, on_spark = (pl.read_parquet(one.out / "release" / "data.parquet") for one in done)
+    results = [run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb", "spark")]
+    ours, theirs, on_spark = (pl.read_parquet(result.out / "release" / "data.parquet") for result in results)
     assert on_spark.equals(ours) and on_spark.schema == ours.schema
     assert on_spark.schema["day"] == pl.Date and on_spark.schema["small"] == pl.Float32
-    assert hash_file(done[1].out / "release" / "data.parquet") == hash_file(done[2].out / "release" / "data.parquet")
+    assert hash_file(results[1].out / "release" / "data.parquet") == hash_file(
+        results[2].out / "release" / "data.parquet"
+    )
     assert theirs.schema == ours.schema

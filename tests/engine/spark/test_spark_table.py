@@ -36,43 +36,45 @@ FRAME = pl.DataFrame(
 
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[Any]:
-    with open_session("--conf spark.sql.session.timeZone=UTC", "local[1,2]") as found:
-        yield found
+    with open_session("--conf spark.sql.session.timeZone=UTC", "local[1,2]") as spark_session:
+        yield spark_session
 
 
 def test_cells_are_those_of_a_parquet_file(tmp_path: Path, session: Any) -> None:
     FRAME.write_parquet(tmp_path / "a.parquet")
     session.read.parquet(str(tmp_path / "a.parquet")).createOrReplaceTempView("people")
     (tmp_path / "scratch").mkdir()
-    here = pl.concat(open_stored_rows(tmp_path / "a.parquet", TextFormat(), tmp_path).iterate_batches())
+    file_rows = pl.concat(open_stored_rows(tmp_path / "a.parquet", TextFormat(), tmp_path).iterate_batches())
     rows = open_stored_rows("spark:people", TextFormat(), tmp_path / "scratch", "spark")
-    there = pl.concat(rows.iterate_batches())
-    assert there.sort("number").equals(here)
-    assert there.schema == here.schema
-    assert there["number"].to_list() != here["number"].to_list(), "neither as stored nor sorted"
-    left = [path.name for path in (tmp_path / "scratch").iterdir()]
-    assert all(name.startswith("copied-") for name in left)
-    found = [audit(path, ["day", "paid"], engine="auto").as_json() for path in (tmp_path / "a.parquet", "spark:people")]
-    assert {**found[0], "source": "spark:people"} == found[1]
+    spark_rows = pl.concat(rows.iterate_batches())
+    assert spark_rows.sort("number").equals(file_rows)
+    assert spark_rows.schema == file_rows.schema
+    assert spark_rows["number"].to_list() != file_rows["number"].to_list(), "neither as stored nor sorted"
+    file_names = [path.name for path in (tmp_path / "scratch").iterdir()]
+    assert all(name.startswith("copied-") for name in file_names)
+    audits = [
+        audit(path, ["day", "paid"], engine="auto").as_json() for path in (tmp_path / "a.parquet", "spark:people")
+    ]
+    assert {**audits[0], "source": "spark:people"} == audits[1]
 
 
 def test_the_release_has_the_rows_of_duckdb(tmp_path: Path, session: Any) -> None:
     people(400, 0.01).write_parquet(tmp_path / "people.parquet")
     session.read.parquet(str(tmp_path / "people.parquet")).createOrReplaceTempView("persons")
-    done = []
+    results = []
     for path in ("people.parquet", "spark:persons"):
         text = POLICY.replace("PATH", path).replace("MISSING", "own_value").replace("OPTIONS", K)
         policy = Policy.parse(text, tmp_path / "policy.toml")
         assert policy.data.path.endswith(path)
-        done.append(run(policy, tmp_path / path[:3], engine="duckdb" if path.startswith("people") else None))
-    ours, theirs = (pl.read_parquet(one.out / "release" / "data.parquet") for one in done)
+        results.append(run(policy, tmp_path / path[:3], engine="duckdb" if path.startswith("people") else None))
+    ours, theirs = (pl.read_parquet(result.out / "release" / "data.parquet") for result in results)
     assert theirs.sort(theirs.columns).equals(ours.sort(ours.columns))
-    assert done[1].record["engine"]["reason"] == "which reads its own tables"
-    assert verify(done[1].out, engine="spark").holds
-    opening = done[1].out / "private" / "input_opening.json"
-    assert show_input(done[1].out, "spark:persons", opening).input_shown
+    assert results[1].record["engine"]["reason"] == "which reads its own tables"
+    assert verify(results[1].out, engine="spark").holds
+    opening = results[1].out / "private" / "input_opening.json"
+    assert show_input(results[1].out, "spark:persons", opening).input_shown
     session.table("persons").limit(399).createOrReplaceTempView("fewer")
-    assert show_input(done[1].out, "spark:fewer", opening).input_shown is False
+    assert show_input(results[1].out, "spark:fewer", opening).input_shown is False
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path, session: Any) -> None:

@@ -70,8 +70,8 @@ def test_counts_come_back_in_their_own_types(tmp_path: Path, monkeypatch: pytest
     task = pickle.loads(pickle.dumps(CountTask(cut_units(write(tmp_path), [4, 0, 4]), plain.columns, keys)))
     parts = list(task(give(0, 1)))
     assert len(parts) == (2 if most == 1 else 1)
-    together = keys.decode(pa.Table.from_batches(parts)).group_by(plain.columns).agg(pl.col(COUNT).sum())
-    ours, theirs = sort_counts(together), MemoryRows(plain).count_rows(plain.columns)
+    totals = keys.decode(pa.Table.from_batches(parts)).group_by(plain.columns).agg(pl.col(COUNT).sum())
+    ours, theirs = sort_counts(totals), MemoryRows(plain).count_rows(plain.columns)
     assert ours.frame.equals(theirs.frame)
     assert ours.frame.schema == theirs.frame.schema
     assert ours.counts.tolist() == theirs.counts.tolist() == [2, 2, 2, 2]
@@ -81,33 +81,35 @@ def test_codes_are_joined_where_rows_are(tmp_path: Path) -> None:
     maps = {"A": CodeMap(pl.Series(["x"]), np.array([5], dtype=np.int32), 9)}
     keys = KeyTypes({"A": pl.Int32()})
     task = CountTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], keys, maps)
-    counted = sort_counts(keys.decode(pa.Table.from_batches(task(give(0)))))
-    assert (counted.frame["A"].to_list(), counted.counts.tolist()) == ([5, 9], [1, 3])
+    key_counts = sort_counts(keys.decode(pa.Table.from_batches(task(give(0)))))
+    assert (key_counts.frame["A"].to_list(), key_counts.counts.tolist()) == ([5, 9], [1, 3])
 
 
 def unpack_columns(task: ColumnTask, *runs: tuple[int, ...]) -> dict[str, ColumnCount]:
-    again = pickle.loads(pickle.dumps(task))
-    return task.merge(batch.column("rows")[0].as_py() for run in runs for batch in again(give(*run)))
+    task_copy = pickle.loads(pickle.dumps(task))
+    return task.merge(batch.column("rows")[0].as_py() for run in runs for batch in task_copy(give(*run)))
 
 
 def test_the_values_of_all_columns_are_counted_at_once(tmp_path: Path) -> None:
     """In two tasks, one of which has no row; beside the counts of memory."""
     plain = Table.of(pl.concat([FRAME, FRAME.reverse()])).frame
     units = cut_units(write(tmp_path), [4, 0, 4])
-    found = unpack_columns(ColumnTask(units, dict(plain.schema), 4), (0, 1), ())
-    for name, counted in found.items():
+    columns = unpack_columns(ColumnTask(units, dict(plain.schema), 4), (0, 1), ())
+    for name, column_counts in columns.items():
         ours = MemoryRows(plain).count_rows([name])
-        assert counted.values is not None
-        theirs = sort_counts(counted.values)
+        assert column_counts.values is not None
+        theirs = sort_counts(column_counts.values)
         assert theirs.frame.equals(ours.frame) and theirs.frame.schema == ours.frame.schema, name
         assert theirs.counts.tolist() == ours.counts.tolist()
-        assert counted.missing == plain[name].null_count()
+        assert column_counts.missing == plain[name].null_count()
     few = unpack_columns(ColumnTask(units, dict(plain.schema), 3), (0,), (1,))
-    given_up = {name for name, counted in few.items() if counted.values is None}
+    given_up = {name for name, column_counts in few.items() if column_counts.values is None}
     assert given_up == {name for name in plain.columns if plain[name].n_unique() > 3}
-    assert {name: counted.missing for name, counted in few.items()} == plain.null_count().row(0, named=True)
-    nothing = unpack_columns(ColumnTask((), dict(plain.schema), 3), ())
-    assert all(counted.values is not None and not counted.values.height for counted in nothing.values())
+    assert {name: column_counts.missing for name, column_counts in few.items()} == plain.null_count().row(0, named=True)
+    no_columns = unpack_columns(ColumnTask((), dict(plain.schema), 3), ())
+    assert all(
+        column_counts.values is not None and not column_counts.values.height for column_counts in no_columns.values()
+    )
 
 
 def test_a_column_is_given_up_if_tasks_have_too_many_values_together(tmp_path: Path) -> None:
@@ -128,23 +130,23 @@ def test_rows_of_an_id_are_put_together_and_written_in_order(tmp_path: Path) -> 
     (batch,) = pickle.loads(pickle.dumps(task))(give(0))
     assert task.declaration == "id string, first long, many long, gaps long, gap long, codes array<int>"
     table = pa.Table.from_batches([batch])
-    lost = pa.array([one is None for one in table.column("id").to_pylist()])
-    part = pa.array([0] * len(lost), pa.int64())
-    found = write_groups(
-        table.drop_columns("id").append_column("lost", lost).append_column("part", part), tmp_path, "n"
+    missing_ids = pa.array([row_id is None for row_id in table.column("id").to_pylist()])
+    part = pa.array([0] * len(missing_ids), pa.int64())
+    summary = write_groups(
+        table.drop_columns("id").append_column("lost", missing_ids).append_column("part", part), tmp_path, "n"
     )
-    assert found.to_pylist() == [{"part": 0, "ids": 2, "first_id": 3, "items": 1, "first_item": 2}]
+    assert summary.to_pylist() == [{"part": 0, "ids": 2, "first_id": 3, "items": 1, "first_item": 2}]
     (path,) = tmp_path.glob("n-grouped-*.parquet")
-    written = pl.read_parquet(path)
-    assert written.rows() == [(0, NO_ITEM), (0, 1), (1, 0), (3, 0), (3, 1), (4, NO_ITEM)]
-    assert written.dtypes == [pl.Int64, pl.Int32]
+    stored_rows = pl.read_parquet(path)
+    assert stored_rows.rows() == [(0, NO_ITEM), (0, 1), (1, 0), (3, 0), (3, 1), (4, NO_ITEM)]
+    assert stored_rows.dtypes == [pl.Int64, pl.Int32]
 
 
 def test_changed_rows_know_their_number(tmp_path: Path) -> None:
     task = ChangeTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], number_rows)
-    made = list(task(give(1)))
-    assert [batch.column("unit").to_pylist() for batch in made] == [[1]]
-    assert unpack_frame(made[0].column("rows")[0].as_py())["row"].to_list() == [4, 5, 6, 7]
+    batches = list(task(give(1)))
+    assert [batch.column("unit").to_pylist() for batch in batches] == [[1]]
+    assert unpack_frame(batches[0].column("rows")[0].as_py())["row"].to_list() == [4, 5, 6, 7]
 
 
 def number_rows(rows: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -167,19 +169,19 @@ def test_published_rows_are_found_beside_their_originals(
     whole = pl.DataFrame({"n": pl.Series(range(57))})
     for path, begin, height in zip(paths, (0, 45, 45), heights, strict=True):
         whole.slice(begin, height).write_parquet(path)
-    kept = whole.filter((pl.col("n") % 3 == 0) & ~pl.col("n").is_between(10, 21)) if left_out else whole
-    kept.write_parquet(tmp_path / "published.parquet", row_group_size=7)
-    kept.rename({"n": ROW}).write_parquet(tmp_path / "taken.parquet", row_group_size=5)
+    published_rows = whole.filter((pl.col("n") % 3 == 0) & ~pl.col("n").is_between(10, 21)) if left_out else whole
+    published_rows.write_parquet(tmp_path / "published.parquet", row_group_size=7)
+    published_rows.rename({"n": ROW}).write_parquet(tmp_path / "taken.parquet", row_group_size=5)
     units = cut_units(paths, heights)
     places = {}
     if left_out:
         rows = InProcessRows(paths, whole, heights)
-        places = rows._count_published(MemoryRows(kept.rename({"n": ROW})))
-    taken = tmp_path / "taken.parquet" if left_out else None
-    task = CompareTask(units, ["n"], tmp_path / "published.parquet", taken, places, list_numbers)
-    made = [batch.column("rows")[0].as_py() for batch in task(give(*range(len(units))))]
-    found = [pair for packed in made for pair in pickle.loads(packed)]
-    assert found == [(number, number) for number in kept["n"].to_list()]
+        places = rows._count_published(MemoryRows(published_rows.rename({"n": ROW})))
+    taken_path = tmp_path / "taken.parquet" if left_out else None
+    task = CompareTask(units, ["n"], tmp_path / "published.parquet", taken_path, places, list_numbers)
+    packets = [batch.column("rows")[0].as_py() for batch in task(give(*range(len(units))))]
+    pairs = [pair for packed in packets for pair in pickle.loads(packed)]
+    assert pairs == [(number, number) for number in published_rows["n"].to_list()]
 
 
 class InProcessRows(SparkRows):
@@ -227,9 +229,9 @@ def test_small_files_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_texts_stay_numbers_on_their_way() -> None:
     frame = pl.DataFrame({"s": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a", "unused"])), "n": [1, 2, 3]})
-    again = unpack_frame(pack_frame(frame))
-    assert again.equals(frame)
-    assert again.schema == frame.schema
+    frame_copy = unpack_frame(pack_frame(frame))
+    assert frame_copy.equals(frame)
+    assert frame_copy.schema == frame.schema
 
 
 def fail(rows: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -238,15 +240,15 @@ def fail(rows: pl.DataFrame, first: int) -> pl.DataFrame:
 
 def test_an_error_in_a_task_tells_no_cell(tmp_path: Path) -> None:
     task = ChangeTask(cut_units(write(tmp_path), [4, 0, 4]), ["A"], fail)
-    with pytest.raises(DataError, match=r"a task failed with ValueError in test_spark_tasks\.py, line \d+$") as told:
+    with pytest.raises(DataError, match=r"a task failed with ValueError in test_spark_tasks\.py, line \d+$") as error:
         list(task(give(0)))
-    assert told.value.__suppress_context__
+    assert error.value.__suppress_context__
 
 
 def test_other_files_and_programs_are_noticed(tmp_path: Path) -> None:
     path = write(tmp_path)[0]
     size = path.stat().st_size
-    found = [
+    problems = [
         next(ReachTask([(file, length)], version)(give(0))).column(0).to_pylist()
         for file, length, version in (
             (path, size, __version__),
@@ -255,7 +257,7 @@ def test_other_files_and_programs_are_noticed(tmp_path: Path) -> None:
             (path, size, "0"),
         )
     ]
-    assert found == [[""], [f"file {path}"], [f"file {tmp_path / 'gone'}"], [f"version {__version__}"]]
+    assert problems == [[""], [f"file {path}"], [f"file {tmp_path / 'gone'}"], [f"version {__version__}"]]
 
 
 @pytest.mark.parametrize("most", [1, 1 << 20])
@@ -264,15 +266,15 @@ def test_a_row_is_one_number_in_each_combination(tmp_path: Path, monkeypatch: py
     plain = Table.of(pl.concat([FRAME, FRAME.reverse(), FRAME])).frame
     names = ["a.b", "A", "day", "large", "truth", "kind"]
     maps = {name: number_values(plain[name].unique()) for name in names}
-    chosen = [["A", "day"], ["a.b"], ["truth", "kind"], names]
-    assert all(fits_number(columns, maps) for columns in chosen)
+    column_lists = [["A", "day"], ["a.b"], ["truth", "kind"], names]
+    assert all(fits_number(columns, maps) for columns in column_lists)
     paths = [*write(tmp_path), tmp_path / "0.parquet"]
-    task = pickle.loads(pickle.dumps(CountPlacesTask(cut_units(paths, [4, 0, 4, 4]), chosen, maps, ["A"])))
+    task = pickle.loads(pickle.dumps(CountPlacesTask(cut_units(paths, [4, 0, 4, 4]), column_lists, maps, ["A"])))
     parts = list(task(give(0, 1, 2)))
     assert len(parts) == (3 if most == 1 else 1)
-    together = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(parts))).group_by("combination", "place").sum()
-    for number, columns in enumerate(chosen):
-        sizes = together.filter(pl.col("combination") == number)["n"]
+    totals = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(parts))).group_by("combination", "place").sum()
+    for number, columns in enumerate(column_lists):
+        sizes = totals.filter(pl.col("combination") == number)["n"]
         assert sorted(sizes) == sorted(MemoryRows(plain).count_rows(columns).counts)
 
 

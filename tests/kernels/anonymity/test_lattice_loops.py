@@ -39,8 +39,8 @@ def test_classes_are_numbered_as_they_first_appear(
     number: dict[int, int] = {}
     of_row = [number.setdefault(key, len(number)) for key in keys]
     sizes, first = [0] * len(number), [keys.index(key) for key in number]
-    for place, (_, weight) in zip(of_row, rows, strict=True):
-        sizes[place] += weight
+    for class_index, (_, weight) in zip(of_row, rows, strict=True):
+        sizes[class_index] += weight
     radix, slots = (16, 128) if close else (1 << 62, 128)
     weights = np.array([weight for _, weight in rows], dtype=np.int64)
     assert grouped(kernels, np.array(keys, dtype=np.int64), weights, radix, slots) == (of_row, sizes, first)
@@ -55,23 +55,25 @@ def test_values_are_counted_by_class(kernels: LatticeLoops, rows: list[tuple[int
         counts: dict[tuple[int, int], int] = {}
         for block in range(2):
             for of_class, value, count in rows:
-                here = (block * len(classes) + classes[of_class], value)
-                counts[here] = counts.get(here, 0) + count
+                count_key = (block * len(classes) + classes[of_class], value)
+                counts[count_key] = counts.get(count_key, 0) + count
         of_row = np.array([b * len(classes) + classes[r[0]] for b in range(2) for r in rows], dtype=np.int32)
         values, weights = np.array([r[1] for r in rows * 2], np.int32), np.array([r[2] for r in rows * 2], np.int64)
         bounds = np.array([[0, len(rows), 2 * len(rows)], [0, len(classes), 2 * len(classes)]], dtype=np.int64)
         bounds = np.ascontiguousarray(bounds if blocks == 2 else bounds[:, ::2])
         dense = np.zeros(3 * len(classes) * (3 - blocks), dtype=np.int64)
-        found, sums = np.zeros(80, dtype=np.int32), np.zeros(80, dtype=np.int64)
+        value_codes, sums = np.zeros(80, dtype=np.int32), np.zeros(80, dtype=np.int64)
         starts = np.zeros(2 * len(classes), dtype=np.int64)
         all_rows = np.arange(len(of_row), dtype=np.int32)
-        pairs = kernels.count_class_values(of_row, all_rows, values, weights, 3, bounds, dense, found, sums, starts)
+        pairs = kernels.count_class_values(
+            of_row, all_rows, values, weights, 3, bounds, dense, value_codes, sums, starts
+        )
         expected = sorted(counts)
-        assert list(zip(found[:pairs].tolist(), sums[:pairs].tolist(), strict=True)) == [
+        assert list(zip(value_codes[:pairs].tolist(), sums[:pairs].tolist(), strict=True)) == [
             (key[1], counts[key]) for key in expected
         ]
         assert starts.tolist() == [
-            min(place for place, key in enumerate(expected) if key[0] == number) for number in range(2 * len(classes))
+            min(index for index, key in enumerate(expected) if key[0] == number) for number in range(2 * len(classes))
         ]
         assert not dense.any()
 
@@ -83,29 +85,32 @@ def test_both_choose_the_same_node(seed: int) -> None:
     shape = tuple(chance.integers(1, 5, chance.integers(1, 5)).tolist())
     live = chance.random(shape) < chance.random()
     bound = chance.integers(0, 4, shape) / 4
-    found = []
+    results = []
     for kernels in (lattice.LOOPS, lattice_plain.LOOPS):
-        below, histogram = np.zeros(live.size, dtype=np.int32), np.zeros(16, dtype=np.int64)
-        node = kernels.choose_telling_node(live.ravel(), bound.ravel(), np.array(shape), below, histogram)
-        found.append((int(node), below[live.ravel()].tolist()))
-    assert found[0] == found[1]
-    assert (found[0][0] >= 0) == live.any()
+        lower_nodes, histogram = np.zeros(live.size, dtype=np.int32), np.zeros(16, dtype=np.int64)
+        node = kernels.choose_telling_node(live.ravel(), bound.ravel(), np.array(shape), lower_nodes, histogram)
+        results.append((int(node), lower_nodes[live.ravel()].tolist()))
+    assert results[0] == results[1]
+    assert (results[0][0] >= 0) == live.any()
 
 
 def test_what_suppression_adds_is_the_same() -> None:
     chance = np.random.default_rng(5)
     codes = chance.integers(0, 4, (3, 50)).astype(np.int32)
     spared, starts = chance.integers(0, 9, 12), np.array([0, 4, 8])
-    first, refused = np.arange(0, 50, 5), chance.integers(0, 2, 10) * 7
+    first, refused_rows = np.arange(0, 50, 5), chance.integers(0, 2, 10) * 7
     lasting = chance.integers(0, 3, 10).astype(np.float64)
-    found = []
+    results = []
     for kernels in (lattice.LOOPS, lattice_plain.LOOPS):
         excess, more = np.zeros(3, dtype=np.int64), np.zeros(3)
-        kernels.add_suppression_costs(codes, starts, spared, first, refused, lasting, excess, more)
-        found.append((excess.tolist(), more.tolist()))
-    assert found[0] == found[1]
-    assert found[0][0] == [
-        sum(int(spared[4 * column + codes[column, row]]) * int(rows) for row, rows in zip(first, refused, strict=True))
+        kernels.add_suppression_costs(codes, starts, spared, first, refused_rows, lasting, excess, more)
+        results.append((excess.tolist(), more.tolist()))
+    assert results[0] == results[1]
+    assert results[0][0] == [
+        sum(
+            int(spared[4 * column + codes[column, row]]) * int(rows)
+            for row, rows in zip(first, refused_rows, strict=True)
+        )
         for column in range(3)
     ]
 

@@ -15,8 +15,8 @@ def test_equal_rows_have_the_same_number(rows: int, labels: int, longest: int) -
     listed = [tuple(chance.integers(-1, labels, chance.integers(0, longest + 1)).tolist()) for _ in range(rows)]
     codes = np.array([code for row in listed for code in row], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, listed)], dtype=np.int64)
-    found = find_distinct_rows(codes, offsets)
-    known: dict[tuple[int, ...], int] = {}
-    assert found.numbers.tolist() == [known.setdefault(row, len(known)) for row in listed]
-    assert [listed[row] for row in found.firsts.tolist()] == list(known)
-    assert found.weights.tolist() == [listed.count(row) for row in known]
+    distinct_rows = find_distinct_rows(codes, offsets)
+    number_by_row: dict[tuple[int, ...], int] = {}
+    assert distinct_rows.numbers.tolist() == [number_by_row.setdefault(row, len(number_by_row)) for row in listed]
+    assert [listed[row] for row in distinct_rows.firsts.tolist()] == list(number_by_row)
+    assert distinct_rows.weights.tolist() == [listed.count(row) for row in number_by_row]

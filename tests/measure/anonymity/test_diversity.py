@@ -71,32 +71,32 @@ def of_values(groups: Sequence[Sequence[Any]], **other: Any) -> Table:
 
 def test_similarity_table_of_the_seed() -> None:
     """By hand: k=3, distinct l=3, ordered t(Salary) 0.375, equal 2/3 and 4/9."""
-    found = anonymity(similarity())
-    assert found["k"] == 3
-    assert found["distinct_l"] == {"salary": 3, "disease": 3}
-    assert found["t_ordered"]["salary"] == 0.375
-    assert found["t_equal"] == {"salary": round(2 / 3, 12), "disease": round(4 / 9, 12)}
-    assert found["entropy_l"]["disease"] == 3.0
-    assert found["recursive_c"]["disease"] == 0.5
-    assert found["alpha"]["disease"] == round(1 / 3, 12)
-    assert found["delta_disclosure"]["disease"] == math.inf
-    assert found["beta"]["salary"] == 2.0  # a salary of one in nine is one in three of its class
+    measures = anonymity(similarity())
+    assert measures["k"] == 3
+    assert measures["distinct_l"] == {"salary": 3, "disease": 3}
+    assert measures["t_ordered"]["salary"] == 0.375
+    assert measures["t_equal"] == {"salary": round(2 / 3, 12), "disease": round(4 / 9, 12)}
+    assert measures["entropy_l"]["disease"] == 3.0
+    assert measures["recursive_c"]["disease"] == 0.5
+    assert measures["alpha"]["disease"] == round(1 / 3, 12)
+    assert measures["delta_disclosure"]["disease"] == math.inf
+    assert measures["beta"]["salary"] == 2.0  # a salary of one in nine is one in three of its class
 
 
 def test_similarity_table_by_the_disease_hierarchy() -> None:
     """By hand, H = 3: the stomach class has (4/9 + 4/9 + 4/9)/3; all of its mass must cross the root."""
-    found = anonymity(similarity())
-    assert set(found["t_hierarchical"]) == {"disease"}
-    assert found["t_hierarchical"]["disease"] == round(4 / 9, 12)
-    assert t_hierarchical(similarity(), "disease") == found["disease"]["t_hierarchical"]
+    measures = anonymity(similarity())
+    assert set(measures["t_hierarchical"]) == {"disease"}
+    assert measures["t_hierarchical"]["disease"] == round(4 / 9, 12)
+    assert t_hierarchical(similarity(), "disease") == measures["disease"]["t_hierarchical"]
 
 
 def test_ordered_distance_of_li_et_al() -> None:
     """Li, Li, Venkatasubramanian 2007, 4.1: D[{3k,4k,5k}, Q] = 0.375 and D[{6k,8k,11k}, Q] = 0.167."""
-    near = of_values([[6, 8, 11], [3, 4, 5, 7, 9, 10]])
+    near_table = of_values([[6, 8, 11], [3, 4, 5, 7, 9, 10]])
     far = of_values([[3, 4, 5], [6, 8, 11, 7, 9, 10]])
     assert t_ordered(far, "s") == 0.375
-    assert t_ordered(near, "s") == round(1 / 6, 12)
+    assert t_ordered(near_table, "s") == round(1 / 6, 12)
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_hierarchical_distances_of_li_et_al(other: str, distance: float) -> None
 
 def test_figure_2_is_not_diverse() -> None:
     """By hand: Figure 2 has distinct l = 1."""
-    found = anonymity(figure_2())["problem"]
-    assert found["distinct_l"] == 1
-    assert found["entropy_l"] == 1.0
-    assert found["recursive_c"] == math.inf
-    assert found["alpha"] == 1.0
-    assert "t_hierarchical" not in found
+    measures = anonymity(figure_2())["problem"]
+    assert measures["distinct_l"] == 1
+    assert measures["entropy_l"] == 1.0
+    assert measures["recursive_c"] == math.inf
+    assert measures["alpha"] == 1.0
+    assert "t_hierarchical" not in measures
 
 
 def test_enhanced_beta_is_infinite_where_its_own_bound_breaks() -> None:
@@ -150,11 +150,11 @@ def test_suppressed_rows_count_in_the_table_and_in_no_class() -> None:
     table = Table.of(
         {"q": ["a", "a", "*", "*"], "s": ["x", "y", "z", "z"]}, {"q": "quasi_identifying", "s": "sensitive"}
     )
-    found = anonymity(table, starred_rows="suppressed")
-    assert found["t_equal"]["s"] == 0.5  # x and y gain a quarter each
-    assert found["distinct_l"]["s"] == 2
+    measures = anonymity(table, starred_rows="suppressed")
+    assert measures["t_equal"]["s"] == 0.5  # x and y gain a quarter each
+    assert measures["distinct_l"]["s"] == 2
     assert anonymity(table)["distinct_l"]["s"] == 1
-    assert found["k"] == 2 and found["uniqueness"] == 0.0
+    assert measures["k"] == 2 and measures["uniqueness"] == 0.0
 
 
 def test_nobody_published_achieves_nothing() -> None:
@@ -163,15 +163,15 @@ def test_nobody_published_achieves_nothing() -> None:
         {"q": "quasi_identifying", "s": "sensitive"},
         {"s": [["x", "*"], ["y", "*"]]},
     )
-    found = anonymity(table, table, starred_rows="suppressed")
-    assert found["k"] == 0 and found["k_map"] == 0 and found["delta_presence"] == (0.0, 0.0)
-    assert set(found["s"].values()) == {0}
+    measures = anonymity(table, table, starred_rows="suppressed")
+    assert measures["k"] == 0 and measures["k_map"] == 0 and measures["delta_presence"] == (0.0, 0.0)
+    assert set(measures["s"].values()) == {0}
 
 
 def test_hospital_has_a_class_each() -> None:
-    found = anonymity(hospital())
-    assert found["k"] == 1 and found["uniqueness"] == 1.0
-    assert found["t_equal"]["disease"] == round(5 / 6, 12)
+    measures = anonymity(hospital())
+    assert measures["k"] == 1 and measures["uniqueness"] == 1.0
+    assert measures["t_equal"]["disease"] == round(5 / 6, 12)
 
 
 # ---- brute force
@@ -197,12 +197,12 @@ class Case:
         roles = dict.fromkeys(names, "quasi_identifying") | {"s": "sensitive"}
         return Table.of(data, roles, {"s": self.hierarchy} if self.hierarchy else None, self.missing)
 
-    def counted(self) -> list[int]:
+    def list_counted_rows(self) -> list[int]:
         return [i for i, row in enumerate(self.rows) if not (self.missing == "drop" and None in row)]
 
     def placed(self) -> list[int]:
         out = self.starred == "suppressed"
-        return [i for i in self.counted() if not (out and all(cell == "*" for cell in self.rows[i]))]
+        return [i for i in self.list_counted_rows() if not (out and all(cell == "*" for cell in self.rows[i]))]
 
     def classes(self) -> list[Counter[Any]]:
         """The values among which each placed row is hidden."""
@@ -213,7 +213,7 @@ class Case:
         ]
 
     def overall(self) -> Counter[Any]:
-        return Counter(self.values[i] for i in self.counted())
+        return Counter(self.values[i] for i in self.list_counted_rows())
 
 
 @st.composite
@@ -242,34 +242,34 @@ def shares(counts: Counter[Any], value: Any) -> Fraction:
     return Fraction(counts[value], counts.total())
 
 
-def brute_recursive(one: Counter[Any], l: int) -> float:  # noqa: E741
-    counts = sorted(one.values(), reverse=True)
+def brute_recursive(class_counts: Counter[Any], l: int) -> float:  # noqa: E741
+    counts = sorted(class_counts.values(), reverse=True)
     return float(Fraction(counts[0], sum(counts[l - 1 :]))) if len(counts) >= l else math.inf
 
 
-def brute_enhanced(one: Counter[Any], whole: Counter[Any]) -> float:
+def brute_enhanced(class_counts: Counter[Any], whole: Counter[Any]) -> float:
     worst = 0.0
-    for value in one:
-        p, q = shares(one, value), shares(whole, value)
+    for value in class_counts:
+        p, q = shares(class_counts, value), shares(whole, value)
         gain = float((p - q) / q)
         if p > q:
             worst = max(worst, math.inf if gain > -math.log(q) + 1e-12 else gain)
     return worst
 
 
-def brute_delta(one: Counter[Any], whole: Counter[Any]) -> float:
-    if set(one) != set(whole):
+def brute_delta(class_counts: Counter[Any], whole: Counter[Any]) -> float:
+    if set(class_counts) != set(whole):
         return math.inf
-    return max(abs(math.log(shares(one, value) / shares(whole, value))) for value in whole)
+    return max(abs(math.log(shares(class_counts, value) / shares(whole, value))) for value in whole)
 
 
-def brute_ordered(one: Counter[Any], whole: Counter[Any], hierarchy: HierarchyRows | None) -> float:
+def brute_ordered(class_counts: Counter[Any], whole: Counter[Any], hierarchy: HierarchyRows | None) -> float:
     leaves = [row[0] for row in hierarchy or []]
-    known = sorted((v for v in whole if v is not None), key=lambda v: leaves.index(v) if leaves else v)
-    values = [*known, *([None] if None in whole else [])]
+    known_values = sorted((v for v in whole if v is not None), key=lambda v: leaves.index(v) if leaves else v)
+    values = [*known_values, *([None] if None in whole else [])]
     if len(values) < 2:
         return 0.0
-    gaps = [shares(one, value) - shares(whole, value) for value in values]
+    gaps = [shares(class_counts, value) - shares(whole, value) for value in values]
     return float(sum(abs(sum(gaps[: i + 1], Fraction())) for i in range(len(values))) / (len(values) - 1))
 
 
@@ -279,49 +279,56 @@ def tree(hierarchy: HierarchyRows) -> dict[Any, tuple[str, ...]]:
     height = len(hierarchy[0]) - 1
     if height == 0 or len({row[-1] for row in hierarchy}) > 1:
         ways = {leaf: (*way, "(root)") for leaf, way in ways.items()}
-    some = next(iter(ways.values()))
-    first = next(i for i in range(1, len(some)) if len({way[i] for way in ways.values()}) == 1)
-    return ways | {None: ("(missing)",) * first + some[first:]}
+    sample_path = next(iter(ways.values()))
+    first = next(i for i in range(1, len(sample_path)) if len({way[i] for way in ways.values()}) == 1)
+    return ways | {None: ("(missing)",) * first + sample_path[first:]}
 
 
-def brute_hierarchical(one: Counter[Any], whole: Counter[Any], hierarchy: HierarchyRows) -> float:
+def brute_hierarchical(class_counts: Counter[Any], whole: Counter[Any], hierarchy: HierarchyRows) -> float:
     """Li et al. 2007, 4.2: the cost of every node, min(pos_extra, neg_extra) · height / H."""
     ways = tree(hierarchy)
     height = len(ways[None]) - 1
-    gap = {value: shares(one, value) - shares(whole, value) for value in whole}
+    gap = {value: shares(class_counts, value) - shares(whole, value) for value in whole}
     cost = Fraction()
     for level in range(1, height + 1):
         for node in {way[level] for way in ways.values()}:
-            below: dict[str, Fraction] = {}
+            child_gaps: dict[str, Fraction] = {}
             for value, way in ways.items():
                 if way[level] == node:
-                    below[way[level - 1]] = below.get(way[level - 1], Fraction()) + gap.get(value, Fraction())
-            more = sum((extra for extra in below.values() if extra > 0), Fraction())
-            less = sum((-extra for extra in below.values() if extra < 0), Fraction())
+                    child_gaps[way[level - 1]] = child_gaps.get(way[level - 1], Fraction()) + gap.get(value, Fraction())
+            more = sum((extra for extra in child_gaps.values() if extra > 0), Fraction())
+            less = sum((-extra for extra in child_gaps.values() if extra < 0), Fraction())
             cost += Fraction(level, height) * min(more, less)
     return float(cost)
 
 
 def brute(case: Case) -> dict[str, float]:
     classes, whole = case.classes(), case.overall()
-    entropies = [-sum(float(shares(one, v)) * math.log(shares(one, v)) for v in one) for one in classes]
-    found: dict[str, float] = {
-        "distinct_l": min((len(one) for one in classes), default=0),
+    entropies = [
+        -sum(float(shares(class_counts, v)) * math.log(shares(class_counts, v)) for v in class_counts)
+        for class_counts in classes
+    ]
+    measures: dict[str, float] = {
+        "distinct_l": min((len(class_counts) for class_counts in classes), default=0),
         "entropy_l": math.exp(min(entropies)) if entropies else 0.0,
     }
     worst: dict[str, Callable[[Counter[Any]], float]] = {
-        "recursive_c": lambda one: brute_recursive(one, 2),
-        "alpha": lambda one: float(Fraction(max(one.values()), one.total())),
-        "t_equal": lambda one: float(sum(abs(shares(one, v) - shares(whole, v)) for v in whole) / 2),
-        "t_ordered": lambda one: brute_ordered(one, whole, case.hierarchy),
-        "beta": lambda one: max(0.0, *(float(shares(one, v) / shares(whole, v) - 1) for v in one)),
-        "enhanced_beta": lambda one: brute_enhanced(one, whole),
-        "delta_disclosure": lambda one: brute_delta(one, whole),
+        "recursive_c": lambda class_counts: brute_recursive(class_counts, 2),
+        "alpha": lambda class_counts: float(Fraction(max(class_counts.values()), class_counts.total())),
+        "t_equal": lambda class_counts: float(sum(abs(shares(class_counts, v) - shares(whole, v)) for v in whole) / 2),
+        "t_ordered": lambda class_counts: brute_ordered(class_counts, whole, case.hierarchy),
+        "beta": lambda class_counts: max(
+            0.0, *(float(shares(class_counts, v) / shares(whole, v) - 1) for v in class_counts)
+        ),
+        "enhanced_beta": lambda class_counts: brute_enhanced(class_counts, whole),
+        "delta_disclosure": lambda class_counts: brute_delta(class_counts, whole),
     }
     if case.hierarchy:
         ways = case.hierarchy
-        worst["t_hierarchical"] = lambda one: brute_hierarchical(one, whole, ways)
-    return found | {model: max((measure(one) for one in classes), default=0.0) for model, measure in worst.items()}
+        worst["t_hierarchical"] = lambda class_counts: brute_hierarchical(class_counts, whole, ways)
+    return measures | {
+        model: max((measure(class_counts) for class_counts in classes), default=0.0) for model, measure in worst.items()
+    }
 
 
 @settings(max_examples=200, deadline=None)
@@ -329,12 +336,12 @@ def brute(case: Case) -> dict[str, float]:
 def test_every_model_agrees_with_brute_force(case: Case) -> None:
     table, expected = case.table(), brute(case)
     starred: Any = case.starred
-    found = anonymity(table, starred_rows=starred)
-    assert dict(found["s"]) == pytest.approx(expected, abs=2e-12)
-    assert found["k"] == min((one.total() for one in case.classes()), default=0)
-    assert found["k"] == k_anonymity(table, None, starred)
+    measures = anonymity(table, starred_rows=starred)
+    assert dict(measures["s"]) == pytest.approx(expected, abs=2e-12)
+    assert measures["k"] == min((class_counts.total() for class_counts in case.classes()), default=0)
+    assert measures["k"] == k_anonymity(table, None, starred)
     if starred == "class":
-        assert found["uniqueness"] == round(uniqueness(table), 12)
+        assert measures["uniqueness"] == round(uniqueness(table), 12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -370,7 +377,7 @@ def test_a_verifier_needs_only_the_file_and_the_claim(case: Case) -> None:
 @settings(max_examples=100, deadline=None)
 @given(cases(), st.integers(1, 4))
 def test_recursive_diversity_agrees_for_every_l(case: Case, l: int) -> None:  # noqa: E741
-    expected = max((brute_recursive(one, l) for one in case.classes()), default=0.0)
+    expected = max((brute_recursive(class_counts, l) for class_counts in case.classes()), default=0.0)
     starred: Any = case.starred
     assert diversity.recursive_c(case.table(), "s", l, starred_rows=starred) == pytest.approx(expected, abs=2e-12)
 
@@ -382,7 +389,7 @@ def test_tree_distance_is_the_cost_of_a_transport() -> None:
     chance = np.random.default_rng(5)
     rows = [("a", "x", "n"), ("b", "x", "n"), ("c", "y", "n"), ("d", "z", "m"), ("e", "z", "m")]
     ways = [(*row, "*") for row in rows]
-    apart = [[next(i for i in range(4) if one[i] == two[i]) / 3 for two in ways] for one in ways]
+    distances = [[next(i for i in range(4) if way[i] == two[i]) / 3 for two in ways] for way in ways]
     for _ in range(5):
         groups = [[rows[i][0] for i in chance.integers(0, 5, 6)] for _ in range(3)]
         table = of_values(groups, hierarchies={"s": ways})
@@ -391,7 +398,7 @@ def test_tree_distance_is_the_cost_of_a_transport() -> None:
         for group in groups:
             share = np.array([group.count(row[0]) / 6 for row in rows])
             sums = np.vstack([np.kron(np.eye(5), np.ones(5)), np.kron(np.ones(5), np.eye(5))])
-            moved = linprog(np.ravel(apart), A_eq=sums, b_eq=np.concatenate([share, whole]))
+            moved = linprog(np.ravel(distances), A_eq=sums, b_eq=np.concatenate([share, whole]))
             costs.append(float(moved.fun or 0.0))
         assert t_hierarchical(table, "s") == pytest.approx(max(costs), abs=1e-9)
 
@@ -418,7 +425,7 @@ def samples(draw: st.DrawFn) -> tuple[Small, Rows, str, str]:
     published: Rows = []
     for row in population.rows:
         if draw(st.booleans()):
-            levels = [draw(st.integers(0, len(one[0]) - 1)) for one in population.hierarchies]
+            levels = [draw(st.integers(0, len(hierarchy[0]) - 1)) for hierarchy in population.hierarchies]
             cells = generalized([row], population.hierarchies, levels)[0]
             published.append(("*",) * len(row) if draw(st.integers(0, 5)) == 0 else cells)
     return population, published, draw(st.sampled_from(MEANINGS)), draw(st.sampled_from(STARRED))
@@ -434,39 +441,40 @@ def brute_presence(
 
     def fits(row: Row, person: Row) -> bool:
         return all(
-            covers(label, cell, one, missing)
-            for label, cell, one in zip(row, person, population.hierarchies, strict=True)
+            covers(label, cell, hierarchy, missing)
+            for label, cell, hierarchy in zip(row, person, population.hierarchies, strict=True)
         )
 
-    alone = [missing == "never_matches" and None in row for row in rows]
+    lonely_flags = [missing == "never_matches" and None in row for row in rows]
     counts = [
-        1 if lonely else sum(fits(row, person) for person in people) for row, lonely in zip(rows, alone, strict=True)
+        1 if lonely else sum(fits(row, person) for person in people)
+        for row, lonely in zip(rows, lonely_flags, strict=True)
     ]
     crowds = [1 + sum(matches(row, o, missing) for j, o in enumerate(rows) if j != i) for i, row in enumerate(rows)]
-    known = [row for row, lonely in zip(rows, alone, strict=True) if not lonely]
-    outside = any(not any(fits(row, person) for row in known) for person in people)
+    crowd_rows = [row for row, lonely in zip(rows, lonely_flags, strict=True) if not lonely]
+    has_outsider = any(not any(fits(row, person) for row in crowd_rows) for person in people)
     part = [min(1.0, crowd / count) if count else 1.0 for crowd, count in zip(crowds, counts, strict=True)]
-    return counts, part, outside
+    return counts, part, has_outsider
 
 
 @settings(max_examples=100, deadline=None)
 @given(samples())
 def test_population_models_agree_with_brute_force(sample: tuple[Small, Rows, str, str]) -> None:
     population, published, missing, starred = sample
-    everybody = population.table(missing)
+    population_table = population.table(missing)
     data = {
         name: pl.Series([row[i] for row in published], dtype=pl.String)
-        for i, name in enumerate(everybody.quasi_identifying)
+        for i, name in enumerate(population_table.quasi_identifying)
     }
-    table = everybody.with_frame(pl.DataFrame(data))
-    counts, part, outside = brute_presence(population, published, missing, starred)
+    table = population_table.with_frame(pl.DataFrame(data))
+    counts, part, has_outsider = brute_presence(population, published, missing, starred)
     rows: Any = starred
-    assert k_map(table, everybody, starred_rows=rows) == min(counts, default=0)
-    expected = (0.0 if outside else min(part, default=0.0), max(part, default=0.0))
-    assert delta_presence(table, everybody, starred_rows=rows) == pytest.approx(expected, abs=2e-12)
-    found = anonymity(table, everybody, starred_rows=rows)
-    assert found["k_map"] == min(counts, default=0)
-    assert found["delta_presence"] == delta_presence(table, everybody, starred_rows=rows)
+    assert k_map(table, population_table, starred_rows=rows) == min(counts, default=0)
+    expected = (0.0 if has_outsider else min(part, default=0.0), max(part, default=0.0))
+    assert delta_presence(table, population_table, starred_rows=rows) == pytest.approx(expected, abs=2e-12)
+    measures = anonymity(table, population_table, starred_rows=rows)
+    assert measures["k_map"] == min(counts, default=0)
+    assert measures["delta_presence"] == delta_presence(table, population_table, starred_rows=rows)
 
 
 def test_population_of_numbers_and_prefixes() -> None:
@@ -488,29 +496,31 @@ def test_population_of_numbers_and_prefixes() -> None:
 
 
 def test_the_answer_is_a_mapping_by_model_and_by_column() -> None:
-    found = anonymity(similarity(), similarity())
-    assert list(found) == [
+    measures = anonymity(similarity(), similarity())
+    assert list(measures) == [
         "k", "uniqueness", "distinct_l", "entropy_l", "recursive_c", "alpha", "t_equal", "beta", "enhanced_beta",
         "delta_disclosure", "t_ordered", "t_hierarchical", "k_map", "delta_presence",
     ]  # fmt: skip
-    assert len(found) == 14 and "salary" not in list(found)
-    assert found["disease"]["distinct_l"] == found["distinct_l"]["disease"] == found.of("disease")["distinct_l"]
-    assert "t_hierarchical" not in found["salary"]
-    assert found == found.to_dict()
-    assert json.loads(json.dumps(found.to_dict()))["k"] == 3
+    assert len(measures) == 14 and "salary" not in list(measures)
+    assert (
+        measures["disease"]["distinct_l"] == measures["distinct_l"]["disease"] == measures.of("disease")["distinct_l"]
+    )
+    assert "t_hierarchical" not in measures["salary"]
+    assert measures == measures.to_dict()
+    assert json.loads(json.dumps(measures.to_dict()))["k"] == 3
     with pytest.raises(KeyError):
-        found["zip"]
+        measures["zip"]
     with pytest.raises(TypeError):
-        found["distinct_l"]["disease"] = 9
+        measures["distinct_l"]["disease"] = 9
     with pytest.raises(DataError, match='"zip" is not a sensitive column'):
-        found.of("zip")
+        measures.of("zip")
 
 
 def test_the_input_is_not_changed() -> None:
     table = similarity()
-    before = table.frame.clone()
+    original_frame = table.frame.clone()
     anonymity(table, table)
-    assert table.frame.equals(before)
+    assert table.frame.equals(original_frame)
 
 
 def test_bad_input_is_named() -> None:
@@ -566,9 +576,9 @@ def test_adult_agrees_with_pycanon(shared_data: Path) -> None:
     """ARX's Adult as it stands: what pycanon 1.3.5's own functions give, run by hand."""
     eight = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
     roles = dict.fromkeys(eight, "quasi_identifying") | {"salary-class": "sensitive"}
-    found = anonymity(Table.read(shared_data / "arx-adult/adult.csv", roles, separator=";"))
-    assert (found["k"], found["distinct_l"]["salary-class"]) == (1, 1)
-    assert found["t_equal"]["salary-class"] == pytest.approx(0.7510775147536636, abs=2e-12)
+    measures = anonymity(Table.read(shared_data / "arx-adult/adult.csv", roles, separator=";"))
+    assert (measures["k"], measures["distinct_l"]["salary-class"]) == (1, 1)
+    assert measures["t_equal"]["salary-class"] == pytest.approx(0.7510775147536636, abs=2e-12)
 
 
 def test_one_value_alone_is_no_distance() -> None:

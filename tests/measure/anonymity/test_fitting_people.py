@@ -96,9 +96,9 @@ def test_generalizing_hides_everybody_among_k_people_whatever_is_missing() -> No
     )
     release = sf.Generalize(models=[sf.KAnonymity(k=3)]).protect(original)
     assert release.data.frame["age"].to_list()[:8] == ["2x"] * 4 + ["3x"] * 4
-    found = {finding.property: finding for finding in sf.check(release, original)}
-    assert found["fitting_people"].measured == 4
-    assert all(finding.holds for finding in found.values())
+    findings = {finding.property: finding for finding in sf.check(release, original)}
+    assert findings["fitting_people"].measured == 4
+    assert all(finding.holds for finding in findings.values())
 
 
 def test_crowds_that_a_later_method_blanks_are_claimed_beside_the_people_who_fit() -> None:
@@ -116,8 +116,8 @@ def test_crowds_that_a_later_method_blanks_are_claimed_beside_the_people_who_fit
         }
     )
     release = apply_methods(policy, original, Randomness.seeded(1)).release
-    found = {finding.property: finding for finding in sf.check(release, original)}
-    assert found["k_anonymity"].holds and found["fitting_people"].holds
-    assert found["fitting_people"].threshold == 3
-    crowd, people = found["k_anonymity"].measured, found["fitting_people"].measured
+    findings = {finding.property: finding for finding in sf.check(release, original)}
+    assert findings["k_anonymity"].holds and findings["fitting_people"].holds
+    assert findings["fitting_people"].threshold == 3
+    crowd, people = findings["k_anonymity"].measured, findings["fitting_people"].measured
     assert crowd is not None and people is not None and crowd > people

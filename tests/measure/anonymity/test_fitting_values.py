@@ -49,7 +49,7 @@ def covers(cell: str | None, value: str | None) -> bool:
 
 def list_fitting(release: sf.Release, people: sf.Table) -> list[Counter[str]]:
     """For each published row that is not starred all over, the illnesses of the people whom it fits."""
-    found = []
+    counters = []
     for row in release.data.frame.to_dicts():
         if row["age"] == "*" == row["town"]:
             continue
@@ -58,8 +58,8 @@ def list_fitting(release: sf.Release, people: sf.Table) -> list[Counter[str]]:
             for person in people.frame.to_dicts()
             if all(covers(row[name], person[name]) for name in ("age", "town"))
         ]
-        found.append(Counter(fit))
-    return found
+        counters.append(Counter(fit))
+    return counters
 
 
 def measure_plainly(kind: str, counts: Counter[str], whole: Counter[str]) -> float:
@@ -94,8 +94,8 @@ def test_every_row_satisfies_the_model_among_the_people_it_fits(kind: str) -> No
             continue
         released += 1
         whole = Counter(people.frame["ill"].to_list())
-        each = [measure_plainly(kind, counts, whole) for counts in list_fitting(release, people)]
-        plain = min(each) if kind in ("distinct", "entropy") else max(each)
+        row_measures = [measure_plainly(kind, counts, whole) for counts in list_fitting(release, people)]
+        plain = min(row_measures) if kind in ("distinct", "entropy") else max(row_measures)
         assert findings["fitting_values"].measured == pytest.approx(max(plain, 0.0), abs=1e-9)
     assert released >= 2
 

@@ -26,7 +26,7 @@ from tests.brute import Cell, HierarchyRows, Row, crowd_sizes
 from tests.tables import Small, figure_2, small_tables
 
 
-def about(records: int, *shares: float) -> Risk:
+def make_risk(records: int, *shares: float) -> Risk:
     """A risk with its figures rounded as the measure rounds them."""
     at_risk, highest, rate = (round(share, 12) for share in shares)
     return Risk(records, at_risk, highest, rate)
@@ -37,11 +37,11 @@ MEANINGS = ["own_value", "matches_any", "never_matches", "drop"]
 
 def test_figure_2() -> None:
     """Giannotti et al. (2009), Figure 2: rows in classes of 2, 2, 2, 2 and 3; El Emam's three figures by hand."""
-    found = risk(figure_2(), threshold=0.4)
-    assert found.prosecutor == about(11, 8 / 11, 0.5, 5 / 11)
-    assert found.journalist == found.marketer == found.prosecutor
-    assert found.uniques == Uniques(0, 0.0, 0.0)
-    assert found.estimator.startswith("none: no population")
+    risk_report = risk(figure_2(), threshold=0.4)
+    assert risk_report.prosecutor == make_risk(11, 8 / 11, 0.5, 5 / 11)
+    assert risk_report.journalist == risk_report.marketer == risk_report.prosecutor
+    assert risk_report.uniques == Uniques(0, 0.0, 0.0)
+    assert risk_report.estimator.startswith("none: no population")
 
 
 def test_a_threshold_is_exceeded_not_reached() -> None:
@@ -57,20 +57,20 @@ def test_a_population_by_hand() -> None:
     roles, tree = {"q": "quasi_identifying"}, {"q": [[v, "low" if v < "c" else "high"] for v in "abcd"]}
     table = sf.Table.of({"q": ["low", "high", "high", "high"]}, roles, tree)
     population = sf.Table.of({"q": list("abcccd")}, roles)
-    found = risk(table, 0.3, population)
-    assert found.estimator == "given"
-    assert found.marketer == about(4, 0.25, 0.5, (1 / 2 + 3 / 4) / 4)
+    risk_report = risk(table, 0.3, population)
+    assert risk_report.estimator == "given"
+    assert risk_report.marketer == make_risk(4, 0.25, 0.5, (1 / 2 + 3 / 4) / 4)
     # The other guess, from the population: two classes of six people.
-    assert found.journalist.success_rate == pytest.approx(1 / 3)
-    assert found.uniques == Uniques(1, None, 0.0)
+    assert risk_report.journalist.success_rate == pytest.approx(1 / 3)
+    assert risk_report.uniques == Uniques(1, None, 0.0)
 
 
 def test_suppressed_rows_are_a_crowd_of_their_own() -> None:
     roles = {"q": "quasi_identifying", "r": "quasi_identifying"}
     table = sf.Table.of({"q": ["a", "a", "*", "*", "*"], "r": ["x", "x", "*", "*", "*"]}, roles)
-    found = risk(table)
-    assert found.suppressed_rows == 3
-    assert found.prosecutor == about(5, 1.0, 0.5, 2 / 5)
+    risk_report = risk(table)
+    assert risk_report.suppressed_rows == 3
+    assert risk_report.prosecutor == make_risk(5, 1.0, 0.5, 2 / 5)
     # In the population: whoever is not (a, x) may be one of the starred; here five others.
     population = sf.Table.of({"q": list("aaabbbcc"), "r": list("xxxyyyxx")}, roles)
     assert risk(table, population=population).marketer.success_rate == pytest.approx((2 / 3 + 3 / 5) / 5)
@@ -80,8 +80,8 @@ def test_ranges_and_sets_cover_people() -> None:
     roles = {"age": "quasi_identifying", "town": "quasi_identifying"}
     table = sf.Table.of({"age": ["[20, 29]", "[25, 40]", "33"], "town": ["{a, b}", "*", "c"]}, roles)
     population = sf.Table.of({"age": [20, 29, 30, 33, 33, 19], "town": ["a", "c", "b", "c", "a", "a"]}, roles)
-    found = risk(table, 0.3, population)
-    assert found.marketer == about(3, 2 / 3, 1.0, (1 + 1 / 4 + 1) / 3)
+    risk_report = risk(table, 0.3, population)
+    assert risk_report.marketer == make_risk(3, 2 / 3, 1.0, (1 + 1 / 4 + 1) / 3)
 
 
 def fits(row: Row, person: Row, trees: list[HierarchyRows], missing: str) -> bool:
@@ -104,13 +104,13 @@ def fits(row: Row, person: Row, trees: list[HierarchyRows], missing: str) -> boo
 def people_of(published: list[Row], population: list[Row], trees: list[HierarchyRows], missing: str) -> list[int]:
     """For each published row, the people it may be; suppressed rows are those who fit no other."""
     starred = [all(cell == "*" for cell in row) for row in published]
-    others = [row for row, star in zip(published, starred, strict=True) if not star]
-    unmet = sum(not any(fits(row, person, trees, missing) for row in others) for person in population)
+    unstarred_rows = [row for row, star in zip(published, starred, strict=True) if not star]
+    unmet = sum(not any(fits(row, person, trees, missing) for row in unstarred_rows) for person in population)
     counts = []
     for row, star in zip(published, starred, strict=True):
-        alone = missing == "never_matches" and None in row
-        found = unmet if star else sum(fits(row, person, trees, missing) for person in population)
-        counts.append(1 if alone else max(found, published.count(row)))
+        is_lonely = missing == "never_matches" and None in row
+        fit_count = unmet if star else sum(fits(row, person, trees, missing) for person in population)
+        counts.append(1 if is_lonely else max(fit_count, published.count(row)))
     return counts
 
 
@@ -135,17 +135,19 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -
     names = population.quasi_identifying
     columns = [pl.Series(name, [row[i] for row in published], dtype=pl.String) for i, name in enumerate(names)]
     table = population.with_frame(population.frame.with_columns(columns))
-    found = risk(table, 0.3, population)
+    risk_report = risk(table, 0.3, population)
     rows, people = published, list(small.rows)
     if missing == "drop":
-        rows, people = ([row for row in some if None not in row] for some in (published, small.rows))
+        rows, people = ([row for row in records if None not in row] for records in (published, small.rows))
     crowd = crowd_sizes(rows, missing)
-    expect(found.prosecutor, [Fraction(1, size) for size in crowd], 0.3)
-    expect(found.marketer, [Fraction(1, size) for size in people_of(rows, people, small.hierarchies, missing)], 0.3)
-    assert found.journalist.success_rate >= found.marketer.success_rate
-    assert found.uniques.sample == crowd.count(1)
-    alone = [number == 1 for number in people_of(rows, people, small.hierarchies, missing)]
-    assert found.uniques.both == sum(mine and size == 1 for mine, size in zip(alone, crowd, strict=True))
+    expect(risk_report.prosecutor, [Fraction(1, size) for size in crowd], 0.3)
+    expect(
+        risk_report.marketer, [Fraction(1, size) for size in people_of(rows, people, small.hierarchies, missing)], 0.3
+    )
+    assert risk_report.journalist.success_rate >= risk_report.marketer.success_rate
+    assert risk_report.uniques.sample == crowd.count(1)
+    unique_flags = [number == 1 for number in people_of(rows, people, small.hierarchies, missing)]
+    assert risk_report.uniques.both == sum(mine and size == 1 for mine, size in zip(unique_flags, crowd, strict=True))
 
 
 @pytest.mark.parametrize("missing", MEANINGS)
@@ -154,18 +156,23 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -
 def test_no_more_are_alone_in_both_than_in_the_table(missing: str, small: Small, other: int, share: float) -> None:
     """Whether the population is estimated, or given and does not know everybody who is published."""
     table = small.table(missing)
-    for found in (risk(table, population=table.with_frame(table.frame.head(other))), risk(table, sampling_share=share)):
-        assert 0 <= found.uniques.both <= found.uniques.sample
-        assert 0 <= found.marketer.success_rate <= found.journalist.success_rate <= 1
-        assert 0 <= found.journalist.highest_risk <= 1
+    for risk_report in (
+        risk(table, population=table.with_frame(table.frame.head(other))),
+        risk(table, sampling_share=share),
+    ):
+        assert 0 <= risk_report.uniques.both <= risk_report.uniques.sample
+        assert 0 <= risk_report.marketer.success_rate <= risk_report.journalist.success_rate <= 1
+        assert 0 <= risk_report.journalist.highest_risk <= 1
 
 
-def expect(found: Risk, risks: list[Fraction], threshold: float) -> None:
-    assert found.records == len(risks)
+def expect(measured_risk: Risk, risks: list[Fraction], threshold: float) -> None:
+    assert measured_risk.records == len(risks)
     if risks:
-        assert found.records_at_risk == pytest.approx(sum(one > threshold for one in risks) / len(risks))
-        assert found.highest_risk == pytest.approx(float(max(risks)))
-        assert found.success_rate == pytest.approx(float(sum(risks) / len(risks)))
+        assert measured_risk.records_at_risk == pytest.approx(
+            sum(row_risk > threshold for row_risk in risks) / len(risks)
+        )
+        assert measured_risk.highest_risk == pytest.approx(float(max(risks)))
+        assert measured_risk.success_rate == pytest.approx(float(sum(risks) / len(risks)))
 
 
 def sizes(counts: dict[int, int]) -> ClassSizes:
@@ -176,31 +183,31 @@ def test_zayatz_by_whole_numbers() -> None:
     """Zayatz 1991 with exact binomial coefficients: 40 of 200 people, classes of 1, 2 and 5."""
     counts, rows, people = {1: 10, 2: 10, 5: 2}, 40, 200
 
-    def drawn(size: int, found: int) -> Fraction:
-        return Fraction(comb(size, found) * comb(people - size, rows - found), comb(people, rows))
+    def compute_chance(size: int, sample_size: int) -> Fraction:
+        return Fraction(comb(size, sample_size) * comb(people - size, rows - sample_size), comb(people, rows))
 
-    found = fit_zayatz(sizes(counts), 0.2)
-    for place, f in enumerate(counts):
-        weights = {size: number * drawn(size, f) for size, number in counts.items() if size >= f}
+    fit = fit_zayatz(sizes(counts), 0.2)
+    for index, f in enumerate(counts):
+        weights = {size: number * compute_chance(size, f) for size, number in counts.items() if size >= f}
         total = sum(weights.values())
-        assert found.inverse[place] == pytest.approx(float(sum(w / size for size, w in weights.items()) / total))
-        assert found.mean[place] == pytest.approx(float(sum(w * size for size, w in weights.items()) / total))
-    alone = 10 * drawn(1, 1) / sum(number * drawn(size, 1) for size, number in counts.items())
-    assert found.uniques == pytest.approx(float(10 * alone * 5))
+        assert fit.inverse[index] == pytest.approx(float(sum(w / size for size, w in weights.items()) / total))
+        assert fit.mean[index] == pytest.approx(float(sum(w * size for size, w in weights.items()) / total))
+    unique_chance = 10 * compute_chance(1, 1) / sum(number * compute_chance(size, 1) for size, number in counts.items())
+    assert fit.uniques == pytest.approx(float(10 * unique_chance * 5))
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
 def test_negative_binomial_by_its_series(share: float) -> None:
     """Benedetti and Franconi 1998: P(F = h) = C(h−1, f−1) πᶠ (1−π)ʰ⁻ᶠ; for f = 1, E[1/F] = −π ln π / (1 − π)."""
-    found = fit_negative_binomial(sizes({1: 1, 2: 1, 7: 1}), share)
-    assert found.inverse[0] == pytest.approx(-share * log(share) / (1 - share))
-    for place, f in enumerate((1, 2, 7)):
+    fit = fit_negative_binomial(sizes({1: 1, 2: 1, 7: 1}), share)
+    assert fit.inverse[0] == pytest.approx(-share * log(share) / (1 - share))
+    for index, f in enumerate((1, 2, 7)):
         chances = [
             (h, np.exp(lgamma(h) - lgamma(f) - lgamma(h - f + 1) + f * log(share) + (h - f) * log(1 - share)))
             for h in range(f, 4000)
         ]
-        assert found.inverse[place] == pytest.approx(sum(p / h for h, p in chances))
-        assert found.mean[place] == pytest.approx(sum(p * h for h, p in chances))
+        assert fit.inverse[index] == pytest.approx(sum(p / h for h, p in chances))
+        assert fit.mean[index] == pytest.approx(sum(p * h for h, p in chances))
 
 
 def test_pitman_is_where_the_likelihood_is_highest() -> None:
@@ -242,38 +249,38 @@ def urn(
 def sampled(
     population: np.ndarray[tuple[int], np.dtype[np.int64]], share: float, chance: np.random.Generator
 ) -> ClassSizes:
-    found = chance.binomial(population, share)
-    values, counts = np.unique(found[found > 0], return_counts=True)
+    class_sizes = chance.binomial(population, share)
+    values, counts = np.unique(class_sizes[class_sizes > 0], return_counts=True)
     return ClassSizes(values.astype(float), counts.astype(float))
 
 
 def test_pitman_finds_the_uniques_of_its_own_population() -> None:
     """30,000 people, a tenth sampled, ten times: no bias. One estimate is off by a tenth (a deviation, over 40 seeds),
     their mean by a thirtieth, so a seventh is more than four deviations: an error in 10,000."""
-    off = []
+    errors = []
     for seed in range(10):
         chance = np.random.default_rng(seed)
         population = urn(30_000, 0.5, 80.0, chance)
-        found = fit_pitman(sampled(population, 0.1, chance), 0.1)
-        assert found is not None
-        off.append(found.uniques / (population == 1).sum() - 1)
-    assert abs(np.mean(off)) < 1 / 7
+        fit = fit_pitman(sampled(population, 0.1, chance), 0.1)
+        assert fit is not None
+        errors.append(fit.uniques / (population == 1).sum() - 1)
+    assert abs(np.mean(errors)) < 1 / 7
 
 
 def test_pitman_at_its_edge_is_ewens() -> None:
     """Ewens: θ such that Σ θ/(θ+i) over i < n is the number of classes; then θN/(θ+N−1) people are alone."""
     counts = {1: 40, 2: 30, 3: 10}
-    found = fit_pitman(sizes(counts), 0.1)
-    assert found is not None
-    assert found.estimator == "pitman: at its edge, alpha = 0"
+    fit = fit_pitman(sizes(counts), 0.1)
+    assert fit is not None
+    assert fit.estimator == "pitman: at its edge, alpha = 0"
     low, high = 1.0, 1e6
     for _ in range(200):
         theta = (low + high) / 2
         low, high = (theta, high) if sum(theta / (theta + i) for i in range(130)) < 80 else (low, theta)
-    assert found.uniques == pytest.approx(theta * 1300 / (theta + 1299))
+    assert fit.uniques == pytest.approx(theta * 1300 / (theta + 1299))
     # A sample unique stays alone if none of those who come joins it, each with probability 1 / (i + θ).
     stays = np.prod([1 - 1 / (i + theta) for i in range(130, 1300)])
-    assert found.joint_uniques == pytest.approx(40 * stays)
+    assert fit.joint_uniques == pytest.approx(40 * stays)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(2.0, 0.3), (0.6, 0.1)])
@@ -281,15 +288,15 @@ def test_snb_finds_the_uniques_and_risks_of_its_own_population(alpha: float, bet
     """20,000 classes, half of everybody sampled; uniques and E[1/F | f] within a tenth."""
     chance = np.random.default_rng(3)
     population = 1 + chance.negative_binomial(alpha, beta, 20_000)
-    drawn = chance.binomial(population, 0.5)
-    values, counts = np.unique(drawn[drawn > 0], return_counts=True)
-    found = fit_snb(ClassSizes(values.astype(float), counts.astype(float)), 0.5)
-    assert found is not None
-    assert found.uniques == pytest.approx((population == 1).sum(), rel=0.1)
-    for place in range(3):
-        mine = population[drawn == values[place]]
-        assert found.inverse[place] == pytest.approx((1 / mine).mean(), rel=0.1)
-        assert found.mean[place] == pytest.approx(mine.mean(), rel=0.1)
+    sample_sizes = chance.binomial(population, 0.5)
+    values, counts = np.unique(sample_sizes[sample_sizes > 0], return_counts=True)
+    fit = fit_snb(ClassSizes(values.astype(float), counts.astype(float)), 0.5)
+    assert fit is not None
+    assert fit.uniques == pytest.approx((population == 1).sum(), rel=0.1)
+    for index in range(3):
+        mine = population[sample_sizes == values[index]]
+        assert fit.inverse[index] == pytest.approx((1 / mine).mean(), rel=0.1)
+        assert fit.mean[index] == pytest.approx(mine.mean(), rel=0.1)
 
 
 @given(
@@ -299,23 +306,25 @@ def test_snb_finds_the_uniques_and_risks_of_its_own_population(alpha: float, bet
 @settings(deadline=None, max_examples=200)
 def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
     sample = sizes(dict(sorted(counts.items())))
-    found = estimate_population(sample, share)
-    assert (found.mean >= sample.sizes * (1 - 1e-9)).all()
-    assert (found.inverse <= (1 + 1e-9) / sample.sizes).all()
-    assert (found.inverse >= (1 - 1e-9) / found.mean).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
-    assert 0 <= found.uniques <= sample.rows / share + 1
-    assert 0 <= found.joint_uniques <= sample.count_classes(1)
+    estimate = estimate_population(sample, share)
+    assert (estimate.mean >= sample.sizes * (1 - 1e-9)).all()
+    assert (estimate.inverse <= (1 + 1e-9) / sample.sizes).all()
+    assert (
+        estimate.inverse >= (1 - 1e-9) / estimate.mean
+    ).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
+    assert 0 <= estimate.uniques <= sample.rows / share + 1
+    assert 0 <= estimate.joint_uniques <= sample.count_classes(1)
 
 
 @given(st.one_of(st.integers(2, 60), st.integers(2, 10**6)), st.floats(0, 0.99), st.floats(1e-6, 1 - 1e-6))
 @settings(deadline=None, max_examples=200)
 def test_growth_by_the_series_of_gauss(size: int, alpha: float, share: float) -> None:
     """E[1/F] = π/f Σ (1+α)ₙ / (f+1)ₙ (1−π)ⁿ, term by term: all are positive, the sum is as exact as its length."""
-    total, term, place = 0.0, 1.0, 0
-    while term > 1e-13 * total and place < 200_000:
+    total, term, step = 0.0, 1.0, 0
+    while term > 1e-13 * total and step < 200_000:
         total += term
-        term *= (1 + alpha + place) / (size + 1 + place) * (1 - share)
-        place += 1
+        term *= (1 + alpha + step) / (size + 1 + step) * (1 - share)
+        step += 1
     inverse, _ = population_size._expect_class_growth(np.array([float(size)]), alpha, share)
     assert share / size * total <= inverse[0] * (1 + 1e-9)
     if term <= 1e-13 * total and size > 2:
@@ -341,28 +350,28 @@ def test_an_estimate_is_near_what_the_population_says() -> None:
     """A tenth of 20,000 invented people: the marketer's rate by the estimate, and by counting the population."""
     from tests.contract.examples import people
 
-    everybody = people(20_000)
-    sample = everybody.with_frame(everybody.frame.sample(2_000, seed=1))
-    counted, guessed = risk(sample, population=everybody), risk(sample, sampling_share=0.1)
+    population = people(20_000)
+    sample = population.with_frame(population.frame.sample(2_000, seed=1))
+    exact_risk, guessed = risk(sample, population=population), risk(sample, sampling_share=0.1)
     assert guessed.estimator.startswith("pitman")
-    assert guessed.marketer.success_rate == pytest.approx(counted.marketer.success_rate, rel=0.05)
-    assert guessed.uniques.both == pytest.approx(counted.uniques.both, rel=0.05)
+    assert guessed.marketer.success_rate == pytest.approx(exact_risk.marketer.success_rate, rel=0.05)
+    assert guessed.uniques.both == pytest.approx(exact_risk.uniques.both, rel=0.05)
     coarse = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(sample).data
-    counted, guessed = risk(coarse, population=everybody), risk(coarse, sampling_share=0.1)
-    assert guessed.marketer.success_rate == pytest.approx(counted.marketer.success_rate, rel=0.1)
+    exact_risk, guessed = risk(coarse, population=population), risk(coarse, sampling_share=0.1)
+    assert guessed.marketer.success_rate == pytest.approx(exact_risk.marketer.success_rate, rel=0.1)
     assert guessed.journalist.highest_risk < 0.2 == risk(coarse).journalist.highest_risk
 
 
 def test_nobody_is_at_risk_in_an_empty_table() -> None:
     table = figure_2()
-    found = risk(table.with_frame(table.frame.clear()), sampling_share=0.1)
-    assert found.prosecutor == found.journalist == found.marketer == Risk(0, 0.0, 0.0, 0.0)
-    assert found.estimator == "none: nobody is in the table"
-    assert found.as_json()["uniques"] == {"sample": 0, "population": 0.0, "both": 0.0}
+    risk_report = risk(table.with_frame(table.frame.clear()), sampling_share=0.1)
+    assert risk_report.prosecutor == risk_report.journalist == risk_report.marketer == Risk(0, 0.0, 0.0, 0.0)
+    assert risk_report.estimator == "none: nobody is in the table"
+    assert risk_report.as_json()["uniques"] == {"sample": 0, "population": 0.0, "both": 0.0}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"threshold": 1.5}, "threshold"),
         ({"threshold": float("nan")}, "threshold"),
@@ -371,8 +380,8 @@ def test_nobody_is_at_risk_in_an_empty_table() -> None:
         ({"sampling_share": 0.1, "population": figure_2()}, "not both"),
     ],
 )
-def test_bad_arguments_are_refused(arguments: dict[str, object], said: str) -> None:
-    with pytest.raises(sf.PolicyError, match=said):
+def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(sf.PolicyError, match=message):
         risk(figure_2(), **arguments)  # type: ignore[arg-type]
 
 

@@ -15,10 +15,12 @@ from sfumato.measure.anonymity.unique_rows import find_unique_rows
 
 
 @pytest.mark.parametrize("places", [0, 3000, 1 << 21])
-@pytest.mark.parametrize(("held", "ahead"), [(0, 0), (500, 200), (1 << 21, 200)])
-def test_unique_rows_are_those_of_memory(held: int, ahead: int, places: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_TUPLES", held)
-    monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_AHEAD", ahead)
+@pytest.mark.parametrize(("tuple_limit", "ahead_limit"), [(0, 0), (500, 200), (1 << 21, 200)])
+def test_unique_rows_are_those_of_memory(
+    tuple_limit: int, ahead_limit: int, places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_TUPLES", tuple_limit)
+    monkeypatch.setitem(find_stored_unique_rows.__globals__, "_MOST_AHEAD", ahead_limit)
     monkeypatch.setitem(count_dense_unique.__globals__, "MOST_PLACES", places)
     monkeypatch.setitem(count_dense_unique.__globals__, "MOST_AT_ONCE", 20_000)
     monkeypatch.setattr(stored_rows, "BATCH_ROWS", 70)

@@ -38,15 +38,15 @@ def test_the_most_telling_columns_are_those_found_by_hand(
     monkeypatch.setattr(unique_rows, "_MANY_ROWS", many)
     monkeypatch.setattr(unique_rows, "_FEW_KEYS", few)
     frame = _draw_frame(500, widths, seed=sum(widths))
-    found = find_unique_rows(frame)
-    assert [(rows.columns, rows.share) for rows in found] == [_count_by_hand(frame, size) for size in (1, 2, 3)]
+    uniqueness = find_unique_rows(frame)
+    assert [(rows.columns, rows.share) for rows in uniqueness] == [_count_by_hand(frame, size) for size in (1, 2, 3)]
 
 
 def test_keys_that_would_be_too_long_are_numbered_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unique_rows, "_LARGEST_KEY", 1 << 12)
     frame = _draw_frame(300, (90, 80, 70), seed=5)
-    found = find_unique_rows(frame)
-    assert [(rows.columns, rows.share) for rows in found] == [_count_by_hand(frame, size) for size in (1, 2, 3)]
+    uniqueness = find_unique_rows(frame)
+    assert [(rows.columns, rows.share) for rows in uniqueness] == [_count_by_hand(frame, size) for size in (1, 2, 3)]
 
 
 def test_a_table_without_rows_has_none_that_are_unique() -> None:

@@ -22,8 +22,8 @@ from sfumato.release import Release
 
 
 def draw_shop(rows: int = 3000) -> sf.Baskets:
-    held = np.random.default_rng(7).random((rows, 8)) < 0.3
-    return sf.Baskets.of([np.flatnonzero(row).tolist() for row in held])
+    purchases = np.random.default_rng(7).random((rows, 8)) < 0.3
+    return sf.Baskets.of([np.flatnonzero(row).tolist() for row in purchases])
 
 
 SHOP = draw_shop()
@@ -31,12 +31,15 @@ MASK = sf.RandomizeBaskets(keep=0.8, add=0.1)
 PASTE = sf.RandomizeBaskets(operator="cut_and_paste", cutoff=2, level=0.2)
 
 
-def list_ratios(shown: int, size: int, cutoff: int, level: float) -> list[float]:
+def list_ratios(shown_count: int, size: int, cutoff: int, level: float) -> list[float]:
     """How likely cut and paste leads from baskets of one size to a basket of as many items, by their overlap."""
     from math import comb
 
-    drawn = [min(number, size) for number in range(cutoff + 1)]
-    return [sum(comb(overlap, i) / comb(size, i) * level ** (shown - i) for i in drawn) for overlap in range(size + 1)]
+    draw_sizes = [min(number, size) for number in range(cutoff + 1)]
+    return [
+        sum(comb(overlap, i) / comb(size, i) * level ** (shown_count - i) for i in draw_sizes)
+        for overlap in range(size + 1)
+    ]
 
 
 def test_privacy_by_hand() -> None:
@@ -64,37 +67,38 @@ def test_an_honest_release_passes(method: sf.RandomizeBaskets, seed: int) -> Non
     assert all(finding.holds for finding in findings)
 
 
-def keep_one_item(rows: list[list[int]], held: list[list[int]]) -> list[list[int]]:
+def keep_one_item(rows: list[list[int]], originals: list[list[int]]) -> list[list[int]]:
     """One item is always true."""
     return [
-        sorted({*(i for i in row if i != 3), *(i for i in was if i == 3)}) for row, was in zip(rows, held, strict=True)
+        sorted({*(i for i in row if i != 3), *(i for i in was if i == 3)})
+        for row, was in zip(rows, originals, strict=True)
     ]
 
 
-def spare_some_people(rows: list[list[int]], held: list[list[int]]) -> list[list[int]]:
+def spare_some_people(rows: list[list[int]], originals: list[list[int]]) -> list[list[int]]:
     """A quarter of the baskets is not randomized."""
-    return [was if at % 4 == 0 else row for at, (row, was) in enumerate(zip(rows, held, strict=True))]
+    return [was if index % 4 == 0 else row for index, (row, was) in enumerate(zip(rows, originals, strict=True))]
 
 
-def repeat_draws(rows: list[list[int]], held: list[list[int]]) -> list[list[int]]:
+def repeat_draws(rows: list[list[int]], originals: list[list[int]]) -> list[list[int]]:
     """Every second basket gets the added items of the one before, so that comparing them tells."""
-    made = [list(row) for row in rows]
-    for at in range(1, len(rows), 2):
-        added = set(rows[at - 1]) - set(held[at - 1])
-        kept = set(rows[at]) & set(held[at])
-        made[at] = sorted(kept | (added - set(held[at])))
-    return made
+    forged_rows = [list(row) for row in rows]
+    for index in range(1, len(rows), 2):
+        added = set(rows[index - 1]) - set(originals[index - 1])
+        kept_items = set(rows[index]) & set(originals[index])
+        forged_rows[index] = sorted(kept_items | (added - set(originals[index])))
+    return forged_rows
 
 
-@pytest.mark.parametrize("cheat", [keep_one_item, spare_some_people, repeat_draws], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("cheat", [keep_one_item, spare_some_people, repeat_draws], ids=lambda cheat: cheat.__name__)
 @pytest.mark.parametrize("method", [MASK, PASTE], ids=["mask", "cut and paste"])
 def test_cheats_are_found(
     method: sf.RandomizeBaskets, cheat: Callable[[list[list[int]], list[list[int]]], list[list[int]]]
 ) -> None:
     release = method.protect(SHOP, sf.Randomness.seeded(1))
     lists = SHOP.to_lists()
-    held = [[int(item) for item in lists[row]] for row in release.details["rows"]]
-    shown = [[int(item) for item in row] for row in release.data.to_lists()]
-    forged: Release = replace(release, data=sf.Baskets.of(cheat(shown, held)))
-    broken = [finding.property for finding in sf.check(forged, SHOP) if not finding.holds]
-    assert broken == ["items_off_channel"]
+    originals = [[int(item) for item in lists[row]] for row in release.details["rows"]]
+    published_rows = [[int(item) for item in row] for row in release.data.to_lists()]
+    forged: Release = replace(release, data=sf.Baskets.of(cheat(published_rows, originals)))
+    failures = [finding.property for finding in sf.check(forged, SHOP) if not finding.holds]
+    assert failures == ["items_off_channel"]

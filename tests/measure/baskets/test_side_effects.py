@@ -44,23 +44,23 @@ def test_itemsets_are_counted_as_by_the_book(baskets: list[set[str]], least: int
 def test_many_items_go_another_way() -> None:
     """Above 128 items the first item's baskets are cut out."""
     baskets = [[f"i{(7 * row + step * step) % 200:03}" for step in range(row % 6 + 1)] for row in range(900)]
-    found = recount_itemsets(sf.Baskets.of(baskets), 3)
-    assert found == brute.itemsets(baskets, 3)
-    assert len({name for one in found for name in one}) > 128
-    assert any(len(one) > 2 for one in found)
+    itemsets = recount_itemsets(sf.Baskets.of(baskets), 3)
+    assert itemsets == brute.itemsets(baskets, 3)
+    assert len({name for itemset in itemsets for name in itemset}) > 128
+    assert any(len(itemset) > 2 for itemset in itemsets)
     share = Fraction(1, 5)
-    about = {right: 0 for _, right in brute.rules(baskets, 3, share) if len(right) == 1}
+    rule_counts = {right: 0 for _, right in brute.rules(baskets, 3, share) if len(right) == 1}
     for left, right in brute.rules(baskets, 3, share):
-        if right in about and left:
-            about[right] += 1
-    for right in sorted(about, key=sorted)[::10]:
-        assert exposed_item_rules(sf.Baskets.of(baskets), right, 3, share) == about[right] > 0
+        if right in rule_counts and left:
+            rule_counts[right] += 1
+    for right in sorted(rule_counts, key=sorted)[::10]:
+        assert exposed_item_rules(sf.Baskets.of(baskets), right, 3, share) == rule_counts[right] > 0
 
 
 def shows(baskets: list[set[str]], rule: tuple[frozenset[str], frozenset[str]], least: int, share: Fraction) -> bool:
     left, right = rule
-    whole, before = brute.support(baskets, left | right), brute.support(baskets, left)
-    return whole >= least and (not left or Fraction(whole, before or 1) >= share)
+    whole, left_support = brute.support(baskets, left | right), brute.support(baskets, left)
+    return whole >= least and (not left or Fraction(whole, left_support or 1) >= share)
 
 
 @settings(deadline=None, max_examples=100)
@@ -69,18 +69,22 @@ def test_exposed_rules_by_hand(baskets: list[set[str]], secret: list[Any], least
     published = sf.Baskets.of(baskets)
     expected = sum(shows(baskets, rule, least, share) for rule in set(secret))
     assert exposed_rules(published, secret, least, share) == expected
-    alone = [rule for rule in set(secret) if not rule[0]]
-    assert exposed_rules(published, alone, least) == sum(shows(baskets, rule, least, share) for rule in alone)
+    itemset_rules = [rule for rule in set(secret) if not rule[0]]
+    assert exposed_rules(published, itemset_rules, least) == sum(
+        shows(baskets, rule, least, share) for rule in itemset_rules
+    )
 
 
 @settings(deadline=None, max_examples=100)
-@given(baskets=lists, hidden=st.sets(items, min_size=1, max_size=2), least=st.integers(1, 4), share=shares)
-def test_exposed_item_rules_by_hand(baskets: list[set[str]], hidden: set[str], least: int, share: Fraction) -> None:
+@given(baskets=lists, hidden_items=st.sets(items, min_size=1, max_size=2), least=st.integers(1, 4), share=shares)
+def test_exposed_item_rules_by_hand(
+    baskets: list[set[str]], hidden_items: set[str], least: int, share: Fraction
+) -> None:
     published = sf.Baskets.of(baskets)
-    found = brute.rules(baskets, least, share)
-    expected = sum(len(right) == 1 and right <= hidden for _, right in found)
-    assert exposed_item_rules(published, hidden, least, share) == expected
-    assert exposed_rules(published, sorted(hidden), least, share) == expected
+    mined_rules = brute.rules(baskets, least, share)
+    expected = sum(len(right) == 1 and right <= hidden_items for _, right in mined_rules)
+    assert exposed_item_rules(published, hidden_items, least, share) == expected
+    assert exposed_rules(published, sorted(hidden_items), least, share) == expected
 
 
 @settings(deadline=None, max_examples=100)
@@ -98,38 +102,40 @@ def test_side_effects_by_hand(
     for row, item in flips:
         if row < len(after):
             after[row] ^= {item}
-    found = side_effects(sf.Baskets.of(before), sf.Baskets.of(after), least, share, secret)
+    effects = side_effects(sf.Baskets.of(before), sf.Baskets.of(after), least, share, secret)
     old, new = brute.rules(before, least, share), brute.rules(after, least, share)
-    sets, kept = brute.itemsets(before, least), brute.itemsets(after, least)
-    whole = {right for left, right in (one for one in secret if not isinstance(one, str)) if not left}
-    named = {one for one in secret if isinstance(one, str)}
+    sets, new_sets = brute.itemsets(before, least), brute.itemsets(after, least)
+    whole = {right for left, right in (entry for entry in secret if not isinstance(entry, str)) if not left}
+    secret_items = {name for name in secret if isinstance(name, str)}
 
     def is_secret(rule: tuple[frozenset[str], frozenset[str]]) -> bool:
         left, right = rule
-        return rule in secret or bool(right & named) or any(one <= left | right for one in whole)
+        return rule in secret or bool(right & secret_items) or any(itemset <= left | right for itemset in whole)
 
-    assert found.rules == sum(not is_secret(rule) for rule in old)
-    assert found.lost_rules == sum(not is_secret(rule) and rule not in new for rule in old)
-    assert found.ghost_rules == sum(not is_secret(rule) and rule not in old for rule in new)
-    assert found.rules_published == len(new)
-    assert found.itemsets == sum(not any(one <= items for one in whole) for items in sets)
-    assert found.lost_itemsets == sum(items not in kept and not any(one <= items for one in whole) for items in sets)
-    assert found.ghost_itemsets == sum(items not in sets for items in kept)
-    assert found.sensitive == sum(map(is_secret, old)) + sum(one in sets for one in whole)
-    assert found.exposed == sum(map(is_secret, new)) + sum(one in kept for one in whole)
+    assert effects.rules == sum(not is_secret(rule) for rule in old)
+    assert effects.lost_rules == sum(not is_secret(rule) and rule not in new for rule in old)
+    assert effects.ghost_rules == sum(not is_secret(rule) and rule not in old for rule in new)
+    assert effects.rules_published == len(new)
+    assert effects.itemsets == sum(not any(itemset <= items for itemset in whole) for items in sets)
+    assert effects.lost_itemsets == sum(
+        items not in new_sets and not any(itemset <= items for itemset in whole) for items in sets
+    )
+    assert effects.ghost_itemsets == sum(items not in sets for items in new_sets)
+    assert effects.sensitive == sum(map(is_secret, old)) + sum(itemset in sets for itemset in whole)
+    assert effects.exposed == sum(map(is_secret, new)) + sum(itemset in new_sets for itemset in whole)
     pairs = list(zip(before, after, strict=True))
-    assert found.added == sum(len(b - a) for a, b in pairs)
-    assert found.removed == sum(len(a - b) for a, b in pairs)
-    assert found.changed_baskets == sum(a != b for a, b in pairs)
-    gaps = sum(abs(brute.support(before, [one]) - brute.support(after, [one])) for one in "abcd")
-    assert found.dissimilarity == (gaps / sum(map(len, before)) if any(before) else float(any(after)))
+    assert effects.added == sum(len(b - a) for a, b in pairs)
+    assert effects.removed == sum(len(a - b) for a, b in pairs)
+    assert effects.changed_baskets == sum(a != b for a, b in pairs)
+    gaps = sum(abs(brute.support(before, [letter]) - brute.support(after, [letter])) for letter in "abcd")
+    assert effects.dissimilarity == (gaps / sum(map(len, before)) if any(before) else float(any(after)))
 
 
 def test_shares_of_the_effects() -> None:
     effects = SideEffects(4, 1, 9, 2, 0, 10, 5, 2, 8, 0.1, 0, 3, 2)
     assert (effects.hiding_failure, effects.misses_cost, effects.artifactual_patterns) == (0.25, 0.5, 0.25)
-    nothing = SideEffects(0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0, 0)
-    assert (nothing.hiding_failure, nothing.misses_cost, nothing.artifactual_patterns) == (0, 0, 0)
+    no_effects = SideEffects(0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0, 0)
+    assert (no_effects.hiding_failure, no_effects.misses_cost, no_effects.artifactual_patterns) == (0, 0, 0)
 
 
 def test_itemsets_alone_need_no_confidence() -> None:
@@ -192,13 +198,13 @@ def test_names_and_numbers_are_the_same_items() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    one, two = sf.Baskets.of([["a"]]), sf.Baskets.of([["a"], ["b"]])
+    baskets, two = sf.Baskets.of([["a"]]), sf.Baskets.of([["a"], ["b"]])
     with pytest.raises(sf.DataError, match="1 baskets became 2"):
-        side_effects(one, two, 1, 1, [])
+        side_effects(baskets, two, 1, 1, [])
     with pytest.raises(sf.PolicyError):
-        side_effects(one, one, 0, 1, [])
+        side_effects(baskets, baskets, 0, 1, [])
     with pytest.raises(sf.PolicyError):
-        exposed_item_rules(one, ["a"], 1, 2)
+        exposed_item_rules(baskets, ["a"], 1, 2)
 
 
 def test_retail_is_counted_in_seconds(shared_data: Path) -> None:

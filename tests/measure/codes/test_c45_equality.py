@@ -41,9 +41,9 @@ def test_words_count() -> None:
     chance = np.random.default_rng(1)
     words = chance.choice(["p", "q"], 60)
     table = sf.Table.of({"a": chance.integers(0, 5, 60).tolist(), "word": words.tolist(), "y": words.tolist()})
-    broken = sf.Table.of(table.frame.with_columns(pl.col("word").reverse()))
-    assert trees_that_differ(broken, table, "y", ("a",), words=("word",), learners=("scikit_learn",)) == 0
-    assert trees_that_differ(broken, table, "y", ("a",), words=("word",), learners=("c45",)) > 0
+    reversed_table = sf.Table.of(table.frame.with_columns(pl.col("word").reverse()))
+    assert trees_that_differ(reversed_table, table, "y", ("a",), words=("word",), learners=("scikit_learn",)) == 0
+    assert trees_that_differ(reversed_table, table, "y", ("a",), words=("word",), learners=("c45",)) > 0
     method = sf.EncodeForTrees(target="y")
     release = method.protect(table, method.new_key(table, sf.Randomness.seeded(1)))
     assert all(finding.holds for finding in sf.check(release, table))
@@ -57,7 +57,7 @@ def test_codes_that_fall_are_not_claimed_of_c45() -> None:
     table = sf.Table.of({"a": [1, 1, 2, 2, None, None], "y": ["u", "u", "v", "v", "u", "v"]})
     method = sf.EncodeForTrees(target="y", permute=False, direction="random")
     releases = [method.protect(table, method.new_key(table, sf.Randomness.seeded(seed))) for seed in range(6)]
-    assert {trees_that_differ(one.data, table, "y", ("a",), learners=("c45",)) for one in releases} == {0, 2}
+    assert {trees_that_differ(release.data, table, "y", ("a",), learners=("c45",)) for release in releases} == {0, 2}
     claim = next(claim for claim in releases[0].claims if claim.property == "trees_that_differ")
     assert claim.arguments["learners"] == ("scikit_learn",) and "C4.5" not in claim.meaning
 

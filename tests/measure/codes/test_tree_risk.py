@@ -33,22 +33,24 @@ def column(codes: Any, truth: Any) -> CodedColumn:
 def test_domain_and_subspace_risk_by_brute_force(table: list[tuple[int, int, int, int]], radius: float) -> None:
     """Guesses are the codes, times three. A code is cracked if the guess is near for all its rows."""
     sides = []
-    for at in (0, 2):
-        codes, truth = [row[at] for row in table], [row[at + 1] for row in table]
+    for column_index in (0, 2):
+        codes, truth = [row[column_index] for row in table], [row[column_index + 1] for row in table]
         reach = Fraction(radius).limit_denominator(1000) * (max(truth) - min(truth))
         cracked = {c: all(abs(3 * c - t) <= reach for o, t in zip(codes, truth, strict=True) if o == c) for c in codes}
-        one = column(codes, truth)
-        assert domain_risk(one, one.codes * 3, radius) == pytest.approx(sum(cracked.values()) / len(cracked))
-        sides.append((one, [cracked[c] for c in codes]))
-    both = [a and b for a, b in zip(sides[0][1], sides[1][1], strict=True)]
-    columns = [one for one, _ in sides]
-    found = subspace_risk(columns, [one.codes * 3 for one in columns], radius)
-    assert found == pytest.approx(sum(both) / len(both))
+        coded_column = column(codes, truth)
+        assert domain_risk(coded_column, coded_column.codes * 3, radius) == pytest.approx(
+            sum(cracked.values()) / len(cracked)
+        )
+        sides.append((coded_column, [cracked[c] for c in codes]))
+    joint_cracks = [a and b for a, b in zip(sides[0][1], sides[1][1], strict=True)]
+    columns = [side_column for side_column, _ in sides]
+    risk = subspace_risk(columns, [side_column.codes * 3 for side_column in columns], radius)
+    assert risk == pytest.approx(sum(joint_cracks) / len(joint_cracks))
 
 
 def test_rows_with_missing_cells_are_passed_over() -> None:
-    one, other = column([1, 2, None], [1, 2, 3]), column([1, None, 1], [1, 2, 3])
-    assert subspace_risk([one, other], [one.codes, np.array([2.0])], 0.5) == 1.0
+    first_column, other = column([1, 2, None], [1, 2, 3]), column([1, None, 1], [1, 2, 3])
+    assert subspace_risk([first_column, other], [first_column.codes, np.array([2.0])], 0.5) == 1.0
     with pytest.raises(sf.PolicyError):
         subspace_risk([], [], 0.5)
     with pytest.raises(sf.DataError, match="no row"):
@@ -62,8 +64,8 @@ def test_paths_by_hand() -> None:
     coded = DecisionTreeClassifier(random_state=0).fit(values * 2, classes)
     assert path_risk(coded, true, [lambda codes: codes / 2], [28.0], 0.01).risk == 1.0
     assert path_risk(coded, true, [lambda codes: codes], [28.0], 0.01).risk == 0.0
-    found = path_risk(coded, true, [lambda codes: np.where(codes > 30, 0, codes / 2)], [28.0], 0.01)
-    assert found.paths.sum() == 4
+    risk = path_risk(coded, true, [lambda codes: np.where(codes > 30, 0, codes / 2)], [28.0], 0.01)
+    assert risk.paths.sum() == 4
     expected = 0
     tree = true.tree_
     stack = [(0, True)]
@@ -74,7 +76,7 @@ def test_paths_by_hand() -> None:
         else:
             right = whole and tree.threshold[node] * 2 <= 30
             stack += [(tree.children_left[node], right), (tree.children_right[node], right)]
-    assert found.cracks.sum() == expected
+    assert risk.cracks.sum() == expected
     with pytest.raises(sf.PolicyError, match="fitted decision tree"):
         path_risk(DecisionTreeClassifier(), true, [], [], 0.1)
 
@@ -84,8 +86,8 @@ def test_paths_of_a_c45_tree() -> None:
     rows = {"x": [*range(16)], "y": ["a"] * 9 + ["b"] * 7}
     true = train_c45(sf.Table.of(rows), "y")
     coded = train_c45(sf.Table.of(rows | {"x": [2 * x for x in rows["x"]]}), "y")
-    found = path_risk(coded, true, [lambda codes: codes / 2], [15.0], 0.01)
-    assert found.paths.tolist() == [0, 2] and found.cracks.tolist() == [0, 2]
+    risk = path_risk(coded, true, [lambda codes: codes / 2], [15.0], 0.01)
+    assert risk.paths.tolist() == [0, 2] and risk.cracks.tolist() == [0, 2]
     assert path_risk(coded, true, [lambda codes: codes], [15.0], 0.01).risk == 0.0
     words = train_c45(sf.Table.of({"x": ["u"] * 9 + ["v"] * 7, "y": rows["y"]}), "y")
     with pytest.raises(sf.PolicyError, match="tests words"):
@@ -95,11 +97,16 @@ def test_paths_of_a_c45_tree() -> None:
 def test_shelter_by_hand() -> None:
     """Figure 7's values: 1, 2, 15 | 27, 28 | 29 mixed | 42, 43, 44, with pieces of at least two and of three values."""
     table = sf.Table.of({"v": [1, 2, 15, 15, 27, 28, 29, 29, 42, 43, 44], "c": list("HHHHLLLHHHH")})
-    (one,) = shelter(table, "c", min_width=2, radius=2 / 43)
-    assert (one.range_width, one.distinct, one.discontinuities, one.pure_pieces) == (44, 9, 35, 3)
-    assert one.mean_length == pytest.approx(8 / 3) and one.pure_share == pytest.approx(8 / 9)
-    assert one.expected_sorting == pytest.approx(5 / 36 / 9)
-    assert one.worst_sorting == pytest.approx(4 / 35 / 9) and one.safe
+    (column_shelter,) = shelter(table, "c", min_width=2, radius=2 / 43)
+    assert (
+        column_shelter.range_width,
+        column_shelter.distinct,
+        column_shelter.discontinuities,
+        column_shelter.pure_pieces,
+    ) == (44, 9, 35, 3)
+    assert column_shelter.mean_length == pytest.approx(8 / 3) and column_shelter.pure_share == pytest.approx(8 / 9)
+    assert column_shelter.expected_sorting == pytest.approx(5 / 36 / 9)
+    assert column_shelter.worst_sorting == pytest.approx(4 / 35 / 9) and column_shelter.safe
     assert shelter(table, "c", min_width=3)[0].pure_pieces == 2
     full = sf.Table.of({"v": [1, 1, 2, 2, 3, 3], "c": ["H", "L"] * 3})
     (bare,) = shelter(full, "c")
@@ -112,12 +119,14 @@ def test_shelter_by_hand() -> None:
 def test_sorting_ranges_by_brute_force(values: list[int], reach: int) -> None:
     """R_g holds the values that leave room for those below and above; count those within the radius of the truth."""
     truth = sorted(values)
-    one = column(truth, truth)
-    chance = bound_by_rank(len(truth), truth[0], truth[-1], 1).compute_crack_chance(one, reach / max(one.width, 1))
+    true_column = column(truth, truth)
+    chance = bound_by_rank(len(truth), truth[0], truth[-1], 1).compute_crack_chance(
+        true_column, reach / max(true_column.width, 1)
+    )
     for rank, value in enumerate(truth):
         possible = range(truth[0] + rank, truth[-1] - (len(truth) - 1 - rank) + 1)
-        near = sum(abs(value - guess) <= reach for guess in possible)
-        assert chance[rank] == pytest.approx(near / len(possible) if one.width else 1.0)
+        near_count = sum(abs(value - guess) <= reach for guess in possible)
+        assert chance[rank] == pytest.approx(near_count / len(possible) if true_column.width else 1.0)
 
 
 def test_bad_input() -> None:

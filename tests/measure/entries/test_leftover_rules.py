@@ -44,19 +44,21 @@ PRIVATE: Places = {(4, 3), (5, 1), (7, 4), (8, 2), (9, 1)}
 def published(rows: Rows, private: Places, blanked: Places = frozenset()) -> tuple[sf.Table, pl.DataFrame]:  # type: ignore[assignment]
     """The table with its private and blanked entries gone, and the list of the private ones."""
     width = len(rows[0])
-    names = [f"c{at}" for at in range(width)]
-    gone = private | blanked
+    names = [f"c{index}" for index in range(width)]
+    blank_cells = private | blanked
     columns = {
-        name: pl.Series([None if (i, at) in gone else row[at] for i, row in enumerate(rows)], dtype=pl.String)
-        for at, name in enumerate(names)
+        name: pl.Series(
+            [None if (i, index) in blank_cells else row[index] for i, row in enumerate(rows)], dtype=pl.String
+        )
+        for index, name in enumerate(names)
     }
-    places = sorted(place for place in private if rows[place[0]][place[1]] is not None)
-    hidden = pl.DataFrame(
-        [(row, names[at], rows[row][at]) for row, at in places],
+    places = sorted(position for position in private if rows[position[0]][position[1]] is not None)
+    hidden_entries = pl.DataFrame(
+        [(row, names[index], rows[row][index]) for row, index in places],
         schema={"row": pl.Int64, "column": pl.String, "value": pl.String},
         orient="row",
     )
-    return sf.Table.of(columns), hidden
+    return sf.Table.of(columns), hidden_entries
 
 
 def test_the_employees_of_the_seed() -> None:
@@ -91,17 +93,17 @@ def test_the_stop_of_grades_is_not_enough() -> None:
 def test_thresholds_are_exact() -> None:
     """Two of three is 2/3 and not a hair more; the same beside the hidden ones."""
     rows: Rows = [["a", "y"], ["a", "y"], ["a", "z"], ["a", "y"], ["a", "y"], ["a", "z"]]
-    table, hidden = published(rows, {(3, 1), (4, 1), (5, 1)})
-    assert leftover_rules(table, hidden, "2/3", 3) == 1
-    assert leftover_rules(table, hidden, Fraction(2, 3) + Fraction(1, 10**30), 3) == 0
-    assert leftover_rules(table, hidden, "0.6666", 4) == 0
+    table, hidden_entries = published(rows, {(3, 1), (4, 1), (5, 1)})
+    assert leftover_rules(table, hidden_entries, "2/3", 3) == 1
+    assert leftover_rules(table, hidden_entries, Fraction(2, 3) + Fraction(1, 10**30), 3) == 0
+    assert leftover_rules(table, hidden_entries, "0.6666", 4) == 0
 
 
 def test_the_prior_counts_only_if_asked_for() -> None:
     rows: Rows = [["a", "y"], ["b", "y"], ["c", "y"]]
-    table, hidden = published(rows, {(2, 1)})
-    assert leftover_rules(table, hidden, "4/5", 2) == 0
-    assert leftover_rules(table, hidden, "4/5", 2, prior=True) == 1
+    table, hidden_entries = published(rows, {(2, 1)})
+    assert leftover_rules(table, hidden_entries, "4/5", 2) == 0
+    assert leftover_rules(table, hidden_entries, "4/5", 2, prior=True) == 1
 
 
 cells = st.sampled_from(["x", "y", "z", None])
@@ -113,8 +115,8 @@ def tables(draw: st.DrawFn) -> tuple[Rows, Places, Places]:
     rows = draw(st.lists(st.lists(cells, min_size=width, max_size=width), min_size=height, max_size=height))
     places = [(row, column) for row in range(height) for column in range(width)]
     marks = draw(st.lists(st.sampled_from("...pk"), min_size=len(places), max_size=len(places)))
-    private = {place for place, mark in zip(places, marks, strict=True) if mark == "p"}
-    blanked = {place for place, mark in zip(places, marks, strict=True) if mark == "k"}
+    private = {position for position, mark in zip(places, marks, strict=True) if mark == "p"}
+    blanked = {position for position, mark in zip(places, marks, strict=True) if mark == "k"}
     return rows, private, blanked
 
 
@@ -128,35 +130,35 @@ def tables(draw: st.DrawFn) -> tuple[Rows, Places, Places]:
 )
 @settings(max_examples=300, deadline=None)
 def test_as_many_as_enumeration_finds(
-    drawn: tuple[Rows, Places, Places], share: Fraction, least: int, longest: int | None, prior: bool, way: str
+    case: tuple[Rows, Places, Places], share: Fraction, least: int, longest: int | None, prior: bool, way: str
 ) -> None:
-    rows, private, blanked = drawn
-    table, hidden = published(rows, private, blanked)
+    rows, private, blanked = case
+    table, hidden_entries = published(rows, private, blanked)
     expected = len(adversarial(rows, private, blanked, share, least, longest, prior))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agreeing_rows, "_DENSE", 0 if way == "sorted" else agreeing_rows._DENSE)
         patch.setattr(agreeing_rows, "_MANY", 0 if way == "compiled" else agreeing_rows._MANY)
-        assert leftover_rules(table, hidden, share, least, longest, prior) == expected
+        assert leftover_rules(table, hidden_entries, share, least, longest, prior) == expected
 
 
 def test_numbers_and_their_text_are_one() -> None:
     """A value is told as text and published as a number, whole or not."""
     frame = pl.DataFrame({"a": [1.0, 1.0, 1.0, 2.5, 2.5, 2.5], "y": [7, 7, None, 8, 8, None]})
-    hidden = pl.DataFrame({"row": [2, 5], "column": ["y", "y"], "value": ["7", "8"]})
-    assert leftover_rules(sf.Table.of(frame), hidden, "1", 2) == 2
+    hidden_entries = pl.DataFrame({"row": [2, 5], "column": ["y", "y"], "value": ["7", "8"]})
+    assert leftover_rules(sf.Table.of(frame), hidden_entries, "1", 2) == 2
 
 
 def test_private_entries_that_are_visible_are_found() -> None:
-    table, hidden = published(EMPLOYEES, PRIVATE)
-    assert visible_private_entries(table, hidden) == 0
+    table, hidden_entries = published(EMPLOYEES, PRIVATE)
+    assert visible_private_entries(table, hidden_entries) == 0
     untouched, _ = published(EMPLOYEES, set())
-    assert visible_private_entries(untouched, hidden) == 5
-    assert leftover_rules(untouched, hidden, "3/5", 2) > 0
+    assert visible_private_entries(untouched, hidden_entries) == 5
+    assert leftover_rules(untouched, hidden_entries, "3/5", 2) > 0
 
 
 def test_claims_reach_the_checks() -> None:
-    table, hidden = published(EMPLOYEES, PRIVATE)
-    evidence = Evidence(table, details={"hidden": hidden})
+    table, hidden_entries = published(EMPLOYEES, PRIVATE)
+    evidence = Evidence(table, details={"hidden": hidden_entries})
     arguments: dict[str, Any] = {"confidence": "3/5", "min_support": 2, "max_length": 0, "prior": 0}
     assert CHECKS["leftover_rules"](evidence, arguments) == 8
     short = len(adversarial(EMPLOYEES, PRIVATE, set(), Fraction(3, 5), 2, 1))
@@ -167,15 +169,15 @@ def test_claims_reach_the_checks() -> None:
 
 
 def test_nothing_private_nothing_left() -> None:
-    table, hidden = published(EMPLOYEES, set())
-    assert leftover_rules(table, hidden, "1/100", 1) == 0
-    everything = {(row, column) for row in range(10) for column in range(5)}
-    assert leftover_rules(*published(EMPLOYEES, everything), "1/100", 1, prior=True) == 0
+    table, hidden_entries = published(EMPLOYEES, set())
+    assert leftover_rules(table, hidden_entries, "1/100", 1) == 0
+    all_cells = {(row, column) for row in range(10) for column in range(5)}
+    assert leftover_rules(*published(EMPLOYEES, all_cells), "1/100", 1, prior=True) == 0
     assert leftover_rules(*published(EMPLOYEES, PRIVATE), "1/100", 11, prior=True) == 0
 
 
 @pytest.mark.parametrize(
-    ("hidden", "words"),
+    ("entries", "words"),
     [
         ({"row": [0], "column": ["c0"]}, "row, column and value"),
         ({"row": [10], "column": ["c0"], "value": ["x"]}, "1 have no row"),
@@ -184,36 +186,38 @@ def test_nothing_private_nothing_left() -> None:
         ({"row": [0, 0], "column": ["c0", "c0"], "value": ["x", "y"]}, "1 are listed twice"),
     ],
 )
-def test_a_list_that_does_not_fit_is_refused(hidden: dict[str, list[object]], words: str) -> None:
+def test_a_list_that_does_not_fit_is_refused(entries: dict[str, list[object]], words: str) -> None:
     table, _ = published(EMPLOYEES, PRIVATE)
     with pytest.raises(sf.DataError, match=words):
-        leftover_rules(table, pl.DataFrame(hidden), "1/2", 1)
+        leftover_rules(table, pl.DataFrame(entries), "1/2", 1)
 
 
 def test_bad_thresholds_are_refused() -> None:
-    table, hidden = published(EMPLOYEES, PRIVATE)
+    table, hidden_entries = published(EMPLOYEES, PRIVATE)
     for share, least, longest in (("0", 1, None), ("3/2", 1, None), ("1/2", 0, None), ("1/2", 1, 0)):
         with pytest.raises(sf.PolicyError):
-            leftover_rules(table, hidden, share, least, longest)
+            leftover_rules(table, hidden_entries, share, least, longest)
 
 
 def test_without_memory_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*_: object, **__: object) -> None:
         raise MemoryError
 
-    table, hidden = published(EMPLOYEES, PRIVATE)
+    table, hidden_entries = published(EMPLOYEES, PRIVATE)
     monkeypatch.setattr(agreeing_rows, "_look_up_keys", none_left)
     with pytest.raises(sf.DataError, match="no answer"):
-        leftover_rules(table, hidden, "3/5", 2)
+        leftover_rules(table, hidden_entries, "3/5", 2)
 
 
 def test_a_thousand_rows_of_ten_columns() -> None:
     """Quick, and monotone: fewer rules at a higher support, none at one that no row reaches."""
     chance = np.random.default_rng(3)
     shares = 1 / np.arange(1, 11) ** 2
-    rows: Rows = [[str(one) for one in row] for row in chance.choice(10, (1000, 10), p=shares / shares.sum())]
-    private = {(int(at) // 10, int(at) % 10) for at in chance.choice(10_000, 100, replace=False)}
-    table, hidden = published(rows, private)
-    counts = [leftover_rules(table, hidden, "4/5", least) for least in (2, 10, 50, 1001)]
+    rows: Rows = [[str(digit) for digit in row] for row in chance.choice(10, (1000, 10), p=shares / shares.sum())]
+    private = {
+        (int(cell_index) // 10, int(cell_index) % 10) for cell_index in chance.choice(10_000, 100, replace=False)
+    }
+    table, hidden_entries = published(rows, private)
+    counts = [leftover_rules(table, hidden_entries, "4/5", least) for least in (2, 10, 50, 1001)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[-1] == 0

@@ -25,16 +25,16 @@ def test_every_cell_beside_its_midpoint_is_counted(cells: list[float | None], bi
     right = cut.apply(pl.Series(cells, dtype=pl.Float64), "midpoint").to_list() if cut.edges else cells
     assert count_wrong_midpoints(make_table(cells), make_table(right), "a", cut.edges) == 0
     choices = st.sampled_from([*(cut.midpoints or (1.0,)), 77.0])
-    shown = [draw.draw(st.just(cell) | choices | st.none()) for cell in right]
+    published_cells = [draw.draw(st.just(cell) | choices | st.none()) for cell in right]
     wrong = sum(
-        now is not None
+        published_cell is not None
         and not any(
-            was is not None and low <= was <= high and now == middle
+            was is not None and low <= was <= high and published_cell == middle
             for low, high, middle in zip(cut.edges, cut.edges[1:], cut.midpoints, strict=False)
         )
-        for was, now in zip(cells, shown, strict=True)
+        for was, published_cell in zip(cells, published_cells, strict=True)
     )
-    assert count_wrong_midpoints(make_table(cells), make_table(shown), "a", cut.edges) == wrong
+    assert count_wrong_midpoints(make_table(cells), make_table(published_cells), "a", cut.edges) == wrong
 
 
 def test_a_table_without_the_column_is_refused() -> None:

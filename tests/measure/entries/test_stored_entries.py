@@ -30,11 +30,13 @@ def blank_some(rows: int, seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.Dat
     a = chance.choice(["x", "y", "z"], rows)
     cells = {"a": a, "b": np.where(chance.random(rows) < 0.8, a, "w"), "c": chance.integers(0, 3, rows)}
     original = pl.DataFrame({**cells, "d": np.where(chance.random(rows) < 0.7, cells["c"] / 2, 1.25)})
-    hidden = chance.random((rows, len(NAMES))) < 0.2
+    hidden_mask = chance.random((rows, len(NAMES))) < 0.2
     published = original.with_columns(
-        pl.when(pl.Series(~hidden[:, index])).then(pl.col(name)).alias(name) for index, name in enumerate(NAMES)
+        pl.when(pl.Series(~hidden_mask[:, index])).then(pl.col(name)).alias(name) for index, name in enumerate(NAMES)
     )
-    places = np.argwhere(hidden & (chance.random(hidden.shape) < 0.6)).tolist()  # others were blanked to protect them
+    places = np.argwhere(
+        hidden_mask & (chance.random(hidden_mask.shape) < 0.6)
+    ).tolist()  # others were blanked to protect them
     values = [str(value) if value % 1 else str(int(value)) for value in original["d"]]
     texts = [values if name == "d" else [str(value) for value in original[name]] for name in NAMES]
     listed = [(row, NAMES[column], texts[column][row]) for row, column in places]
@@ -55,9 +57,9 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rules_are_counted_as_in_memory(
     rows: int, seed: int, confidence: str, least: int, longest: int | None, prior: bool, length: int
 ) -> None:
-    _, frame, hidden = blank_some(rows, seed)
-    wide = code_entries(sf.Table.of(frame, ROLES), hidden)
-    narrow = code_stored_entries(StoredTable.of(CutRows(frame, [length]), ROLES), hidden)
+    _, frame, hidden_entries = blank_some(rows, seed)
+    wide = code_entries(sf.Table.of(frame, ROLES), hidden_entries)
+    narrow = code_stored_entries(StoredTable.of(CutRows(frame, [length]), ROLES), hidden_entries)
     counts = [count_leftover_rules(coded, confidence, least, longest, prior) for coded in (wide, narrow)]
     assert counts[0] == counts[1]
 
@@ -65,8 +67,8 @@ def test_rules_are_counted_as_in_memory(
 @settings(deadline=None, max_examples=20)
 @given(st.integers(8, 60), st.integers(0, 99), st.sampled_from([0.4, 0.7]), st.sampled_from([None, 1]))
 def test_rules_are_applied_as_in_memory(rows: int, seed: int, confidence: float, longest: int | None) -> None:
-    original, frame, hidden = blank_some(rows, seed)
+    original, frame, hidden_entries = blank_some(rows, seed)
     attack = RuleInference(min_support=2, confidence=confidence, max_length=longest)
-    release = Release(sf.Table.of(frame, ROLES), None, (), {}, EntryDetails(hidden=hidden))
-    here = attack.run(release, sf.Table.of(original, ROLES))
-    assert infer_stored_entries(attack, StoredTable.of(CutRows(frame, [9]), ROLES), hidden) == here
+    release = Release(sf.Table.of(frame, ROLES), None, (), {}, EntryDetails(hidden=hidden_entries))
+    memory_result = attack.run(release, sf.Table.of(original, ROLES))
+    assert infer_stored_entries(attack, StoredTable.of(CutRows(frame, [9]), ROLES), hidden_entries) == memory_result

@@ -72,20 +72,22 @@ def test_dependence_by_hand() -> None:
 def test_dependence_sees_values_distances_sizes_and_other_columns() -> None:
     chance = np.random.default_rng(5)
     x, y, noise, other = chance.normal(size=(4, 1_000))
-    before = table(x=x, y=y)
+    original = table(x=x, y=y)
 
-    def found(added: Any, beside: Any = other, apart: int = 1) -> float:
-        told = table(x=x + added, y=y + beside)
-        return measure_noise_dependence(before, told, "x", "gaussian", 1.0, other_columns=("y",), independent=apart)
+    def measure_dependence(added: Any, other_noise: Any = other, independent_count: int = 1) -> float:
+        published = table(x=x + added, y=y + other_noise)
+        return measure_noise_dependence(
+            original, published, "x", "gaussian", 1.0, other_columns=("y",), independent=independent_count
+        )
 
-    assert found(noise) < 5
-    assert found(x) > 20
-    assert found(y) > 20
-    assert found(np.sign(np.abs(x) - 0.67) * np.abs(noise)) > 15
-    assert found(np.sign(noise) * np.sort(np.abs(noise))[np.argsort(np.argsort(y))]) > 15
-    assert found(noise, noise) > 20
-    assert found(noise, noise * np.sign(other)) > 15
-    assert found(noise, noise, apart=0) < 5
+    assert measure_dependence(noise) < 5
+    assert measure_dependence(x) > 20
+    assert measure_dependence(y) > 20
+    assert measure_dependence(np.sign(np.abs(x) - 0.67) * np.abs(noise)) > 15
+    assert measure_dependence(np.sign(noise) * np.sort(np.abs(noise))[np.argsort(np.argsort(y))]) > 15
+    assert measure_dependence(noise, noise) > 20
+    assert measure_dependence(noise, noise * np.sign(other)) > 15
+    assert measure_dependence(noise, noise, independent_count=0) < 5
 
 
 LAWS: dict[str, Any] = {
@@ -99,17 +101,17 @@ LAWS: dict[str, Any] = {
 def test_the_law_knows_its_own_noise_and_no_other(kind: str, scale: float) -> None:
     chance, count = np.random.default_rng(3), 3_000
     true = chance.integers(0, 100, count)
-    drawn = scale * LAWS[kind](chance, count)
-    honest = measure_noise_law(table(x=true), table(x=true + np.rint(drawn).astype(int)), "x", kind, scale, 1.0)
-    exact = measure_noise_law(table(x=true * 1.0), table(x=true + drawn), "x", kind, scale)
+    sample = scale * LAWS[kind](chance, count)
+    honest = measure_noise_law(table(x=true), table(x=true + np.rint(sample).astype(int)), "x", kind, scale, 1.0)
+    exact = measure_noise_law(table(x=true * 1.0), table(x=true + sample), "x", kind, scale)
     assert 0 <= honest < 4
     assert 0 <= exact < 4
     forged = {
-        "fewer": np.where(chance.random(count) < 0.03, 1e-9, drawn),
-        "wider": 1.2 * drawn,
-        "narrower": drawn / 1.2,
-        "points": np.sort(drawn)[(np.arange(count) // 273) * 273],
-        "laplace": chance.laplace(0, drawn.std() / np.sqrt(2), count),
+        "fewer": np.where(chance.random(count) < 0.03, 1e-9, sample),
+        "wider": 1.2 * sample,
+        "narrower": sample / 1.2,
+        "points": np.sort(sample)[(np.arange(count) // 273) * 273],
+        "laplace": chance.laplace(0, sample.std() / np.sqrt(2), count),
         "swapped": scale * LAWS["uniform" if kind == "gaussian" else "gaussian"](chance, count) / np.sqrt(3),
     }
     for name, added in forged.items():
@@ -121,8 +123,8 @@ def test_the_law_by_hand() -> None:
     from statistics import NormalDist
 
     rare = 2 * NormalDist().cdf(-3.9)
-    found = measure_noise_law(table(x=[0.0]), table(x=[3.9]), "x", "gaussian", 1.0)
-    assert found == pytest.approx(-NormalDist().inv_cdf(3 * rare / 2), abs=1e-3)
+    deviation = measure_noise_law(table(x=[0.0]), table(x=[3.9]), "x", "gaussian", 1.0)
+    assert deviation == pytest.approx(-NormalDist().inv_cdf(3 * rare / 2), abs=1e-3)
     assert measure_noise_law(table(x=[0.0]), table(x=[1.5]), "x", "uniform", 1.0) > 30  # cannot be
     assert measure_noise_law(table(x=[0]), table(x=[1]), "x", "uniform", 0.6, 1.0) < 3  # was rounded
     with pytest.raises(sf.PolicyError, match="must be uniform or gaussian"):
@@ -137,12 +139,12 @@ def test_shape_knows_noise_that_is_not_like_the_data() -> None:
     chance = np.random.default_rng(1)
     spread = np.array([[1.0, 0.8], [0.8, 1.0]])
     true = chance.multivariate_normal([0, 0], spread, 4_000).T
-    like, free = chance.multivariate_normal([0, 0], 4 * spread, 4_000).T, 2 * chance.normal(size=(2, 4_000))
-    before = table(x=true[0], y=true[1])
-    alike, unlike = (table(x=true[0] + one[0], y=true[1] + one[1]) for one in (like, free))
-    assert measure_noise_shape(before, alike, ("x", "y"), 4.0) < 5
-    assert measure_noise_shape(before, unlike, ("x", "y"), 4.0) > 20
-    assert measure_noise_shape(before, alike, ("x", "y"), 2.0) > 20
+    like_noise, free = chance.multivariate_normal([0, 0], 4 * spread, 4_000).T, 2 * chance.normal(size=(2, 4_000))
+    original = table(x=true[0], y=true[1])
+    alike, unlike = (table(x=true[0] + noise[0], y=true[1] + noise[1]) for noise in (like_noise, free))
+    assert measure_noise_shape(original, alike, ("x", "y"), 4.0) < 5
+    assert measure_noise_shape(original, unlike, ("x", "y"), 4.0) > 20
+    assert measure_noise_shape(original, alike, ("x", "y"), 2.0) > 20
 
 
 def test_intervals() -> None:
@@ -160,16 +162,16 @@ def test_intervals() -> None:
 
 
 def test_where_nothing_is_known_nothing_is_told() -> None:
-    none = table(x=[1.0]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Float64)}))
-    assert noise_privacy(none, none, "x") == 0
-    assert measure_noise_law(none, none, "x", "gaussian", 1.0) == 0
-    assert measure_noise_dependence(none, none, "x", "gaussian", 1.0) == 0
-    assert measure_noise_centre(none, none, "x", 1.0) == 0
-    assert count_unchanged_cells(none, none, "x") == 0
-    assert measure_noise_shape(none, none, ("x",), 1.0) == 0
-    assert measure_noise_shape(table(x=[1.0, 2.0]), none, ("x",), 1.0) == float("inf")
-    assert count_outside_interval(none, none, "x", 1.0, 0.0) == 0
-    assert measure_interval_privacy(none, none, "x", 5.0, 0.0, 10.0, 0.9) == pytest.approx(0.45)
+    empty_table = table(x=[1.0]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Float64)}))
+    assert noise_privacy(empty_table, empty_table, "x") == 0
+    assert measure_noise_law(empty_table, empty_table, "x", "gaussian", 1.0) == 0
+    assert measure_noise_dependence(empty_table, empty_table, "x", "gaussian", 1.0) == 0
+    assert measure_noise_centre(empty_table, empty_table, "x", 1.0) == 0
+    assert count_unchanged_cells(empty_table, empty_table, "x") == 0
+    assert measure_noise_shape(empty_table, empty_table, ("x",), 1.0) == 0
+    assert measure_noise_shape(table(x=[1.0, 2.0]), empty_table, ("x",), 1.0) == float("inf")
+    assert count_outside_interval(empty_table, empty_table, "x", 1.0, 0.0) == 0
+    assert measure_interval_privacy(empty_table, empty_table, "x", 5.0, 0.0, 10.0, 0.9) == pytest.approx(0.45)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 5])
@@ -191,22 +193,24 @@ def test_changes_beside_noise() -> None:
 
 
 def test_what_cannot_be_compared() -> None:
-    one, two = table(x=[1.0, 2.0]), table(x=[1.0])
+    original, two = table(x=[1.0, 2.0]), table(x=[1.0])
     with pytest.raises(sf.DataError, match="1 published rows"):
-        noise_privacy(one, two, "x")
+        noise_privacy(original, two, "x")
     with pytest.raises(sf.DataError, match="lack some rows"):
-        noise_privacy(one, two, "x", rows=[7])
+        noise_privacy(original, two, "x", rows=[7])
     with pytest.raises(sf.DataError, match='no column "y"'):
-        noise_privacy(one, one, "y")
+        noise_privacy(original, original, "y")
     with pytest.raises(sf.DataError, match="no range"):
-        noise_privacy(table(x=[1.0, 1.0]), one, "x")
+        noise_privacy(table(x=[1.0, 1.0]), original, "x")
     with pytest.raises(sf.DataError, match="neither"):
-        noise_privacy(table(x=[True, False]), one, "x")
+        noise_privacy(table(x=[True, False]), original, "x")
     with pytest.raises(sf.PolicyError, match="confidence"):
-        noise_privacy(one, one, "x", confidence=2.0)
+        noise_privacy(original, original, "x", confidence=2.0)
     with pytest.raises(sf.DataError, match="no row has"):
         noise_privacy(
-            table(x=[None, None]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Int64)})), one, "x"
+            table(x=[None, None]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Int64)})),
+            original,
+            "x",
         )
 
 
@@ -218,12 +222,12 @@ def test_the_shape_of_noise_is_judged_at_every_size(size: float) -> None:
     second = first + 0.05 * chance.normal(size=2000)
     table = sf.Table.of({"a": first * size, "b": second * size}, {"a": "sensitive", "b": "sensitive"})
     release = sf.AddNoise(columns=("a", "b"), kind="correlated").protect(table, sf.Randomness.seeded(0))
-    claim = next(one for one in release.claims if one.measure == "noise_shape")
+    claim = next(candidate for candidate in release.claims if candidate.measure == "noise_shape")
     arguments: dict[str, Any] = dict(claim.arguments)
     assert measure_noise_shape(table, release.data, **arguments) < 6
-    apart = release.data.with_frame(
+    altered_table = release.data.with_frame(
         table.frame.with_columns(
             pl.col(name) + pl.Series(chance.normal(size=2000) * release.public[name]["scale"]) for name in ("a", "b")
         )
     )
-    assert measure_noise_shape(table, apart, **arguments) > 20
+    assert measure_noise_shape(table, altered_table, **arguments) > 20

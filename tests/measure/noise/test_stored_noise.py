@@ -91,7 +91,7 @@ def measure_both(release: Release, original: sf.Table, folder: Path) -> tuple[li
 @pytest.mark.parametrize("case", CASES)
 def test_the_file_is_measured_as_memory_is(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stated_law, "_PART", 61)
-    method, change, broken = CASES[case]
+    method, change, broken_claim = CASES[case]
     original = sf.Table.of(make_people(801, 1, pl.Int64()), ROLES)
     release = method.protect(original, sf.Randomness.seeded(5))
     if change is not None:
@@ -103,7 +103,7 @@ def test_the_file_is_measured_as_memory_is(case: str, tmp_path: Path, monkeypatc
         assert other.measured == pytest.approx(mine.measured, abs=1e-9), mine.property
         assert other.holds == mine.holds
     failed = {finding.property for finding in theirs if not finding.holds}
-    assert broken in failed if broken else not failed
+    assert broken_claim in failed if broken_claim else not failed
 
 
 @given(st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=30), st.sampled_from([0.0, 2.5, -7.0]))

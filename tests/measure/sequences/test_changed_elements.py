@@ -16,8 +16,8 @@ from tests.brute_sequences import count_common
 
 def compare_plainly(before: list[list[Any]], after: list[list[Any]], rows: Sequence[int]) -> float:
     total = sum(map(len, before)) + sum(map(len, after))
-    kept = sum(count_common(before[row], published) for row, published in zip(rows, after, strict=True))
-    return 1 - 2 * kept / total if total else 0.0
+    common_total = sum(count_common(before[row], published) for row, published in zip(rows, after, strict=True))
+    return 1 - 2 * common_total / total if total else 0.0
 
 
 @pytest.mark.parametrize(("items", "longest"), [(3, 9), (5, 70), (2, 200), (40, 150)])
@@ -27,23 +27,23 @@ def test_what_is_kept_is_the_longest_common_subsequence(items: int, longest: int
         before = [chance.integers(0, items, chance.integers(0, longest + 1)).tolist() for _ in range(6)]
         rows = chance.permutation(6)[: chance.integers(1, 7)]
         after = [draw_change(chance, before[row], items) for row in rows]
-        found = measure_changed_elements(sf.Sequences.of(before), sf.Sequences.of(after), rows)
-        assert found == pytest.approx(compare_plainly(before, after, rows.tolist()), abs=1e-12)
+        changed_share = measure_changed_elements(sf.Sequences.of(before), sf.Sequences.of(after), rows)
+        assert changed_share == pytest.approx(compare_plainly(before, after, rows.tolist()), abs=1e-12)
 
 
 def draw_change(chance: np.random.Generator, row: list[int], items: int) -> list[int]:
     """Some elements deleted, some inserted; or nothing, or all."""
-    kept = [item for item in row if chance.random() < chance.choice([0, 0.6, 1])]
+    new_row = [item for item in row if chance.random() < chance.choice([0, 0.6, 1])]
     for _ in range(chance.choice([0, 3])):
-        kept.insert(int(chance.integers(0, len(kept) + 1)), int(chance.integers(0, items)))
-    return kept
+        new_row.insert(int(chance.integers(0, len(new_row) + 1)), int(chance.integers(0, items)))
+    return new_row
 
 
 def test_elements_of_several_items_are_kept_as_a_whole() -> None:
     before = [[["a", "b"], ["c"]], [["a"], ["b", "c"]]]
     after = [[["b", "a"], ["c"]], [["a"], ["b"]]]
-    found = measure_changed_elements(sf.Sequences.of(before), sf.Sequences.of(after))
-    assert found == pytest.approx(1 - 2 * 3 / 8)
+    changed_share = measure_changed_elements(sf.Sequences.of(before), sf.Sequences.of(after))
+    assert changed_share == pytest.approx(1 - 2 * 3 / 8)
 
 
 def test_items_are_the_same_by_their_text() -> None:
@@ -55,5 +55,5 @@ def test_words_are_joined_where_they_meet(long: int) -> None:
     """All but the first element of one, then all but the last of the other."""
     row = [str(number) for number in range(long)]
     before, after = [[*row[1:], "x"], ["y", *row[:-1]]], [["y", *row[1:]], [*row[:-1], "x"]]
-    found = measure_changed_elements(sf.Sequences.of(before), sf.Sequences.of(after))
-    assert found == pytest.approx(compare_plainly(before, after, (0, 1)))
+    changed_share = measure_changed_elements(sf.Sequences.of(before), sf.Sequences.of(after))
+    assert changed_share == pytest.approx(compare_plainly(before, after, (0, 1)))

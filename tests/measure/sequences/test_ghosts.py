@@ -26,19 +26,19 @@ def count_by_brute_force(published: list[Elements], original: list[Elements], le
 
 def test_ghosts_are_those_of_brute_force() -> None:
     chance = np.random.default_rng(3)
-    found = []
+    ghost_counts = []
     for case in range(60):
         sets = bool(case % 2)
         rows = [draw_elements(chance, 4, sets=sets) for _ in range(5)]
-        others = [draw_elements(chance, 4, sets=sets) if chance.random() < 0.5 else row for row in rows]
-        others = others[: len(others) - case % 3 // 2]
-        expected = count_by_brute_force(others, rows, 2)
-        published, original = sf.Sequences.of(others), sf.Sequences.of(rows)
+        other_rows = [draw_elements(chance, 4, sets=sets) if chance.random() < 0.5 else row for row in rows]
+        other_rows = other_rows[: len(other_rows) - case % 3 // 2]
+        expected = count_by_brute_force(other_rows, rows, 2)
+        published, original = sf.Sequences.of(other_rows), sf.Sequences.of(rows)
         assert count_ghosts(published, original, 2) == expected
-        backwards = np.arange(len(others))[::-1]
+        backwards = np.arange(len(other_rows))[::-1]
         assert count_ghosts(published, original, 2, backwards) == expected
-        found.append(expected)
-    assert sum(count > 0 for count in found) > 15
+        ghost_counts.append(expected)
+    assert sum(count > 0 for count in ghost_counts) > 15
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_numbers_and_their_texts_are_the_same_items() -> None:
     assert count_ghosts(sf.Sequences.of([["1", "3"], ["1", "2"], ["3"]]), original, 2) == 1
 
 
-def hide(original: sf.Sequences, mark: Any, **given: Any) -> sf.Release:
-    method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark=mark, **given)
+def hide(original: sf.Sequences, mark: Any, **options: Any) -> sf.Release:
+    method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark=mark, **options)
     return method.protect(original, sf.Randomness.seeded(5))
 
 
@@ -75,9 +75,9 @@ def test_replacements_that_are_not_taken_back_break_the_claim(monkeypatch: pytes
     original = draw_walks()
     monkeypatch.setattr(replacements, "_take_ghosts_back", lambda *_: None)
     release = hide(original, "replace", min_support=4)
-    [finding] = [one for one in sf.check(release, original) if one.property == "ghost_patterns"]
-    published, before = (as_elements(data.to_lists()) for data in (release.data, original))
-    assert finding.measured == count_by_brute_force(published, before, 4) > 0
+    [finding] = [candidate for candidate in sf.check(release, original) if candidate.property == "ghost_patterns"]
+    published, original_rows = (as_elements(data.to_lists()) for data in (release.data, original))
+    assert finding.measured == count_by_brute_force(published, original_rows, 4) > 0
     assert not finding.holds
 
 
@@ -88,8 +88,8 @@ def test_no_strategy_leaves_ghosts(mark: Any, least: int) -> None:
     original = draw_walks()
     release = hide(original, mark, **({"min_support": least} if mark == "replace" else {}))
     rows = [as_elements(data.to_lists()) for data in (release.data, original)]
-    kept = [[element for element in row if element != ["Δ"]] for row in rows[0]]
-    assert count_by_brute_force(kept, rows[1], least) == 0
+    unmarked_rows = [[element for element in row if element != ["Δ"]] for row in rows[0]]
+    assert count_by_brute_force(unmarked_rows, rows[1], least) == 0
     assert all(finding.holds for finding in sf.check(release, original))
 
 

@@ -35,8 +35,8 @@ def test_m3_is_undefined_when_nothing_is_left() -> None:
     assert (changes.before, changes.after, changes.pattern_distortion) == (3, 0, 1)
     assert changes.support_distortion is None and changes.sup_sim is None
     assert changes.f_measure == 0
-    nothing = pattern_changes(rows_of("a"), rows_of("a"), 2)
-    assert nothing.pattern_distortion is None and nothing.f_measure == 1
+    no_changes = pattern_changes(rows_of("a"), rows_of("a"), 2)
+    assert no_changes.pattern_distortion is None and no_changes.f_measure == 1
 
 
 def test_supports_that_fell_and_patterns_that_rose() -> None:
@@ -88,8 +88,8 @@ def test_replaced_items_count_as_marked() -> None:
     assert count_marks(original, rows_of("xbΔ", "abc", "xd")) == 5
     sets = sf.Sequences.of([[["a", "b"], ["c"]], [["a"]]])
     assert count_marks(sets, sf.Sequences.of([[["b"], ["d"]], [["a"]]])) == 2
-    chosen = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
-    release = chosen.protect(rows_of("axb", "acb", "ab", "cxx", "xcx"), sf.Randomness.seeded(1))
+    method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
+    release = method.protect(rows_of("axb", "acb", "ab", "cxx", "xcx"), sf.Randomness.seeded(1))
     assert count_marks(rows_of("axb", "acb", "ab", "cxx", "xcx"), release.data) == release.losses["changes"] == 3
     numbers = sf.Sequences.of([[1, 2], [1, 2]])
     read_back = sf.Sequences.of([["1", "Δ"], ["1", "Δ"]])
@@ -101,10 +101,10 @@ def test_counts_are_those_of_brute_force(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(10):
         rows = [[chance.choice("abcd") for _ in range(chance.randint(0, 5))] for _ in range(6)]
-        others = [[item for item in row if chance.random() < 0.7] + ["a"] * chance.randint(0, 1) for row in rows]
+        other_rows = [[item for item in row if chance.random() < 0.7] + ["a"] * chance.randint(0, 1) for row in rows]
         limits: dict[str, Any] = {"max_gap": chance.choice([None, 0]), "window": chance.choice([None, 3])}
-        before, after = (mine([[[item] for item in row] for row in side], 2, **limits) for side in (rows, others))
-        changes = pattern_changes(sf.Sequences.of(rows), sf.Sequences.of(others), 2, **limits)
+        before, after = (mine([[[item] for item in row] for row in side], 2, **limits) for side in (rows, other_rows))
+        changes = pattern_changes(sf.Sequences.of(rows), sf.Sequences.of(other_rows), 2, **limits)
         assert (changes.before, changes.after) == (len(before), len(after))
         assert (changes.lost, changes.ghosts) == (len(before.keys() - after.keys()), len(after.keys() - before.keys()))
 
@@ -120,36 +120,39 @@ def test_visits_and_flows() -> None:
     assert sf.measure.flow_counts(sf.Sequences.of([[]]), sf.Sequences.of([[]])).height == 0
 
 
-def brute_distance(one: list[str], other: list[str]) -> int:
-    if not one or not other:
-        return len(one) + len(other)
+def brute_distance(sequence: list[str], other: list[str]) -> int:
+    if not sequence or not other:
+        return len(sequence) + len(other)
     return min(
-        brute_distance(one[1:], other[1:]) + (one[0] != other[0]),
-        brute_distance(one[1:], other) + 1,
-        brute_distance(one, other[1:]) + 1,
+        brute_distance(sequence[1:], other[1:]) + (sequence[0] != other[0]),
+        brute_distance(sequence[1:], other) + 1,
+        brute_distance(sequence, other[1:]) + 1,
     )
 
 
 def test_edit_distances_are_those_of_brute_force() -> None:
     chance = random.Random(5)
     rows = [[chance.choice("abc") for _ in range(chance.randint(0, 6))] for _ in range(60)]
-    others = [[chance.choice("abcd") for _ in range(chance.randint(0, 6))] for _ in range(60)]
-    found = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(others))
-    assert found.tolist() == [brute_distance(*pair) for pair in zip(rows, others, strict=True)]
+    other_rows = [[chance.choice("abcd") for _ in range(chance.randint(0, 6))] for _ in range(60)]
+    distances = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(other_rows))
+    assert distances.tolist() == [brute_distance(*pair) for pair in zip(rows, other_rows, strict=True)]
     nested, fewer = sf.Sequences.of([[["a", "b"], ["c"]]]), sf.Sequences.of([[["a"], ["c"]]])
     assert sf.measure.edit_distances(nested, fewer).tolist() == [1]
-    one, three = rows_of("ab"), rows_of("ab", "a", "")
-    assert sf.measure.edit_distances(one, three, rows=[0, 0, 0]).tolist() == [0, 1, 2]
+    single_row, three = rows_of("ab"), rows_of("ab", "a", "")
+    assert sf.measure.edit_distances(single_row, three, rows=[0, 0, 0]).tolist() == [0, 1, 2]
     with pytest.raises(sf.DataError, match="1 sequences became 3"):
-        sf.measure.edit_distances(one, three)
+        sf.measure.edit_distances(single_row, three)
 
 
-def measure_by_table(one: list[int], other: list[int]) -> int:
+def measure_by_table(sequence: list[int], other: list[int]) -> int:
     costs = list(range(len(other) + 1))
-    for item in one:
-        before, costs[0] = costs[0], costs[0] + 1
-        for place, letter in enumerate(other, 1):
-            before, costs[place] = costs[place], min(before + (item != letter), costs[place] + 1, costs[place - 1] + 1)
+    for item in sequence:
+        diagonal_cost, costs[0] = costs[0], costs[0] + 1
+        for position, letter in enumerate(other, 1):
+            diagonal_cost, costs[position] = (
+                costs[position],
+                min(diagonal_cost + (item != letter), costs[position] + 1, costs[position - 1] + 1),
+            )
     return costs[-1]
 
 
@@ -159,6 +162,6 @@ def test_edit_distances_around_a_word_of_positions() -> None:
     lengths = [0, 1, 62, 63, 64, 65, 66, 130]
     pairs = [(a, b) for a in lengths for b in lengths]
     rows = [[chance.randrange(4) for _ in range(a)] for a, _ in pairs]
-    others = [[chance.randrange(5) for _ in range(b)] for _, b in pairs]
-    found = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(others))
-    assert found.tolist() == [measure_by_table(*pair) for pair in zip(rows, others, strict=True)]
+    other_rows = [[chance.randrange(5) for _ in range(b)] for _, b in pairs]
+    distances = sf.measure.edit_distances(sf.Sequences.of(rows), sf.Sequences.of(other_rows))
+    assert distances.tolist() == [measure_by_table(*pair) for pair in zip(rows, other_rows, strict=True)]

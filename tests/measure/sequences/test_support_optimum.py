@@ -53,9 +53,9 @@ def test_the_method_is_never_better_and_the_release_found_is_anonymous() -> None
     for sets in (False, True):
         data = sf.Sequences.of([draw_elements(chance, 4, sets=sets) for _ in range(20)])
         best = sf.measure.support_optimum(data, 3)
-        found = sf.measure.pattern_changes(data, best.release, 3)
+        changes = sf.measure.pattern_changes(data, best.release, 3)
         assert sf.measure.sequence_anonymity(best.release) >= 3
-        assert (found.support_distance, found.ghosts) == (best.distance, 0)
+        assert (changes.support_distance, changes.ghosts) == (best.distance, 0)
         release = sf.AnonymizeSequences(k=3).protect(data)
         assert sf.measure.pattern_changes(data, release.data, 3).support_distance >= best.bound
 

@@ -25,10 +25,10 @@ from sfumato.randomness import Randomness
 TABLE = insurance()
 
 
-def changed(to: dict[int, str | None], column: str = AMOUNT) -> sf.Table:
+def changed(new_values: dict[int, str | None], column: str = AMOUNT) -> sf.Table:
     """The example with some records' cells changed; numbers from 1."""
     cells = TABLE.frame[column].to_list()
-    for number, value in to.items():
+    for number, value in new_values.items():
         cells[number - 1] = value
     return TABLE.with_frame(TABLE.frame.with_columns(pl.Series(column, cells)))
 
@@ -37,10 +37,10 @@ GOOD = changed(dict(ENDED))
 
 
 def test_the_statuses_of_table_1() -> None:
-    found = identifiable_records(TABLE, AMOUNT, PATTERN)
+    records = identifiable_records(TABLE, AMOUNT, PATTERN)
     words = {"unique": "U", "collective": "V", None: "-"}
-    assert [words[one] for one in found["status"]] == [one[4][0] for one in CUSTOMERS]
-    assert found["group"].to_list()[1:5] == [1, 1, 3, 3]
+    assert [words[status] for status in records["status"]] == [customer[4][0] for customer in CUSTOMERS]
+    assert records["group"].to_list()[1:5] == [1, 1, 3, 3]
 
 
 def test_table_3_keeps_every_promise() -> None:
@@ -56,11 +56,11 @@ def test_the_original_breaks_what_it_must() -> None:
 
 
 def test_each_promise_can_be_broken_alone() -> None:
-    less = changed({n: to for n, to in ENDED.items() if n != 6})
+    less = changed({n: value for n, value in ENDED.items() if n != 6})
     assert count_uniques_off_share(TABLE, less, AMOUNT, PATTERN, 0.5) == 1
     assert measure_marginal_shift(TABLE, less, AMOUNT) == 2
-    both = changed({**ENDED, 3: "Med"})
-    assert count_unbroken_groups(TABLE, both, AMOUNT, PATTERN) == 1  # all changed alike agree again
+    doubly_changed = changed({**ENDED, 3: "Med"})
+    assert count_unbroken_groups(TABLE, doubly_changed, AMOUNT, PATTERN) == 1  # all changed alike agree again
     assert count_unbroken_groups(TABLE, GOOD, AMOUNT, PATTERN, 1.0) == 0  # never more than all but one
     assert count_cells_changed_elsewhere(TABLE, changed({**ENDED, 8: "High"}), AMOUNT, PATTERN) == 1  # unidentifiable
     assert count_cells_changed_elsewhere(TABLE, changed({**ENDED, 1: None}), AMOUNT, PATTERN) == 1  # a hole is no swap
@@ -87,8 +87,8 @@ def test_missing_cells_count_as_the_method_counts_them() -> None:
         {"k": [None, None, "x", "x", "y"], "s": ["a", "a", "b", None, None]},
         {"k": "quasi_identifying", "s": "sensitive"},
     )
-    found = identifiable_records(table, "s", ["k"])
-    assert found["status"].to_list() == ["collective", "collective", None, None, None]
+    records = identifiable_records(table, "s", ["k"])
+    assert records["status"].to_list() == ["collective", "collective", None, None, None]
 
 
 def test_the_total_variation_of_joints() -> None:
@@ -113,12 +113,12 @@ def test_every_claim_of_the_method_is_checked_here() -> None:
     release = SwapConfidential(column=AMOUNT, share=0.5).protect(TABLE)
     evidence = Evidence(release.data, TABLE, release.details["rows"])
     checks = {name for name, module in find_checks().items() if module == "sfumato.measure.swapping.swap_checks"}
-    named = [claim for claim in release.claims if claim.measure in checks]
-    assert {claim.measure for claim in named} == checks
-    assert all(claim.holds(CHECKS[claim.measure](evidence, claim.arguments)) for claim in named)
+    checked_claims = [claim for claim in release.claims if claim.measure in checks]
+    assert {claim.measure for claim in checked_claims} == checks
+    assert all(claim.holds(CHECKS[claim.measure](evidence, claim.arguments)) for claim in checked_claims)
     forged = Evidence(TABLE, TABLE, np.arange(16))
-    broken = {c.property for c in named if not c.holds(CHECKS[c.measure](forged, c.arguments))}
-    assert broken == {"uniques_off_share", "groups_unbroken"}
+    broken_properties = {c.property for c in checked_claims if not c.holds(CHECKS[c.measure](forged, c.arguments))}
+    assert broken_properties == {"uniques_off_share", "groups_unbroken"}
 
 
 def test_tables_that_do_not_fit_are_refused() -> None:

@@ -41,45 +41,47 @@ cells = st.tuples(st.none() | st.integers(0, 6), st.none() | st.sampled_from("ab
 some_rows = st.lists(cells, min_size=1, max_size=12)
 
 
-def gower(one: Row, other: Row, span: float) -> float:
+def gower(row: Row, other: Row, span: float) -> float:
     """The distance as the module says it, cell by cell."""
-    if one[0] is None or other[0] is None:
-        first = float(one[0] is not other[0])
+    if row[0] is None or other[0] is None:
+        first = float(row[0] is not other[0])
     else:
-        first = min(abs(one[0] - other[0]) / span, 1.0)
-    return (first + float(one[1] != other[1]) + float(one[2] != other[2])) / 3
+        first = min(abs(row[0] - other[0]) / span, 1.0)
+    return (first + float(row[1] != other[1]) + float(row[2] != other[2])) / 3
 
 
 @settings(max_examples=150, deadline=None)
 @given(some_rows, some_rows, st.data())
-def test_closest_records_by_brute_force(published: list[Row], learnt: list[Row], data: st.DataObject) -> None:
-    aside = data.draw(st.lists(cells, min_size=len(learnt), max_size=len(learnt)))
-    known = [row[0] for row in (*learnt, *aside) if row[0] is not None]
-    span = float(max(known) - min(known)) if known and max(known) > min(known) else 1.0
-    near = [min(gower(row, person, span) for person in learnt) for row in published]
+def test_closest_records_by_brute_force(published: list[Row], training_rows: list[Row], data: st.DataObject) -> None:
+    aside = data.draw(st.lists(cells, min_size=len(training_rows), max_size=len(training_rows)))
+    known_values = [row[0] for row in (*training_rows, *aside) if row[0] is not None]
+    span = (
+        float(max(known_values) - min(known_values)) if known_values and max(known_values) > min(known_values) else 1.0
+    )
+    training_distances = [min(gower(row, person, span) for person in training_rows) for row in published]
     far = [min(gower(row, person, span) for person in aside) for row in published]
-    found = closest_records(table(published), table(learnt), table(aside))
-    pairs = [(round(a, 12), round(b, 12)) for a, b in zip(near, far, strict=True)]
+    closeness = closest_records(table(published), table(training_rows), table(aside))
+    pairs = [(round(a, 12), round(b, 12)) for a, b in zip(training_distances, far, strict=True)]
     expected = sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs)
-    assert found.rows == len(published)
-    assert found.people == len(learnt)
-    assert found.nearer == pytest.approx(expected / len(published))
-    assert found.training_median == pytest.approx(float(np.median(near)))
-    assert found.holdout_5th == pytest.approx(float(np.quantile(far, 0.05)))
-    assert found.equal_training == sum(one == 0 for one in near)
-    assert found.equal_holdout == sum(one == 0 for one in far)
+    assert closeness.rows == len(published)
+    assert closeness.people == len(training_rows)
+    assert closeness.nearer == pytest.approx(expected / len(published))
+    assert closeness.training_median == pytest.approx(float(np.median(training_distances)))
+    assert closeness.holdout_5th == pytest.approx(float(np.quantile(far, 0.05)))
+    assert closeness.equal_training == sum(distance == 0 for distance in training_distances)
+    assert closeness.equal_holdout == sum(distance == 0 for distance in far)
 
 
 def test_closest_records_thins_both_sides() -> None:
     chance = np.random.default_rng(1)
     many = table({"x": chance.normal(size=5000)})
     few = table({"x": chance.normal(size=700)})
-    found = closest_records(many, many, few)
-    assert (found.rows, found.people) == (5000, 700)
-    found = closest_records(many, many, few, sample=300)
-    assert (found.rows, found.people) == (300, 300)
-    assert found == closest_records(many, many, few, sample=300)
-    assert found != closest_records(many, many, few, sample=300, seed=1)
+    closeness = closest_records(many, many, few)
+    assert (closeness.rows, closeness.people) == (5000, 700)
+    closeness = closest_records(many, many, few, sample=300)
+    assert (closeness.rows, closeness.people) == (300, 300)
+    assert closeness == closest_records(many, many, few, sample=300)
+    assert closeness != closest_records(many, many, few, sample=300, seed=1)
     assert closest_records(few, many, few, sample=None).nearer == 0.0
 
 
@@ -89,10 +91,10 @@ def test_fresh_people_are_as_near_to_both_sides_and_copies_are_not() -> None:
     def people(rows: int) -> sf.Table:
         return table({"x": chance.normal(size=rows), "y": chance.choice(list("abcd"), rows)})
 
-    learnt, aside = people(2000), people(2000)
+    training, aside = people(2000), people(2000)
     # 2,000 people a side: the share is within five deviations, of at most 0.5 / √2000 each, of one half.
-    assert abs(closest_records(people(4000), learnt, aside).nearer - 0.5) < 0.056
-    copied = closest_records(learnt, learnt, aside)
+    assert abs(closest_records(people(4000), training, aside).nearer - 0.5) < 0.056
+    copied = closest_records(training, training, aside)
     assert copied.nearer > 0.99
     assert copied.training_5th == 0
     assert copied.holdout_5th > 0
@@ -100,45 +102,51 @@ def test_fresh_people_are_as_near_to_both_sides_and_copies_are_not() -> None:
 
 def test_dates_are_compared_in_days() -> None:
     days = [date(2024, 1, 1), date(2024, 1, 11)]
-    found = closest_records(table({"d": [date(2024, 1, 3)]}), table({"d": days[:1]}), table({"d": days[1:]}))
-    assert found.training_5th == pytest.approx(0.2)
-    assert found.holdout_5th == pytest.approx(0.8)
-    assert found.nearer == 1
+    closeness = closest_records(table({"d": [date(2024, 1, 3)]}), table({"d": days[:1]}), table({"d": days[1:]}))
+    assert closeness.training_5th == pytest.approx(0.2)
+    assert closeness.holdout_5th == pytest.approx(0.8)
+    assert closeness.nearer == 1
 
 
 @settings(max_examples=100, deadline=None)
 @given(some_rows, some_rows)
 def test_exact_copies_by_brute_force(published: list[Row], people: list[Row]) -> None:
-    found = exact_copies(table(published), table(people))
+    copies = exact_copies(table(published), table(people))
     counts = Counter(people)
-    shown = set(published)
-    assert found.rows == sum(row in counts for row in published)
-    assert found.unique_rows == sum(counts[row] == 1 for row in published)
-    assert found.people == sum(row in shown for row in people)
+    published_rows = set(published)
+    assert copies.rows == sum(row in counts for row in published)
+    assert copies.unique_rows == sum(counts[row] == 1 for row in published)
+    assert copies.people == sum(row in published_rows for row in people)
 
 
 def test_who_is_unique_may_be_judged_among_more_people() -> None:
-    shown, part = table([(1, "a", True)]), table([(1, "a", True), (2, "b", True)])
-    everybody = table([(1, "a", True), (1, "a", True), (2, "b", True)])
-    assert exact_copies(shown, part).unique_rows == 1
-    assert exact_copies(shown, part, everybody).unique_rows == 0
+    published, part = table([(1, "a", True)]), table([(1, "a", True), (2, "b", True)])
+    population = table([(1, "a", True), (1, "a", True), (2, "b", True)])
+    assert exact_copies(published, part).unique_rows == 1
+    assert exact_copies(published, part, population).unique_rows == 0
     with pytest.raises(sf.DataError, match='no column "w"'):
-        exact_copies(shown, table({"n": [1], "b": [True]}))
+        exact_copies(published, table({"n": [1], "b": [True]}))
 
 
 @settings(max_examples=100, deadline=None)
 @given(some_rows, some_rows)
 def test_pairwise_total_variation_by_brute_force(before: list[Row], after: list[Row]) -> None:
     """Without cuts of numbers: seven values are in at most ten groups of their own."""
-    words = [[tuple(row[at] if at else str(row[at]) for at in range(3)) for row in rows] for rows in (before, after)]
+    words = [
+        [
+            tuple(row[column_index] if column_index else str(row[column_index]) for column_index in range(3))
+            for row in rows
+        ]
+        for rows in (before, after)
+    ]
     expected = []
     for pair in ((0, 1), (0, 2), (1, 2)):
-        counts = [Counter(tuple(row[at] for at in pair) for row in rows) for rows in words]
+        counts = [Counter(tuple(row[column_index] for column_index in pair) for row in rows) for rows in words]
         keys = counts[0].keys() | counts[1].keys()
         expected.append(sum(abs(counts[0][k] / len(before) - counts[1][k] / len(after)) for k in keys) / 2)
     tables = [table(rows) for rows in (before, after)]
-    spelt = [one.with_frame(one.frame.with_columns(pl.col("n").cast(pl.String))) for one in tables]
-    assert pairwise_total_variation(spelt[0], spelt[1]) == pytest.approx(sum(expected) / 3)
+    text_tables = [source.with_frame(source.frame.with_columns(pl.col("n").cast(pl.String))) for source in tables]
+    assert pairwise_total_variation(text_tables[0], text_tables[1]) == pytest.approx(sum(expected) / 3)
 
 
 numbers = st.none() | st.integers(-3, 12)
@@ -153,17 +161,21 @@ numbers = st.none() | st.integers(-3, 12)
 def test_cuts_of_numbers_by_brute_force(before: list[Any], after: list[Any], bins: int) -> None:
     """As the definition says it, with published numbers that no original has, between and beyond them."""
     groups: list[list[list[int]]] = [[], []]
-    for at in (0, 1):
-        known = sorted(row[at] for row in before if row[at] is not None)
-        ranks = [-(-len(known) * k // bins) for k in range(1, bins)]
-        cuts = sorted({known[rank - 1] for rank in ranks if rank}) if known else []
+    for column_index in (0, 1):
+        known_values = sorted(row[column_index] for row in before if row[column_index] is not None)
+        ranks = [-(-len(known_values) * k // bins) for k in range(1, bins)]
+        cuts = sorted({known_values[rank - 1] for rank in ranks if rank}) if known_values else []
         for side, rows in enumerate((before, after)):
-            found = []
+            labels = []
             for row in rows:
-                below = [place for place, cut in enumerate(cuts) if row[at] is not None and row[at] <= cut]
-                found.append(-1 if row[at] is None else below[0] if below else len(cuts))
-            groups[side].append(found)
-    counts = [Counter(zip(*one, strict=True)) for one in groups]
+                cut_indices = [
+                    cut_index
+                    for cut_index, cut in enumerate(cuts)
+                    if row[column_index] is not None and row[column_index] <= cut
+                ]
+                labels.append(-1 if row[column_index] is None else cut_indices[0] if cut_indices else len(cuts))
+            groups[side].append(labels)
+    counts = [Counter(zip(*side_groups, strict=True)) for side_groups in groups]
     keys = counts[0].keys() | counts[1].keys()
     expected = sum(abs(counts[0][key] / len(before) - counts[1][key] / len(after)) for key in keys) / 2
     schema = {"x": pl.Int64, "y": pl.Int64}
@@ -173,12 +185,12 @@ def test_cuts_of_numbers_by_brute_force(before: list[Any], after: list[Any], bin
 
 def test_numbers_without_a_cut_between_them_are_one_group() -> None:
     """By hand, ten groups: a number of one person in thirty has no cut of its own, and none lies where nobody is."""
-    before = table({"x": [0] * 13 + [1] + [2] * 16})
-    assert pairwise_total_variation(before, table({"x": [1] * 10})) == pytest.approx(13 / 30)
-    assert pairwise_total_variation(before, table({"x": [3] * 10})) == 1  # above the last cut, which is 2
+    number_table = table({"x": [0] * 13 + [1] + [2] * 16})
+    assert pairwise_total_variation(number_table, table({"x": [1] * 10})) == pytest.approx(13 / 30)
+    assert pairwise_total_variation(number_table, table({"x": [3] * 10})) == 1  # above the last cut, which is 2
     few = table({"x": [0] * 29 + [5]})
     assert pairwise_total_variation(few, table({"x": [9] * 10})) == pytest.approx(29 / 30)  # above it, as 5 is
-    words = [one.with_frame(one.frame.cast(pl.String)) for one in (before, table({"x": [1] * 10}))]
+    words = [source.with_frame(source.frame.cast(pl.String)) for source in (number_table, table({"x": [1] * 10}))]
     assert pairwise_total_variation(words[0], words[1]) == pytest.approx(29 / 30)
 
 
@@ -187,8 +199,8 @@ def test_numbers_are_cut_into_groups_of_equal_size() -> None:
     numbers = table({"x": list(range(100)), "y": ["a"] * 100})
     half = table({"x": [*range(50), *range(50)], "y": ["a"] * 100})
     assert pairwise_total_variation(numbers, half, bins=4) == pytest.approx(0.5)
-    inside = table({"x": [one // 25 * 25 + 3 for one in range(100)], "y": ["a"] * 100})
-    assert pairwise_total_variation(numbers, inside, bins=4) == 0
+    moved_numbers = table({"x": [number // 25 * 25 + 3 for number in range(100)], "y": ["a"] * 100})
+    assert pairwise_total_variation(numbers, moved_numbers, bins=4) == 0
     assert pairwise_total_variation(numbers, numbers) == 0
     assert pairwise_total_variation(numbers, numbers.with_frame(numbers.frame.reverse())) == 0
     with pytest.raises(sf.DataError, match="no rows"):
@@ -197,20 +209,20 @@ def test_numbers_are_cut_into_groups_of_equal_size() -> None:
 
 def test_against_holdout_compares_as_many_people() -> None:
     chance = np.random.default_rng(3)
-    everybody = table({"x": chance.normal(size=600), "y": chance.choice(list("ab"), 600)})
+    population = table({"x": chance.normal(size=600), "y": chance.choice(list("ab"), 600)})
     aside = np.arange(100)
-    learnt = everybody.with_frame(everybody.frame[100:])
-    found = against_holdout(learnt, everybody, aside)
-    assert found.people == 100
-    assert found.training.unique_rows == 100
-    assert found.holdout.unique_rows == 0
-    said = found.as_json()
-    assert said["copied_uniques"] == 100
-    assert said["copied_uniques_holdout"] == 0
-    assert said["nearer_training"] == found.closest.nearer > 0.5
+    training = population.with_frame(population.frame[100:])
+    comparison = against_holdout(training, population, aside)
+    assert comparison.people == 100
+    assert comparison.training.unique_rows == 100
+    assert comparison.holdout.unique_rows == 0
+    report = comparison.as_json()
+    assert report["copied_uniques"] == 100
+    assert report["copied_uniques_holdout"] == 0
+    assert report["nearer_training"] == comparison.closest.nearer > 0.5
     for strange in ([], np.arange(600), [-1], [600]):
         with pytest.raises(sf.DataError, match="held out"):
-            against_holdout(learnt, everybody, strange)
+            against_holdout(training, population, strange)
 
 
 def test_foreign_values() -> None:
@@ -234,9 +246,9 @@ def test_people_at_extremes() -> None:
 def test_people_at_extremes_of_numbers_kept_as_text() -> None:
     before = table(
         {
-            "day": [f"2024-01-0{at}" for at in range(1, 6)],
-            "moment": [f"2024-01-0{at}T10:30:00.5Z" for at in range(1, 6)],
-            "hour": [f"0{at}:30" for at in range(1, 6)],
+            "day": [f"2024-01-0{day}" for day in range(1, 6)],
+            "moment": [f"2024-01-0{day}T10:30:00.5Z" for day in range(1, 6)],
+            "hour": [f"0{hour}:30" for hour in range(1, 6)],
             "paid": ["9.50", "10.00", "11.25", "100.00", "-3.00"],
         }
     )
@@ -254,7 +266,7 @@ def test_people_at_extremes_of_numbers_kept_as_text() -> None:
 
 def test_dates_that_were_written_and_read_again() -> None:
     """A file of text has no dates: the release read from it holds text where the originals hold dates."""
-    days = [date(2024, 1, 1) + timedelta(days=at) for at in range(40)]
+    days = [date(2024, 1, 1) + timedelta(days=offset) for offset in range(40)]
     before = table({"d": days, "n": list(range(40))})
     after = before.with_frame(before.frame[5:35])
     read = table(pl.read_csv(io.StringIO(after.frame.write_csv())).to_dict(as_series=False))
@@ -271,23 +283,23 @@ def test_dates_that_were_written_and_read_again() -> None:
 
 
 def test_rare_words() -> None:
-    days = [f"2024-01-0{at}" for at in range(1, 9)]
-    before = table({"w": ["a"] * 5 + ["b"] * 2 + [None], "n": [1] * 8, "d": days})
-    assert count_rare_words(before, before, 3, ["d"]) == 8
-    assert count_rare_words(before, before, 3, []) == 0  # exactly the named columns
-    assert count_rare_words(before, table({"w": ["strange", "a", None]}), 1) == 1
+    days = [f"2024-01-0{day}" for day in range(1, 9)]
+    original = table({"w": ["a"] * 5 + ["b"] * 2 + [None], "n": [1] * 8, "d": days})
+    assert count_rare_words(original, original, 3, ["d"]) == 8
+    assert count_rare_words(original, original, 3, []) == 0  # exactly the named columns
+    assert count_rare_words(original, table({"w": ["strange", "a", None]}), 1) == 1
     check = CHECKS["rare_words"]
-    assert check(Evidence(before, before), {"fewest": 3, "columns": ("w",)}) == 2
-    assert count_rare_words(before, before, 3) == 2
-    assert count_rare_words(before, before, 2) == 0
+    assert check(Evidence(original, original), {"fewest": 3, "columns": ("w",)}) == 2
+    assert count_rare_words(original, original, 3) == 2
+    assert count_rare_words(original, original, 2) == 0
 
 
 def test_nearer_training_is_measured_from_the_details() -> None:
     chance = np.random.default_rng(4)
-    everybody = table({"x": chance.normal(size=300)})
-    published = everybody.with_frame(everybody.frame[150:])
+    population = table({"x": chance.normal(size=300)})
+    published = population.with_frame(population.frame[150:])
     check = CHECKS["nearer_training"]
-    evidence = Evidence(published, everybody, None, None, {"holdout": np.arange(150)})
+    evidence = Evidence(published, population, None, None, {"holdout": np.arange(150)})
     assert check(evidence, {}) > 0.95
     with pytest.raises(KeyError):
-        check(Evidence(published, everybody), {})
+        check(Evidence(published, population), {})

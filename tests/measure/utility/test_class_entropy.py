@@ -19,14 +19,14 @@ Rows = list[tuple[Any, ...]]
 
 
 def table_of(rows: Rows) -> sf.Table:
-    return sf.Table.of({name: [row[at] for row in rows] for at, name in enumerate(ROLES)}, ROLES)
+    return sf.Table.of({name: [row[index] for row in rows] for index, name in enumerate(ROLES)}, ROLES)
 
 
 def by_the_book(rows: Rows, given_columns: tuple[int, ...]) -> float:
     """Σ over groups of their share times −Σ p log₂ p of the class in them."""
     groups: dict[Any, list[Any]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[at] for at in given_columns), []).append(row[2])
+        groups.setdefault(tuple(row[index] for index in given_columns), []).append(row[2])
     entropies = [
         (len(part), -sum(n / len(part) * log2(n / len(part)) for n in Counter(part).values()))
         for part in groups.values()
@@ -43,9 +43,9 @@ rows_of = st.lists(
 
 @given(before=rows_of, after=rows_of)
 def test_entropies_by_the_book(before: Rows, after: Rows) -> None:
-    found = sf.measure.class_entropy(table_of(before), table_of(after), "y")
-    for change, columns in ((found.target, ()), (found.columns["a"], (0,)), (found.columns["b"], (1,)),
-                            (found.together, (0, 1))):  # fmt: skip
+    entropies = sf.measure.class_entropy(table_of(before), table_of(after), "y")
+    for change, columns in ((entropies.target, ()), (entropies.columns["a"], (0,)), (entropies.columns["b"], (1,)),
+                            (entropies.together, (0, 1))):  # fmt: skip
         assert change.original == pytest.approx(by_the_book(before, columns), abs=1e-9)
         assert change.released == pytest.approx(by_the_book(after, columns), abs=1e-9)
         assert change.change == pytest.approx(change.released - change.original)
@@ -55,10 +55,10 @@ def test_entropies_by_the_book(before: Rows, after: Rows) -> None:
 def test_merging_values_tells_less(rows: Rows) -> None:
     """Generalization merges values, so no column can tell more about the class (the data processing inequality)."""
     merged = table_of([("u or v" if row[0] in ("u", "v") else row[0], "*", row[2]) for row in rows])
-    found = sf.measure.class_entropy(table_of(rows), merged, "y")
-    assert found.target.change == 0
-    assert all(change.change >= -1e-12 for change in (*found.columns.values(), found.together))
-    assert found.columns["b"].released == pytest.approx(found.target.released)
+    entropies = sf.measure.class_entropy(table_of(rows), merged, "y")
+    assert entropies.target.change == 0
+    assert all(change.change >= -1e-12 for change in (*entropies.columns.values(), entropies.together))
+    assert entropies.columns["b"].released == pytest.approx(entropies.target.released)
 
 
 def test_numbers_are_cut_alike_before_and_after() -> None:
@@ -68,10 +68,10 @@ def test_numbers_are_cut_alike_before_and_after() -> None:
     roles = {"x": "quasi_identifying", "y": "sensitive"}
     table = sf.Table.of({"x": numbers, "y": halves}, roles)
     moved = sf.Table.of({"x": [number + 25.5 for number in numbers], "y": halves}, roles)
-    found = sf.measure.class_entropy(table, moved, "y", bins=2)
-    assert found.columns["x"].original == 0
+    entropies = sf.measure.class_entropy(table, moved, "y", bins=2)
+    assert entropies.columns["x"].original == 0
     # 25 below the cut, all low; 75 above, of which 25 are low.
-    assert found.columns["x"].released == pytest.approx(0.75 * (-(1 / 3) * log2(1 / 3) - (2 / 3) * log2(2 / 3)))
+    assert entropies.columns["x"].released == pytest.approx(0.75 * (-(1 / 3) * log2(1 / 3) - (2 / 3) * log2(2 / 3)))
 
 
 def test_more_anonymity_leaves_more_to_guess() -> None:

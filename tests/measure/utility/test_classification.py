@@ -52,30 +52,30 @@ def recoded(table: Table) -> Table:
 @pytest.mark.parametrize("model", MODELS)
 def test_the_original_teaches_what_the_original_teaches(model: str) -> None:
     table = patients()
-    found = classification_accuracy(table, table, "ill", [model])[model]
-    assert found.released == pytest.approx(found.original, abs=0.011)
-    assert found.original > found.zero_r + 0.1 and found.kept == pytest.approx(1, abs=0.1)
+    accuracy = classification_accuracy(table, table, "ill", [model])[model]
+    assert accuracy.released == pytest.approx(accuracy.original, abs=0.011)
+    assert accuracy.original > accuracy.zero_r + 0.1 and accuracy.kept == pytest.approx(1, abs=0.1)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_local_recoding_along_the_truth_still_teaches_it(model: str) -> None:
     table = patients()
-    found = classification_accuracy(table, recoded(table), "ill", [model])[model]
-    assert found.released > found.zero_r + 0.1
-    assert found.released > found.original - 0.06
+    accuracy = classification_accuracy(table, recoded(table), "ill", [model])[model]
+    assert accuracy.released > accuracy.zero_r + 0.1
+    assert accuracy.released > accuracy.original - 0.06
 
 
 def test_what_is_suppressed_teaches_no_more_than_zero_r() -> None:
     table = patients()
     stars = table.with_frame(table.frame.with_columns(pl.lit("*").alias(name) for name in ("age", "town", "colour")))
-    for found in classification_accuracy(table, stars, "ill", ["logistic", "naive_bayes"]).values():
-        assert found.released == found.zero_r
+    for accuracy in classification_accuracy(table, stars, "ill", ["logistic", "naive_bayes"]).values():
+        assert accuracy.released == accuracy.zero_r
 
 
 def test_zero_r_by_hand() -> None:
     table = Table.of({"a": list("xyxyxyxyxy"), "t": ["no"] * 7 + ["yes"] * 3}, dict.fromkeys("at", "quasi_identifying"))
-    found = classification_accuracy(table, table, "t", ["naive_bayes"])["naive_bayes"]
-    assert found.zero_r == 0.7
+    accuracy = classification_accuracy(table, table, "t", ["naive_bayes"])["naive_bayes"]
+    assert accuracy.zero_r == 0.7
     assert classification_accuracy(table, table, "a", ["naive_bayes"], folds=2)["naive_bayes"].zero_r == 0.5
 
 
@@ -101,12 +101,12 @@ def test_a_held_out_person_is_not_trained_on_in_the_release_either() -> None:
 
 def test_rows_that_were_left_out_are_tested_all_the_same() -> None:
     table = patients()
-    kept = np.flatnonzero(np.arange(200) % 4 > 0)
-    published = table.with_frame(table.frame[kept])
-    found = classification_accuracy(table, published, "ill", ["naive_bayes"], rows=kept)["naive_bayes"]
-    assert found.released > found.zero_r and round(found.released * 200, 6).is_integer()
-    nobody = table.with_frame(table.frame.head(0))
-    assert classification_accuracy(table, nobody, "ill", ["tree"], rows=[])["tree"].released == 0.0
+    kept_rows = np.flatnonzero(np.arange(200) % 4 > 0)
+    published = table.with_frame(table.frame[kept_rows])
+    accuracy = classification_accuracy(table, published, "ill", ["naive_bayes"], rows=kept_rows)["naive_bayes"]
+    assert accuracy.released > accuracy.zero_r and round(accuracy.released * 200, 6).is_integer()
+    empty_table = table.with_frame(table.frame.head(0))
+    assert classification_accuracy(table, empty_table, "ill", ["tree"], rows=[])["tree"].released == 0.0
 
 
 def test_a_published_target_of_two_classes_counts_as_each_in_part() -> None:
@@ -128,41 +128,41 @@ def test_people_without_a_target_are_neither_learnt_from_nor_tested() -> None:
     table = Table.of(
         {"a": ["x", "y"] * 6, "t": ["p", "q"] * 5 + [None, None]}, dict.fromkeys("at", "quasi_identifying")
     )
-    found = classification_accuracy(table, table, "t", ["naive_bayes"], folds=2)["naive_bayes"]
-    assert (found.released, found.original, found.zero_r) == (1.0, 1.0, 0.5)
+    accuracy = classification_accuracy(table, table, "t", ["naive_bayes"], folds=2)["naive_bayes"]
+    assert (accuracy.released, accuracy.original, accuracy.zero_r) == (1.0, 1.0, 0.5)
 
 
 def test_people_with_missing_cells_are_left_out_where_the_table_says_so() -> None:
     data = {"a": ["x", "y", None] * 4, "t": ["p", "q", "q"] * 4}
     table = Table.of(data, dict.fromkeys("at", "quasi_identifying"), missing="drop")
     rows = np.flatnonzero(table.frame["a"].is_not_null())
-    found = classification_accuracy(table, table.with_frame(table.frame[rows]), "t", ["tree"], 2, rows)["tree"]
-    assert found.zero_r == 0.5
+    accuracy = classification_accuracy(table, table.with_frame(table.frame[rows]), "t", ["tree"], 2, rows)["tree"]
+    assert accuracy.zero_r == 0.5
 
 
 def test_missing_cells_are_features_of_their_own() -> None:
     ages = [None, 50] * 20
     table = Table.of({"a": ages, "b": ["x"] * 40, "t": ["p", "q"] * 20}, dict.fromkeys("abt", "quasi_identifying"))
-    for found in classification_accuracy(table, table, "t").values():
-        assert found.released == found.original == 1.0
+    for accuracy in classification_accuracy(table, table, "t").values():
+        assert accuracy.released == accuracy.original == 1.0
 
 
 def test_drawn_values_lie_under_their_labels_and_are_spread_evenly() -> None:
     domain = Domain.of(pl.Series("x", [1, 2, 3, 4, 5, None]))
     labels = pl.Series(["[2, 4]"] * 3000 + ["{1, 5}"] * 2000 + [None] * 10 + ["3"] * 10 + ["*"] * 6000)
-    drawn = module._draw_leaves(domain.read(labels, holes=True), np.random.default_rng(0)).codes.tolist()
-    counts = [Counter(drawn[begin:end]) for begin, end in ((0, 3000), (3000, 5000), (5010, 5020), (5020, None))]
-    assert set(drawn[5000:5010]) == {5} and counts[2] == {2: 10}
+    leaf_codes = module._draw_leaves(domain.read(labels, holes=True), np.random.default_rng(0)).codes.tolist()
+    counts = [Counter(leaf_codes[begin:end]) for begin, end in ((0, 3000), (3000, 5000), (5010, 5020), (5020, None))]
+    assert set(leaf_codes[5000:5010]) == {5} and counts[2] == {2: 10}
     assert set(counts[0]) == {1, 2, 3} and set(counts[1]) == {0, 4} and set(counts[3]) == {0, 1, 2, 3, 4, 5}
     # Each count is binomial around 1000; 200 is more than six standard deviations.
-    assert all(abs(count - 1000) < 200 for one in (counts[0], counts[1], counts[3]) for count in one.values())
+    assert all(abs(count - 1000) < 200 for counter in (counts[0], counts[1], counts[3]) for count in counter.values())
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:
     table = patients(120)
-    once = classification_accuracy(table, recoded(table), "ill", randomness=Randomness.seeded(4))
-    assert once == classification_accuracy(table, recoded(table), "ill", randomness=Randomness.seeded(4))
-    assert list(once) == list(MODELS)
+    accuracies = classification_accuracy(table, recoded(table), "ill", randomness=Randomness.seeded(4))
+    assert accuracies == classification_accuracy(table, recoded(table), "ill", randomness=Randomness.seeded(4))
+    assert list(accuracies) == list(MODELS)
 
 
 def test_bad_input_is_named() -> None:
@@ -198,16 +198,21 @@ def recodings(draw: st.DrawFn) -> tuple[Table, Table, list[list[Texts]]]:
     covers: list[list[Texts]] = []
     for name in ("a", "b"):
         values: Texts = draw(st.lists(st.none() | st.sampled_from("xyz"), min_size=rows, max_size=rows))
-        known = sorted({value for value in values if value is not None})
-        wide: list[set[str]] = [set(draw(st.sets(st.sampled_from(known)))) if known else set() for _ in range(rows)]
-        covered: list[Texts] = [
-            [None] if value is None else [*sorted(others | {value})] for value, others in zip(values, wide, strict=True)
+        known_values = sorted({value for value in values if value is not None})
+        wide: list[set[str]] = [
+            set(draw(st.sets(st.sampled_from(known_values)))) if known_values else set() for _ in range(rows)
         ]
-        labels = [one[0] if len(one) == 1 else "{" + ", ".join(map(str, one)) + "}" for one in covered]
+        covered: list[Texts] = [
+            [None] if value is None else [*sorted(extra_values | {value})]
+            for value, extra_values in zip(values, wide, strict=True)
+        ]
+        labels = [cover[0] if len(cover) == 1 else "{" + ", ".join(map(str, cover)) + "}" for cover in covered]
         cells[name] = pl.Series(values, dtype=pl.String)
         published[name] = pl.Series(labels, dtype=pl.String)
         covers.append(covered)
-    target = draw(st.lists(st.sampled_from("pqr"), min_size=rows, max_size=rows).filter(lambda one: len(set(one)) > 1))
+    target = draw(
+        st.lists(st.sampled_from("pqr"), min_size=rows, max_size=rows).filter(lambda classes: len(set(classes)) > 1)
+    )
     table = Table.of(cells | {"t": target}, dict.fromkeys("abt", "quasi_identifying"))
     return table, table.with_frame(table.frame.with_columns(**published)), covers
 
@@ -215,29 +220,29 @@ def recodings(draw: st.DrawFn) -> tuple[Table, Table, list[list[Texts]]]:
 def bayes(lessons: list[tuple[list[Texts], str]], sizes: list[int], person: Texts) -> dict[str, float]:
     """The logarithm of each class's posterior, up to a constant, with a count of one for everything unseen."""
     scores = {}
-    for label in sorted({one for _, one in lessons}):
-        own = [cells for cells, one in lessons if one == label]
-        score = log(len(own) / len(lessons))
+    for label in sorted({lesson_label for _, lesson_label in lessons}):
+        class_lessons = [cells for cells, lesson_label in lessons if lesson_label == label]
+        score = log(len(class_lessons) / len(lessons))
         for j, value in enumerate(person):
-            seen = sum((value in cells[j]) / len(cells[j]) for cells in own)
-            score += log((seen + 1) / (len(own) * len(person) + sum(sizes)))
+            matches = sum((value in cells[j]) / len(cells[j]) for cells in class_lessons)
+            score += log((matches + 1) / (len(class_lessons) * len(person) + sum(sizes)))
         scores[label] = score
     return scores
 
 
 @settings(deadline=None, max_examples=40)
 @given(recodings(), st.integers(2, 4))
-def test_naive_bayes_agrees_with_plain_python(drawn: tuple[Table, Table, list[list[Texts]]], folds: int) -> None:
-    table, published, covers = drawn
-    found = classification_accuracy(table, published, "t", ["naive_bayes"], folds)["naive_bayes"]
+def test_naive_bayes_agrees_with_plain_python(recoding: tuple[Table, Table, list[list[Texts]]], folds: int) -> None:
+    table, published, covers = recoding
+    accuracy = classification_accuracy(table, published, "t", ["naive_bayes"], folds)["naive_bayes"]
     target: list[str] = table.frame["t"].to_list()
     classes = sorted(set(target))
-    true = np.array([classes.index(one) for one in target])
+    true = np.array([classes.index(target_label) for target_label in target])
     fold_of = module._assign_folds(true, np.ones(len(true), dtype=np.bool_), folds, Randomness.seeded(0)).tolist()
     # A feature for each value, for the missing one, and for the values too rare for their own.
     sizes = [table.frame[name].drop_nulls().n_unique() + 2 for name in ("a", "b")]
     exact = [[[value] for value in table.frame[name]] for name in ("a", "b")]
-    for measured, cells in ((found.released, covers), (found.original, exact)):
+    for measured, cells in ((accuracy.released, covers), (accuracy.original, exact)):
         least = most = 0
         for i, person in enumerate(table.frame.select("a", "b").iter_rows()):
             train = [j for j in range(len(true)) if fold_of[j] != fold_of[i]]

@@ -57,12 +57,12 @@ def test_nothing_moved_when_the_release_is_the_original() -> None:
 
 def test_marginals_by_hand() -> None:
     # Pisa 3, Siena 1, Rome 4, Fondi 0 are read as 2 + ½ + ¼, 2 + ¼, 2 + ½ + ¼, ¼.
-    found = marginal_distance(people(), recoded())
-    assert list(found) == ["city", "age", "ill"]
-    assert found["city"] == pytest.approx((0.25 + 1.25 + 1.25 + 0.25) / 16)
+    marginals = marginal_distance(people(), recoded())
+    assert list(marginals) == ["city", "age", "ill"]
+    assert marginals["city"] == pytest.approx((0.25 + 1.25 + 1.25 + 0.25) / 16)
     # Each age has 2; they are read as 2 + ¼, 2 + ¼, 2 + ½ + ¼, ½ + ¼.
-    assert found["age"] == pytest.approx((0.25 + 0.25 + 0.75 + 1.25) / 16)
-    assert found["ill"] == 0.0
+    assert marginals["age"] == pytest.approx((0.25 + 0.25 + 0.75 + 1.25) / 16)
+    assert marginals["ill"] == 0.0
     bits = marginal_distance(people(), recoded(), "kl")
     assert bits["city"] == pytest.approx(3 / 8 * log2(3 / 2.75) + 1 / 8 * log2(1 / 2.25) + 4 / 8 * log2(4 / 2.75))
 
@@ -100,9 +100,11 @@ def test_dropped_people_count_nowhere() -> None:
 
 def test_pairs_are_drawn_by_chance_when_there_are_too_many() -> None:
     table, published = people(), recoded()
-    some = pair_distance(table, published, pairs=2, randomness=Randomness.seeded(3))
-    assert len(some) == 2 and some == pair_distance(table, published, pairs=2, randomness=Randomness.seeded(3))
-    assert some.items() <= pair_distance(table, published).items()
+    sampled_pairs = pair_distance(table, published, pairs=2, randomness=Randomness.seeded(3))
+    assert len(sampled_pairs) == 2 and sampled_pairs == pair_distance(
+        table, published, pairs=2, randomness=Randomness.seeded(3)
+    )
+    assert sampled_pairs.items() <= pair_distance(table, published).items()
     assert pair_distance(table, published, pairs=9) == pair_distance(table, published)
 
 
@@ -112,10 +114,10 @@ def test_entropy_by_hand() -> None:
     most = 3 * log2(8 / 3) + log2(8 / 1) + 4 * log2(8 / 4)
     # age: every value has 2 people; ranges of two values have 4.
     ages = 4 * log2(4 / 2) + log2(4 / 2) + log2(8 / 2)
-    found = non_uniform_entropy(people(), recoded())
-    assert found.columns == {"city": pytest.approx(cells / most), "age": pytest.approx(ages / 16)}
-    assert found.bits == pytest.approx((cells + ages) / 16)
-    assert found.share == pytest.approx((cells / most + ages / 16) / 2)
+    entropy = non_uniform_entropy(people(), recoded())
+    assert entropy.columns == {"city": pytest.approx(cells / most), "age": pytest.approx(ages / 16)}
+    assert entropy.bits == pytest.approx((cells + ages) / 16)
+    assert entropy.share == pytest.approx((cells / most + ages / 16) / 2)
 
 
 def test_everything_suppressed_or_left_out_is_all_the_entropy_there_is() -> None:
@@ -187,12 +189,12 @@ def recodings(draw: st.DrawFn) -> tuple[Table, Table, list[HierarchyRows]]:
         for row in small.rows:
             value = row[j]
             line = next((list(leaf) for leaf in hierarchy if leaf[0] == value), [])
-            others = draw(st.sets(st.sampled_from([leaf[0] for leaf in hierarchy])))
+            other_leaves = draw(st.sets(st.sampled_from([leaf[0] for leaf in hierarchy])))
             labels: list[Cell] = [*line, "*"]
             if value is None:
                 labels.append(None)
-            elif others - {value}:
-                labels.append("{" + ", ".join(sorted(others | {value})) + "}")
+            elif other_leaves - {value}:
+                labels.append("{" + ", ".join(sorted(other_leaves | {value})) + "}")
             cells.append(draw(st.sampled_from(labels)))
         columns[f"q{j}"] = pl.Series(cells, dtype=pl.String)
     return table, table.with_frame(table.frame.with_columns(**columns)), small.hierarchies
@@ -207,31 +209,33 @@ def covers(label: Cell, hierarchy: HierarchyRows, holes: bool) -> list[Cell]:
         return list(label[1:-1].split(", "))
     if label in leaves:
         return [label]
-    under: list[Cell] = leaves if label == "*" else [row[0] for row in hierarchy if label in row]
-    return [*under, None] if holes and len(under) == len(leaves) else under
+    covered_leaves: list[Cell] = leaves if label == "*" else [row[0] for row in hierarchy if label in row]
+    return [*covered_leaves, None] if holes and len(covered_leaves) == len(leaves) else covered_leaves
 
 
 def read_weights(label: Cell, hierarchy: HierarchyRows, holes: bool) -> Weights:
-    found = covers(label, hierarchy, holes)
-    return {leaf: Fraction(1, len(found)) for leaf in found}
+    covered_leaves = covers(label, hierarchy, holes)
+    return {leaf: Fraction(1, len(covered_leaves)) for leaf in covered_leaves}
 
 
 def distances(before: dict[object, Fraction], after: dict[object, Fraction]) -> tuple[float, float]:
     every = before.keys() | after.keys()
-    variation = sum((abs(before.get(one, Fraction(0)) - after.get(one, Fraction(0))) for one in every), Fraction(0)) / 2
-    if any(not after.get(one) for one in before):
+    variation = (
+        sum((abs(before.get(value, Fraction(0)) - after.get(value, Fraction(0))) for value in every), Fraction(0)) / 2
+    )
+    if any(not after.get(value) for value in before):
         return float(variation), inf
-    return float(variation), sum(float(share) * log2(share / after[one]) for one, share in before.items())
+    return float(variation), sum(float(share) * log2(share / after[value]) for value, share in before.items())
 
 
 @pytest.mark.parametrize("entries", [0, 20, 4_000_000])
 @settings(deadline=None, max_examples=30)
-@given(drawn=recodings())
-def test_distances_agree_with_plain_python(entries: int, drawn: tuple[Table, Table, list[HierarchyRows]]) -> None:
+@given(recoding=recodings())
+def test_distances_agree_with_plain_python(entries: int, recoding: tuple[Table, Table, list[HierarchyRows]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # At once or in portions, sparse or dense.
         patch.setattr(module, "_ENTRIES", entries)
-        compare_distances(*drawn)
+        compare_distances(*recoding)
 
 
 def compare_distances(table: Table, published: Table, hierarchies: list[HierarchyRows]) -> None:
@@ -241,27 +245,27 @@ def compare_distances(table: Table, published: Table, hierarchies: list[Hierarch
         name: [read_weights(cell, hierarchy, None in cells[name]) for cell in published.frame[name]]
         for name, hierarchy in zip(names, hierarchies, strict=True)
     }
-    one = Fraction(1, len(table))
+    row_share = Fraction(1, len(table))
     for name in names:
         before: dict[object, Fraction] = {}
         after: dict[object, Fraction] = {}
         for value, weights in zip(cells[name], read[name], strict=True):
-            before[value] = before.get(value, Fraction(0)) + one
+            before[value] = before.get(value, Fraction(0)) + row_share
             for leaf, weight in weights.items():
-                after[leaf] = after.get(leaf, Fraction(0)) + weight * one
+                after[leaf] = after.get(leaf, Fraction(0)) + weight * row_share
         variation, bits = distances(before, after)
         assert marginal_distance(table, published)[name] == pytest.approx(variation, abs=1e-9)
         assert marginal_distance(table, published, "kl")[name] == pytest.approx(bits, abs=1e-9)
-    found, in_bits = pair_distance(table, published), pair_distance(table, published, "kl")
+    variations, in_bits = pair_distance(table, published), pair_distance(table, published, "kl")
     for a, b in combinations(names, 2):
         before, after = {}, {}
         for i in range(len(table)):
             pair = (cells[a][i], cells[b][i])
-            before[pair] = before.get(pair, Fraction(0)) + one
+            before[pair] = before.get(pair, Fraction(0)) + row_share
             for (x, wx), (y, wy) in product(read[a][i].items(), read[b][i].items()):
-                after[x, y] = after.get((x, y), Fraction(0)) + wx * wy * one
+                after[x, y] = after.get((x, y), Fraction(0)) + wx * wy * row_share
         variation, bits = distances(before, after)
-        assert found[a, b] == pytest.approx(variation, abs=1e-9)
+        assert variations[a, b] == pytest.approx(variation, abs=1e-9)
         assert in_bits[a, b] == pytest.approx(bits, abs=1e-9)
 
 
@@ -283,24 +287,24 @@ def level_share(label: Cell, hierarchy: HierarchyRows) -> Fraction:
 
 @settings(deadline=None, max_examples=60)
 @given(recodings())
-def test_entropy_and_precision_agree_with_plain_python(drawn: tuple[Table, Table, list[HierarchyRows]]) -> None:
-    table, published, hierarchies = drawn
+def test_entropy_and_precision_agree_with_plain_python(recoding: tuple[Table, Table, list[HierarchyRows]]) -> None:
+    table, published, hierarchies = recoding
     bits, shares, risen = 0.0, [], Fraction(0)
     for j, hierarchy in enumerate(hierarchies):
         before, after = table.frame[f"q{j}"].to_list(), published.frame[f"q{j}"].to_list()
-        lost = most = 0.0
+        lost_bits = most = 0.0
         for value, label in zip(before, after, strict=True):
-            under = sum(cell in covers(label, hierarchy, None in before) for cell in before)
-            lost += log2(under / before.count(value))
+            covered_count = sum(cell in covers(label, hierarchy, None in before) for cell in before)
+            lost_bits += log2(covered_count / before.count(value))
             most += log2(len(before) / before.count(value))
             risen += level_share(label, hierarchy)
-        bits += lost
-        shares.append(lost / most if most else 0.0)
+        bits += lost_bits
+        shares.append(lost_bits / most if most else 0.0)
     cells = len(table) * len(hierarchies)
-    found = non_uniform_entropy(table, published)
-    assert found.bits == pytest.approx(bits / cells, abs=1e-9)
-    assert list(found.columns.values()) == pytest.approx(shares, abs=1e-9)
-    assert found.share == pytest.approx(sum(shares) / len(shares), abs=1e-9)
+    entropy = non_uniform_entropy(table, published)
+    assert entropy.bits == pytest.approx(bits / cells, abs=1e-9)
+    assert list(entropy.columns.values()) == pytest.approx(shares, abs=1e-9)
+    assert entropy.share == pytest.approx(sum(shares) / len(shares), abs=1e-9)
     assert precision(table, published) == pytest.approx(float(1 - risen / cells), abs=1e-9)
 
 
@@ -311,12 +315,12 @@ def test_entropy_is_a_share_or_refused(cells: list[tuple[str, str]]) -> None:
     table = Table.of({"q": [before for before, _ in cells]}, {"q": "quasi_identifying"})
     published = table.with_frame(pl.DataFrame({"q": [after for _, after in cells]}))
     try:
-        found = non_uniform_entropy(table, published)
+        entropy = non_uniform_entropy(table, published)
     except DataError:
         assert sorted(table.frame["q"]) != sorted(published.frame["q"])
     else:
-        assert 0 <= found.share <= 1
-        assert found.bits >= 0
+        assert 0 <= entropy.share <= 1
+        assert entropy.bits >= 0
 
 
 @pytest.mark.parametrize("rows", [1, 1_000, 3_000_000])
@@ -325,10 +329,10 @@ def test_entropy_of_one_odd_person_is_exact(rows: int) -> None:
     table = Table.of({"q": ["a"] * rows + ["b"]}, {"q": "quasi_identifying"})
     assert non_uniform_entropy(table, table).share == 0.0
     starred = table.with_frame(table.frame.with_columns(pl.Series("q", ["{a, b}"] * rows + ["*"])))
-    found = non_uniform_entropy(table, starred)
-    assert found.share == 1.0
+    entropy = non_uniform_entropy(table, starred)
+    assert entropy.share == 1.0
     expected = (log2(rows + 1) + rows * log1p(1 / rows) / log(2)) / (rows + 1)
-    assert found.bits == pytest.approx(expected, abs=1e-12)
+    assert entropy.bits == pytest.approx(expected, abs=1e-12)
 
 
 def test_numbers_that_are_as_they_were_are_at_no_distance_and_all_others_are_read() -> None:

@@ -37,34 +37,38 @@ def find_values(release: sf.Release, column: str) -> dict[str, np.ndarray]:
     if column not in release.public:
         return {str(value): (cells == value).to_numpy() * 1.0 for value in cells.unique().sort()}
     law = get_channel(release, column)
-    said = (
-        np.stack([(cells == one).to_numpy() for one in law.categories], 1) if law.one_answer else law.read_bits(cells)
+    answer_bits = (
+        np.stack([(cells == category).to_numpy() for category in law.categories], 1)
+        if law.one_answer
+        else law.read_bits(cells)
     )
-    values = (said - law.q) / (law.p - law.q)
-    return {str(one): values[:, at] for at, one in enumerate(law.categories)}
+    values = (answer_bits - law.q) / (law.p - law.q)
+    return {str(category): values[:, index] for index, category in enumerate(law.categories)}
 
 
 @pytest.mark.parametrize("method", [SINGLE, BITS], ids=["single answers", "bits"])
 @pytest.mark.parametrize("columns", [("ill", "sex", "town"), ("town", "job", "sex", "ill")])
 def test_raw_shares_are_means_over_rows(method: sf.RandomizeResponse, columns: tuple[str, ...]) -> None:
     release = method.protect(TRUTH, sf.Randomness.seeded(1))
-    found = sf.mine.estimate_joint(release, columns)
+    joint = sf.mine.estimate_joint(release, columns)
     names = ["first", "second", "third", "fourth"][: len(columns)]
     values = [find_values(release, column) for column in columns]
-    assert found.height == np.prod([len(one) for one in values])
-    for row, cell in zip(found.iter_rows(named=True), product(*values), strict=True):
+    assert joint.height == np.prod([len(column_values) for column_values in values])
+    for row, cell in zip(joint.iter_rows(named=True), product(*values), strict=True):
         assert tuple(row[name] for name in names) == cell
-        each = np.prod([one[category] for one, category in zip(values, cell, strict=True)], axis=0)
-        assert row["raw"] == pytest.approx(each.mean())
-        assert row["variance"] == pytest.approx(each.var() / len(each))
-    assert found["estimate"].sum() == pytest.approx(1) and (found["estimate"] >= 0).all()
+        row_products = np.prod(
+            [column_values[category] for column_values, category in zip(values, cell, strict=True)], axis=0
+        )
+        assert row["raw"] == pytest.approx(row_products.mean())
+        assert row["variance"] == pytest.approx(row_products.var() / len(row_products))
+    assert joint["estimate"].sum() == pytest.approx(1) and (joint["estimate"] >= 0).all()
 
 
 @pytest.mark.parametrize("method", [SINGLE, BITS], ids=["single answers", "bits"])
 def test_nothing_is_likelier(method: sf.RandomizeResponse) -> None:
     release = method.protect(TRUTH, sf.Randomness.seeded(1))
     sides = [_AnswerSide.of(release, name) for name in ("ill", "sex", "town")]
-    counts = pl.DataFrame({str(at): side.answers for at, side in enumerate(sides) if side.answers.ndim == 1})
+    counts = pl.DataFrame({str(index): side.answers for index, side in enumerate(sides) if side.answers.ndim == 1})
     table = np.zeros((3, 3, 4))
     if method is SINGLE:
         np.add.at(table, tuple(counts.to_numpy().T), 1.0)
@@ -81,10 +85,10 @@ def test_three_columns_have_no_bias() -> None:
         sf.mine.estimate_joint(SINGLE.protect(TRUTH, sf.Randomness.seeded(seed)), ("ill", "sex", "town"))
         for seed in range(80)
     ]
-    raw = np.array([one["raw"].to_numpy() for one in draws])
-    for at, (ill, sex, town) in enumerate(draws[0].select("first", "second", "third").iter_rows()):
+    raw = np.array([estimate["raw"].to_numpy() for estimate in draws])
+    for index, (ill, sex, town) in enumerate(draws[0].select("first", "second", "third").iter_rows()):
         true = ((frame["ill"] == ill) & (frame["sex"] == sex) & (frame["town"] == town)).mean()
-        assert abs(raw[:, at].mean() - true) < 4 * raw[:, at].std() / np.sqrt(len(raw))
+        assert abs(raw[:, index].mean() - true) < 4 * raw[:, index].std() / np.sqrt(len(raw))
 
 
 def test_a_table_that_does_not_fit_is_refused() -> None:
@@ -101,12 +105,12 @@ def test_columns_that_determine_each_other_leave_empty_cells() -> None:
     people = {"ill": ["yes", "no"] * 20, "sex": ["f", "m"] * 20, "town": ["A", "B"] * 20}
     table = sf.Table.of(people, dict.fromkeys(people, "insensitive"))
     release = sf.RandomizeResponse(column="ill", p=0.8).protect(table, sf.Randomness.seeded(1))
-    found = sf.mine.estimate_joint(release, ("ill", "sex", "town"))
+    joint = sf.mine.estimate_joint(release, ("ill", "sex", "town"))
     pairs = sf.mine.estimate_joint(release, ("ill", "sex"))
-    assert found["estimate"].sum() == pytest.approx(1)
+    assert joint["estimate"].sum() == pytest.approx(1)
     for ill, sex, share in pairs.select("first", "second", "estimate").iter_rows():
         town = "A" if sex == "f" else "B"
-        cell = found.filter(first=ill, second=sex, third=town)
+        cell = joint.filter(first=ill, second=sex, third=town)
         assert cell["estimate"].item() == pytest.approx(share, abs=1e-6)
 
 
@@ -129,6 +133,6 @@ def test_impossible_shares_on_the_way_warn_nobody() -> None:
 def test_a_joint_estimate_needs_the_release_of_a_table() -> None:
     baskets = sf.Baskets.of([["ill", "sex"], ["sex"]] * 9)
     release = sf.RandomizeBaskets(keep=0.9).protect(baskets, sf.Randomness.seeded(1))
-    for given in (TRUTH, release):
+    for data in (TRUTH, release):
         with pytest.raises(sf.DataError, match="needs the release of a table"):
-            sf.mine.estimate_joint(given, ("ill", "sex"))  # type: ignore[arg-type]
+            sf.mine.estimate_joint(data, ("ill", "sex"))  # type: ignore[arg-type]

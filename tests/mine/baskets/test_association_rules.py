@@ -31,25 +31,25 @@ def brute(rows: Rows, least: int, confidence: Fraction, longest_right: int | Non
     def support(side: Side) -> int:
         return sum(basket.issuperset(side) for basket in baskets)
 
-    found = {}
+    rules = {}
     for size in range(2, len(items) + 1):
         for whole in combinations(items, size):
-            both = support(whole)
-            if both < least:
+            joint_support = support(whole)
+            if joint_support < least:
                 continue
             for length in range(1, min(size - 1, longest_right or size) + 1):
                 for right in combinations(whole, length):
                     left = tuple(item for item in whole if item not in right)
-                    if Fraction(both, support(left)) >= confidence:
-                        found[left, right] = both
-    return found
+                    if Fraction(joint_support, support(left)) >= confidence:
+                        rules[left, right] = joint_support
+    return rules
 
 
 def sides(frame: pl.DataFrame) -> dict[tuple[Side, Side], int]:
     keys = zip(map(tuple, frame["antecedent"].to_list()), map(tuple, frame["consequent"].to_list()), strict=True)
-    found = dict(zip(keys, frame["support"].to_list(), strict=True))
-    assert len(found) == frame.height, "a rule is given twice"
-    return found
+    supports = dict(zip(keys, frame["support"].to_list(), strict=True))
+    assert len(supports) == frame.height, "a rule is given twice"
+    return supports
 
 
 def test_measures_by_hand() -> None:
@@ -111,10 +111,10 @@ def test_small_buffers_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "BUFFER", 7)
     monkeypatch.setattr(module, "WORK", 5)
     monkeypatch.setattr(module, "BATCH", 3)
-    told: list[int] = []
-    with progress.listen_to_progress(lambda step, done, total: told.append(done)):
+    steps: list[int] = []
+    with progress.listen_to_progress(lambda step, step_count, total: steps.append(step_count)):
         assert association_rules(Baskets.of(rows), 5, 0.6).equals(whole)
-    assert len(told) > 10
+    assert len(steps) > 10
 
 
 def test_max_length_bounds_both_sides_together() -> None:
@@ -166,12 +166,14 @@ def test_a_certain_rule_of_real_baskets(shared_data: Path) -> None:
     """Counted with polars, which shares nothing with the miner."""
     baskets = Baskets.read(shared_data / "fimi" / "retail.dat.gz")
     frame = association_rules(baskets, 0.001, 0.95, consequent_length=1)
-    held = pl.DataFrame({"row": range(len(baskets)), "items": [set(row) for row in baskets.to_lists()]}, strict=False)
-    sets = held["items"].to_list()
+    basket_frame = pl.DataFrame(
+        {"row": range(len(baskets)), "items": [set(row) for row in baskets.to_lists()]}, strict=False
+    )
+    sets = basket_frame["items"].to_list()
     for left, right, support, confidence in (
         frame.sample(20, seed=1).select("antecedent", "consequent", "support", "confidence").rows()
     ):
         with_left = [row for row in sets if row.issuperset(left)]
-        both = sum(row.issuperset(right) for row in with_left)
-        assert (both, both / len(with_left)) == (support, confidence)
-        assert both * 100 >= 95 * len(with_left)
+        joint_count = sum(row.issuperset(right) for row in with_left)
+        assert (joint_count, joint_count / len(with_left)) == (support, confidence)
+        assert joint_count * 100 >= 95 * len(with_left)

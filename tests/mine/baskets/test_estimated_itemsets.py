@@ -18,9 +18,9 @@ NAMES = ["ale", "bread", "cheese", "dill", "eggs"]
 
 def draw_shop(rows: int = 600) -> sf.Baskets:
     chance = np.random.default_rng(5)
-    held = chance.random((rows, 5)) < [0.4, 0.5, 0.2, 0.1, 0.3]
-    held[:, 2] |= held[:, 1] & (chance.random(rows) < 0.5)
-    return sf.Baskets.of([[NAMES[at] for at in np.flatnonzero(row)] for row in held])
+    membership = chance.random((rows, 5)) < [0.4, 0.5, 0.2, 0.1, 0.3]
+    membership[:, 2] |= membership[:, 1] & (chance.random(rows) < 0.5)
+    return sf.Baskets.of([[NAMES[index] for index in np.flatnonzero(row)] for row in membership])
 
 
 SHOP = draw_shop()
@@ -30,7 +30,7 @@ METHODS: dict[str, Any] = {
     "inverted": sf.RandomizeBaskets(keep=0.1, add=0.9),
     "cut and paste": sf.RandomizeBaskets(operator="cut_and_paste", cutoff=3, level=0.1),
 }
-each = pytest.mark.parametrize("name", METHODS)
+method_cases = pytest.mark.parametrize("name", METHODS)
 
 
 def count(items: tuple[str, ...], baskets: sf.Baskets = SHOP) -> float:
@@ -40,16 +40,16 @@ def count(items: tuple[str, ...], baskets: sf.Baskets = SHOP) -> float:
 def test_one_item_by_hand() -> None:
     """350 of 1,000 show it; with keep .9 and add .1, (0.35 − 0.1) / 0.8 had it."""
     law = BasketDistortion(kind="mask", categories=("a", "b"), keep=0.9, add=0.1)
-    shown = sf.Baskets.of([["a"]] * 350 + [["b"]] * 650)
-    release = Release(shown, None, (), {}, {"public": {"items": law.model_dump(mode="json", exclude_none=True)}})  # type: ignore[arg-type]
-    found = sf.mine.estimate_itemsets(release, 0.01)
-    assert dict(zip(found["items"].list.join(" "), found["support"], strict=True)) == {
+    published = sf.Baskets.of([["a"]] * 350 + [["b"]] * 650)
+    release = Release(published, None, (), {}, {"public": {"items": law.model_dump(mode="json", exclude_none=True)}})  # type: ignore[arg-type]
+    estimates = sf.mine.estimate_itemsets(release, 0.01)
+    assert dict(zip(estimates["items"].list.join(" "), estimates["support"], strict=True)) == {
         "b": pytest.approx(0.6875),
         "a": pytest.approx(0.3125),
     }
     # Theory: keep (1 − keep) s + add (1 − add) (1 − s), over (keep − add)² n.
     error = 1.959964 * np.sqrt(0.09 / 0.64 / 1000)
-    assert found["high"][1] - found["low"][1] == pytest.approx(2 * error, rel=0.02)
+    assert estimates["high"][1] - estimates["low"][1] == pytest.approx(2 * error, rel=0.02)
 
 
 def estimate_by_rows(release: sf.Release, items: tuple[str, ...]) -> float:
@@ -58,7 +58,12 @@ def estimate_by_rows(release: sf.Release, items: tuple[str, ...]) -> float:
     places = [law["categories"].index(item) for item in items]
     keep, add = (np.broadcast_to(law[part], len(law["categories"])) for part in ("keep", "add"))
     values = [
-        np.prod([((item in row) - add[at]) / (keep[at] - add[at]) for item, at in zip(items, places, strict=True)])
+        np.prod(
+            [
+                ((item in row) - add[position]) / (keep[position] - add[position])
+                for item, position in zip(items, places, strict=True)
+            ]
+        )
         for row in release.data.to_lists()
     ]
     return float(np.mean(values))
@@ -67,22 +72,22 @@ def estimate_by_rows(release: sf.Release, items: tuple[str, ...]) -> float:
 @pytest.mark.parametrize("name", ["mask", "mask by item", "inverted"])
 def test_estimates_are_means_over_baskets(name: str) -> None:
     release = METHODS[name].protect(SHOP, sf.Randomness.seeded(2))
-    found = sf.mine.estimate_itemsets(release, 0.05)
-    assert {len(items) for items in found["items"]} >= {1, 2}
-    for items, support, low, high in found.iter_rows():
+    estimates = sf.mine.estimate_itemsets(release, 0.05)
+    assert {len(items) for items in estimates["items"]} >= {1, 2}
+    for items, support, low, high in estimates.iter_rows():
         assert support == pytest.approx(estimate_by_rows(release, tuple(items)))
         assert low <= support <= high
         assert support >= 0.05 and items == sorted(items)
 
 
-@each
+@method_cases
 def test_a_frequent_set_is_not_lost(name: str) -> None:
     """Every set of up to three items that is clearly frequent is found, though subsets vary too."""
     release = METHODS[name].protect(draw_shop(6000), sf.Randomness.seeded(3))
-    found = {tuple(items) for items in sf.mine.estimate_itemsets(release, 0.1, max_length=3)["items"]}
+    estimated_sets = {tuple(items) for items in sf.mine.estimate_itemsets(release, 0.1, max_length=3)["items"]}
     large = draw_shop(6000)
     frequent = {s for k in (1, 2, 3) for s in combinations(NAMES, k) if count(s, large) >= 0.15}
-    assert frequent and frequent <= found
+    assert frequent and frequent <= estimated_sets
 
 
 SETS = (("ale",), ("bread", "cheese"), ("ale", "bread", "eggs"))
@@ -90,23 +95,23 @@ DRAWS = 60
 
 
 @pytest.fixture(scope="module", params=METHODS)
-def drawn(request: pytest.FixtureRequest) -> list[list[tuple[float, float, float]]]:
+def draws(request: pytest.FixtureRequest) -> list[list[tuple[float, float, float]]]:
     """For each of three sets, its estimates over many draws."""
-    seen: list[list[tuple[float, float, float]]] = [[], [], []]
+    estimates: list[list[tuple[float, float, float]]] = [[], [], []]
     for seed in range(DRAWS):
         release = METHODS[request.param].protect(SHOP, sf.Randomness.seeded(seed))
-        found = sf.mine.estimate_itemsets(release, 0.02, max_length=3)
-        rows = {tuple(items): rest for items, *rest in found.iter_rows()}
-        for at, items in enumerate(SETS):
+        itemsets = sf.mine.estimate_itemsets(release, 0.02, max_length=3)
+        rows = {tuple(items): rest for items, *rest in itemsets.iter_rows()}
+        for index, items in enumerate(SETS):
             if items in rows:  # an estimate below the threshold is not returned
                 support, low, high = rows[items]
-                seen[at].append((support, low, high))
-    return seen
+                estimates[index].append((support, low, high))
+    return estimates
 
 
-def test_estimates_have_no_bias_and_intervals_cover(drawn: list[list[tuple[float, float, float]]]) -> None:
+def test_estimates_have_no_bias_and_intervals_cover(draws: list[list[tuple[float, float, float]]]) -> None:
     """Over 60 draws: the mean within four standard errors of the truth; at 95 %, at least 80 % cover (p < 1e-4)."""
-    for items, rows in zip(SETS, drawn, strict=True):
+    for items, rows in zip(SETS, draws, strict=True):
         estimates = np.array(rows)
         true = count(items)
         if len(rows) == DRAWS:
@@ -120,8 +125,8 @@ def test_intervals_are_not_wider_than_needed() -> None:
     """The mean half-width is the standard deviation over draws, times 1.96, within a third."""
     method, spread, widths = METHODS["mask"], [], []
     for seed in range(60):
-        found = sf.mine.estimate_itemsets(method.protect(SHOP, sf.Randomness.seeded(seed)), 0.1, max_length=2)
-        row = found.filter(found["items"].list.join(" ") == "bread cheese").row(0)
+        estimates = sf.mine.estimate_itemsets(method.protect(SHOP, sf.Randomness.seeded(seed)), 0.1, max_length=2)
+        row = estimates.filter(estimates["items"].list.join(" ") == "bread cheese").row(0)
         spread.append(row[1])
         widths.append((row[3] - row[2]) / 2)
     assert np.mean(widths) == pytest.approx(1.96 * np.std(spread), rel=0.33)
@@ -163,12 +168,12 @@ def test_the_interval_of_a_confidence_covers() -> None:
 def test_the_transition_of_cut_and_paste_is_that_of_simulation() -> None:
     law = BasketDistortion(kind="cut_and_paste", categories=tuple("abcdef"), cutoff=2, level=0.3, sizes=((4, 20_000),))
     method = sf.RandomizeBaskets(operator="cut_and_paste", cutoff=2, level=0.3, items=tuple("abcdef"))
-    held = sf.Baskets.of([list("abcd")] * 20_000)
-    shown = method.protect(held, sf.Randomness.seeded(6)).data.to_lists()
+    baskets = sf.Baskets.of([list("abcd")] * 20_000)
+    published_rows = method.protect(baskets, sf.Randomness.seeded(6)).data.to_lists()
     for items in ("abe", "aef", "abc"):
-        counts = np.bincount([len(set(items) & set(row)) for row in shown], minlength=4) / len(shown)
+        counts = np.bincount([len(set(items) & set(row)) for row in published_rows], minlength=4) / len(published_rows)
         column = law.build_transition(4, 3)[:, len(set(items) & set("abcd"))]
-        assert counts == pytest.approx(column, abs=5 * 0.5 / np.sqrt(len(shown)))
+        assert counts == pytest.approx(column, abs=5 * 0.5 / np.sqrt(len(published_rows)))
         assert column.sum() == pytest.approx(1)
 
 

@@ -34,8 +34,10 @@ def brute(rows: Rows, least: int, kind: Kind, max_length: int | None = None, tim
     baskets = [frozenset(row) for row in rows]
     items: list[Any] = sorted(frozenset[Any]().union(*baskets))
     subsets = (subset for size in range(1, len(items) + 1) for subset in combinations(items, size))
-    each = list(zip(baskets, times or [1] * len(baskets), strict=True))
-    counts = {subset: sum(some for basket, some in each if basket.issuperset(subset)) for subset in subsets}
+    weighted_baskets = list(zip(baskets, times or [1] * len(baskets), strict=True))
+    counts = {
+        subset: sum(weight for basket, weight in weighted_baskets if basket.issuperset(subset)) for subset in subsets
+    }
     frequent = {subset: count for subset, count in counts.items() if count >= least}
 
     def is_asked_for(subset: tuple[int | str, ...]) -> bool:
@@ -44,18 +46,18 @@ def brute(rows: Rows, least: int, kind: Kind, max_length: int | None = None, tim
             return all(frequent[other] < frequent[subset] for other in larger)
         return kind == "all" or not larger
 
-    kept = {subset: count for subset, count in frequent.items() if is_asked_for(subset)}
-    return {subset: count for subset, count in kept.items() if max_length is None or len(subset) <= max_length}
+    selection = {subset: count for subset, count in frequent.items() if is_asked_for(subset)}
+    return {subset: count for subset, count in selection.items() if max_length is None or len(subset) <= max_length}
 
 
 def found_in(frame: pl.DataFrame) -> Found:
-    found = dict(zip(map(tuple, frame["items"].to_list()), frame["support"].to_list(), strict=True))
-    assert len(found) == frame.height, "a set is given twice"
-    return found
+    supports = dict(zip(map(tuple, frame["items"].to_list()), frame["support"].to_list(), strict=True))
+    assert len(supports) == frame.height, "a set is given twice"
+    return supports
 
 
-def arrays(*given: np.ndarray[Any, Any]) -> tuple[list[int], list[int], list[int]]:
-    codes, ends, supports = (array.tolist() for array in given)
+def arrays(*parts: np.ndarray[Any, Any]) -> tuple[list[int], list[int], list[int]]:
+    codes, ends, supports = (array.tolist() for array in parts)
     return codes, ends, supports
 
 
@@ -118,17 +120,17 @@ def test_every_way_of_searching_equals_brute_force(
     baskets = Baskets.of(rows)
     question = ItemsetQuestion(least, KINDS.index(kind), max_length, costs)
     sets = listed(list(search_in_turn(baskets, question, arrays)))
-    found = {tuple(baskets.items[code] for code in codes): support for codes, support in sets}
-    assert len(found) == len(sets)
-    assert found == brute(rows, least, kind, max_length)
+    supports = {tuple(baskets.items[code] for code in codes): support for codes, support in sets}
+    assert len(supports) == len(sets)
+    assert supports == brute(rows, least, kind, max_length)
 
 
 def random_baskets(seed: int, rows: int, items: int, share: float) -> Baskets:
     """Baskets in which neighbouring items go together."""
     chance = np.random.Generator(np.random.PCG64(seed))
-    held = chance.random((rows, items)) < share
-    held[:, 1:] |= held[:, :-1] & (chance.random((rows, items - 1)) < 0.5)
-    return Baskets.of([np.flatnonzero(row).tolist() for row in held])
+    membership = chance.random((rows, items)) < share
+    membership[:, 1:] |= membership[:, :-1] & (chance.random((rows, items - 1)) < 0.5)
+    return Baskets.of([np.flatnonzero(row).tolist() for row in membership])
 
 
 @pytest.mark.parametrize("kind", range(3), ids=KINDS)
@@ -138,8 +140,8 @@ def test_threads_pauses_and_small_buffers_change_nothing(
 ) -> None:
     baskets = random_baskets(kind, 700, 40, 0.12)
     question = ItemsetQuestion(14, kind, None, costs)
-    alone = listed(list(search_in_turn(baskets, question, arrays)))
-    assert len(alone) > 500
+    serial_sets = listed(list(search_in_turn(baskets, question, arrays)))
+    assert len(serial_sets) > 500
     monkeypatch.setattr(itemset_search, "ALONE", 0.0)
     monkeypatch.setattr(itemset_search, "FIRST_WORK", 2000)
     monkeypatch.setattr(itemset_search, "WORK", 5000)
@@ -148,7 +150,7 @@ def test_threads_pauses_and_small_buffers_change_nothing(
     monkeypatch.setattr(itemset_worker, "BUFFER_SETS", 40)
     pieces = search_together(baskets, question, arrays)
     assert len(pieces) > 3
-    assert listed(pieces) == alone
+    assert listed(pieces) == serial_sets
 
 
 def test_the_three_ways_agree_on_larger_data() -> None:
@@ -174,7 +176,7 @@ def test_the_three_ways_agree_on_larger_data() -> None:
 def test_repeated_baskets_equal_brute_force(kind: Kind, rows: list[list[int]], times: list[int], least: int) -> None:
     """Few kinds of baskets, each many times over."""
     rows, times = [*rows, [7, 8], [8]], [*times[: len(rows)], 2048, 2048]
-    baskets = Baskets.of([row for row, some in zip(rows, times, strict=True) for row in [row] * some])
+    baskets = Baskets.of([row for row, count in zip(rows, times, strict=True) for row in [row] * count])
     assert found_in(frequent_itemsets(baskets, least, kind)) == brute(rows, least, kind, times=times)
 
 
@@ -190,16 +192,16 @@ def test_bitmaps_of_several_blocks_equal_brute_force(kind: Kind, rows: int) -> N
 
 def test_arrays_say_the_same_as_the_frame() -> None:
     baskets = random_baskets(1, 300, 20, 0.3)
-    found = find_itemsets(baskets, 0.1)
+    mined_sets = find_itemsets(baskets, 0.1)
     frame = frequent_itemsets(baskets, 0.1)
     names = [
-        [baskets.items[code] for code in found.codes[begin:end]]
-        for begin, end in zip(found.offsets, found.offsets[1:], strict=False)
+        [baskets.items[code] for code in mined_sets.codes[begin:end]]
+        for begin, end in zip(mined_sets.offsets, mined_sets.offsets[1:], strict=False)
     ]
     assert names == frame["items"].to_list()
-    assert found.supports.tolist() == frame["support"].to_list()
-    assert (found.rows, len(found)) == (300, frame.height)
-    assert found.codes.dtype == np.dtype(np.int32)
+    assert mined_sets.supports.tolist() == frame["support"].to_list()
+    assert (mined_sets.rows, len(mined_sets)) == (300, frame.height)
+    assert mined_sets.codes.dtype == np.dtype(np.int32)
 
 
 @pytest.mark.parametrize("least", [10, 1.0])
@@ -281,11 +283,11 @@ def test_a_run_tells_and_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(itemset_search, "FIRST_WORK", 1000)
     monkeypatch.setattr(itemset_search, "WORK", 1000)
     baskets = random_baskets(3, 700, 40, 0.12)
-    told: list[tuple[str, int, int | None]] = []
-    with progress.listen_to_progress(lambda *words: told.append(words)):
+    messages: list[tuple[str, int, int | None]] = []
+    with progress.listen_to_progress(lambda *words: messages.append(words)):
         whole = frequent_itemsets(baskets, 14).height
-    assert len(told) > 2
-    assert all(total is not None and 0 <= done <= total for _, done, total in told)
+    assert len(messages) > 2
+    assert all(total is not None and 0 <= count <= total for _, count, total in messages)
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

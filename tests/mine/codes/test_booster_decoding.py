@@ -88,8 +88,8 @@ def grow_xgboost(cells: Any, labels: Any, path: Path, **settings: Any) -> Path:
     xgboost = load_package("xgboost")
     classes = int(labels.max()) + 1
     kind = {"objective": "binary:logistic"} if classes == 2 else {"objective": "multi:softprob", "num_class": classes}
-    given = {"max_depth": 4, "seed": 0, "nthread": 1} | kind | settings
-    xgboost.train(given, xgboost.DMatrix(cells, label=labels), 4).save_model(path)
+    parameters = {"max_depth": 4, "seed": 0, "nthread": 1} | kind | settings
+    xgboost.train(parameters, xgboost.DMatrix(cells, label=labels), 4).save_model(path)
     return path
 
 
@@ -110,10 +110,10 @@ def grow_xgboost(cells: Any, labels: Any, path: Path, **settings: Any) -> Path:
 def test_xgboost_is_exact(tmp_path: Path, settings: dict[str, Any], missing: float, classes: int) -> None:
     for seed in range(2):
         job = Job(numbers_table(seed, classes=classes, missing=missing, start=-20), seed)
-        decoded = check_exact(job, lambda *given: grow_xgboost(*given, **settings), tmp_path)
+        decoded = check_exact(job, lambda *arguments: grow_xgboost(*arguments, **settings), tmp_path)
     xgboost = load_package("xgboost")
-    again = xgboost.Booster(model_file=write_tree(decoded, tmp_path / "decoded.json"))
-    shares = again.predict(xgboost.DMatrix(job.cells(job.table))).reshape(len(job.table), -1)
+    booster = xgboost.Booster(model_file=write_tree(decoded, tmp_path / "decoded.json"))
+    shares = booster.predict(xgboost.DMatrix(job.cells(job.table))).reshape(len(job.table), -1)
     assert np.allclose(decoded.predict_proba(job.table)[:, -shares.shape[1] :], shares, atol=1e-5)
 
 
@@ -121,10 +121,10 @@ def grow_lightgbm(cells: Any, labels: Any, path: Path, **settings: Any) -> Path:
     lightgbm = load_package("lightgbm")
     classes = int(labels.max()) + 1
     kind = {"objective": "binary"} if classes == 2 else {"objective": "multiclass", "num_class": classes}
-    given = (
+    parameters = (
         {"verbosity": -1, "seed": 0, "deterministic": True, "num_threads": 1, "force_col_wise": True} | kind | settings
     )
-    path.write_text(json.dumps(lightgbm.train(given, lightgbm.Dataset(cells, label=labels), 4).dump_model()))
+    path.write_text(json.dumps(lightgbm.train(parameters, lightgbm.Dataset(cells, label=labels), 4).dump_model()))
     return path
 
 
@@ -138,7 +138,7 @@ def grow_lightgbm(cells: Any, labels: Any, path: Path, **settings: Any) -> Path:
 def test_lightgbm_is_exact_above_zero(tmp_path: Path, settings: dict[str, Any], missing: float, classes: int) -> None:
     for seed in range(2):
         job = Job(numbers_table(seed, classes=classes, missing=missing), seed)
-        check_exact(job, lambda *given: grow_lightgbm(*given, **settings), tmp_path)
+        check_exact(job, lambda *arguments: grow_lightgbm(*arguments, **settings), tmp_path)
 
 
 def test_lightgbm_below_zero_is_refused(tmp_path: Path) -> None:
@@ -172,15 +172,17 @@ def grow_stumps(cells: Any, labels: Any, maker: str, rounds: int = 3) -> dict[st
         for column in range(cells.shape[1]):
             values = np.unique(cells[:, column])
             for low, high in pairwise(values):
-                below = cells[:, column] <= low
-                gain = sum(slope[side].sum() ** 2 / (bend[side].sum() + 1) for side in (below, ~below))
+                low_side = cells[:, column] <= low
+                gain = sum(slope[side].sum() ** 2 / (bend[side].sum() + 1) for side in (low_side, ~low_side))
                 threshold = high if maker == "XGBoost" else np.nextafter((low + high) / 2, np.inf)
-                best = max(best, (round(gain, 9), -column, float(threshold), below), key=lambda one: one[:2])
-        _, column, threshold, below = best
-        leaves = [float(np.float32(slope[side].sum() / (bend[side].sum() + 1))) for side in (below, ~below)]
-        scores += np.where(below, *leaves)
+                best = max(
+                    best, (round(gain, 9), -column, float(threshold), low_side), key=lambda candidate: candidate[:2]
+                )
+        _, column, threshold, low_side = best
+        leaves = [float(np.float32(slope[side].sum() / (bend[side].sum() + 1))) for side in (low_side, ~low_side)]
+        scores += np.where(low_side, *leaves)
         weights = bend if maker == "XGBoost" else np.ones(len(labels))
-        covers = [float(weights.sum()), float(weights[below].sum()), float(weights[~below].sum())]
+        covers = [float(weights.sum()), float(weights[low_side].sum()), float(weights[~low_side].sum())]
         trees.append(_write_stump(maker, -column, threshold, leaves, covers))
     if maker == "LightGBM":
         kind = {"objective": "binary sigmoid:1", "num_tree_per_iteration": 1, "max_feature_idx": cells.shape[1] - 1}
@@ -204,13 +206,13 @@ def _write_stump(maker: str, column: int, threshold: float, leaves: list[float],
 
 
 def write_stumps(job: Job, maker: str, path: Path) -> tuple[Path, Booster]:
-    both = []
+    paths = []
     for table, name in ((job.table, "direct"), (job.release, "provider")):
         cells = job.cells(table)
         cells = cells.astype(np.float32).astype(np.float64) if maker == "XGBoost" else cells
-        both.append(path / f"{name}.json")
-        both[-1].write_text(json.dumps(grow_stumps(cells, job.labels, maker)))
-    return both[1], read_tree(both[0])
+        paths.append(path / f"{name}.json")
+        paths[-1].write_text(json.dumps(grow_stumps(cells, job.labels, maker)))
+    return paths[1], read_tree(paths[0])
 
 
 @pytest.mark.parametrize("maker", ["XGBoost", "LightGBM"])
@@ -254,9 +256,9 @@ def test_what_cannot_be_decoded_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "spoilt.json"
     for maker, changes in _UNFIT.items():
         good = json.loads(write_stumps(job, maker, tmp_path)[0].read_text())
-        for where, content, message in changes:
+        for key_path, content, message in changes:
             spoilt = copy.deepcopy(good)
-            *parents, last = where
+            *parents, last = key_path
             part = spoilt
             for name in parents:
                 part = part[name]
@@ -304,7 +306,7 @@ _UNFIT: dict[str, list[tuple[tuple[Any, ...], Any, str]]] = {
         (HistGradientBoostingClassifier(max_iter=2), "into bins"),
         (GradientBoostingClassifier(n_estimators=2), "pure pieces"),
     ],
-    ids=lambda one: type(one).__name__,
+    ids=lambda case: type(case).__name__,
 )
 def test_other_learners_are_refused_with_the_reason(learner: Any, message: str) -> None:
     job = Job(numbers_table(1, rows=60), 1)

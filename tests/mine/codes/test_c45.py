@@ -96,23 +96,27 @@ def disorder(rows: list[Row]) -> float:
 
 
 def plain_number(rows: list[Row], column: int, least: int, classes: int) -> tuple[float, float, Any] | None:
-    known = [row for row in rows if row[column] is not None]
-    values = sorted({row[column] for row in known})
-    kinds = {value: {row[-1] for row in known if row[column] == value} for value in values}
-    needed = max(min(len(known) / (10 * classes), 25), least)
-    tried = []
+    known_rows = [row for row in rows if row[column] is not None]
+    values = sorted({row[column] for row in known_rows})
+    kinds = {value: {row[-1] for row in known_rows if row[column] == value} for value in values}
+    needed = max(min(len(known_rows) / (10 * classes), 25), least)
+    candidates = []
     for low, high in pairwise(values):
-        lower, upper = [r for r in known if r[column] <= low], [r for r in known if r[column] >= high]
+        lower, upper = [r for r in known_rows if r[column] <= low], [r for r in known_rows if r[column] >= high]
         if min(len(lower), len(upper)) < needed or (kinds[low] == kinds[high] and len(kinds[low]) == 1):
             continue
-        parts = [len(lower), len(upper), len(rows) - len(known)]
-        tried.append((disorder(known) - disorder(lower) - disorder(upper), information(parts), (low + high) / 2))
-    if not tried:
+        parts = [len(lower), len(upper), len(rows) - len(known_rows)]
+        candidates.append(
+            (disorder(known_rows) - disorder(lower) - disorder(upper), information(parts), (low + high) / 2)
+        )
+    if not candidates:
         return None
-    best = max(gain for gain, _, _ in tried)
-    tied = [one for one in tried if one[0] > best - 1e-6]
-    gain, split, threshold = next(one for one in tied if one[1] < min(other[1] for other in tied) + 1e-6)
-    gain -= math.log2(len(tried))
+    best = max(gain for gain, _, _ in candidates)
+    tied = [candidate for candidate in candidates if candidate[0] > best - 1e-6]
+    gain, split, threshold = next(
+        candidate for candidate in tied if candidate[1] < min(other[1] for other in tied) + 1e-6
+    )
+    gain -= math.log2(len(candidates))
     return (gain, split, threshold) if gain > 1e-6 else None
 
 
@@ -120,21 +124,21 @@ def plain_words(rows: list[Row], column: int, least: int) -> tuple[float, float,
     sizes = Counter(row[column] for row in rows)
     if sum(n >= least for n in sizes.values()) < 2:
         return None
-    after = sum(disorder([row for row in rows if row[column] == word]) for word in sizes)
-    return disorder(rows) - after, information(list(sizes.values())), None
+    rest_disorder = sum(disorder([row for row in rows if row[column] == word]) for word in sizes)
+    return disorder(rows) - rest_disorder, information(list(sizes.values())), None
 
 
-def plain_tree(rows: list[Row], numbers: list[bool], least: int, everything: list[Row]) -> Any:
+def plain_tree(rows: list[Row], numbers: list[bool], least: int, all_rows: list[Row]) -> Any:
     """A leaf is its counts; a test is (column, threshold, branches, counts)."""
     counts = dict(Counter(row[-1] for row in rows))
     tests = {}
     if len(counts) > 1 and len(rows) >= 2 * least:
-        classes = len({row[-1] for row in everything})
+        classes = len({row[-1] for row in all_rows})
         for column, is_number in enumerate(numbers):
-            found = plain_number(rows, column, least, classes) if is_number else plain_words(rows, column, least)
-            if found is not None:
-                tests[column] = found
-    few = [c for c in tests if numbers[c] or len({row[c] for row in everything}) < 0.3 * len(everything)] or list(tests)
+            column_test = plain_number(rows, column, least, classes) if is_number else plain_words(rows, column, least)
+            if column_test is not None:
+                tests[column] = column_test
+    few = [c for c in tests if numbers[c] or len({row[c] for row in all_rows}) < 0.3 * len(all_rows)] or list(tests)
     average = sum(tests[c][0] for c in few) / max(len(few), 1)
     ratios = {c: gain / split for c, (gain, split, _) in tests.items() if gain > average - 1e-6 and split > 0}
     if not ratios:
@@ -144,19 +148,19 @@ def plain_tree(rows: list[Row], numbers: list[bool], least: int, everything: lis
     branches: dict[Any, list[Row]] = {}
     if numbers[column]:
         branches = {"low": [], "high": []}
-        known = [row for row in rows if row[column] is not None]
-        above = sum(row[column] > threshold for row in known)
-        larger = "high" if 2 * above > len(known) else "low"
+        known_rows = [row for row in rows if row[column] is not None]
+        above_count = sum(row[column] > threshold for row in known_rows)
+        larger = "high" if 2 * above_count > len(known_rows) else "low"
         for row in rows:
             cell = row[column]
             branches[larger if cell is None else "high" if cell > threshold else "low"].append(row)
     else:
         for row in rows:
             branches.setdefault(row[column], []).append(row)
-    grown = {name: plain_tree(part, numbers, least, everything) for name, part in branches.items()}
-    if sum(plain_errors(tree) for tree in grown.values()) >= len(rows) - max(counts.values()):
+    subtrees = {name: plain_tree(part, numbers, least, all_rows) for name, part in branches.items()}
+    if sum(plain_errors(tree) for tree in subtrees.values()) >= len(rows) - max(counts.values()):
         return counts
-    return column, threshold, grown, counts
+    return column, threshold, subtrees, counts
 
 
 def plain_errors(tree: Any) -> int:
@@ -178,12 +182,12 @@ def plain_limit(counts: dict[Any, int]) -> float:
 def plain_pruned(tree: Any) -> tuple[Any, float]:
     if isinstance(tree, dict):
         return tree, plain_limit(tree)
-    column, threshold, grown, counts = tree
-    pruned = {name: plain_pruned(branch) for name, branch in grown.items()}
-    below, own = sum(errors for _, errors in pruned.values()), plain_limit(counts)
-    if own <= below + 0.1:
-        return counts, own
-    return (column, threshold, {name: branch for name, (branch, _) in pruned.items()}, counts), below
+    column, threshold, subtrees, counts = tree
+    pruned = {name: plain_pruned(branch) for name, branch in subtrees.items()}
+    branch_errors, leaf_errors = sum(errors for _, errors in pruned.values()), plain_limit(counts)
+    if leaf_errors <= branch_errors + 0.1:
+        return counts, leaf_errors
+    return (column, threshold, {name: branch for name, (branch, _) in pruned.items()}, counts), branch_errors
 
 
 def as_plain(tree: C45Tree, node: int = 0) -> Any:
@@ -204,10 +208,12 @@ def tables(draw: st.DrawFn) -> sf.Table:
     rows = draw(st.integers(2, 60))
     lot = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     classes = draw(st.integers(1, 3))
-    hidden = lot.integers(0, 12, rows)
+    latent_codes = lot.integers(0, 12, rows)
     columns: dict[str, Any] = {}
     for index in range(draw(st.integers(1, 4))):
-        cells: list[Any] = (hidden // lot.integers(1, 5) + lot.integers(0, draw(st.integers(1, 12)), rows)).tolist()
+        cells: list[Any] = (
+            latent_codes // lot.integers(1, 5) + lot.integers(0, draw(st.integers(1, 12)), rows)
+        ).tolist()
         if draw(st.booleans()):
             cells = [f"w{cell}" for cell in cells]
         if draw(st.booleans()):
@@ -215,7 +221,7 @@ def tables(draw: st.DrawFn) -> sf.Table:
         kind = pl.String if any(isinstance(cell, str) for cell in cells) else pl.Int64
         columns[f"x{index}"] = pl.Series(cells, dtype=kind)
     flips = lot.random(rows) < 0.2
-    kinds = np.where(flips, lot.integers(0, classes, rows), hidden * classes // 12)
+    kinds = np.where(flips, lot.integers(0, classes, rows), latent_codes * classes // 12)
     return sf.Table.of(pl.DataFrame({**columns, "y": [f"c{kind}" for kind in kinds]}))
 
 

@@ -26,19 +26,19 @@ from sfumato.protect.codes.encode_for_trees import EncodeForTrees
 def mixed_table(seed: int, rows: int = 120, classes: int = 2, missing: float = 0.1) -> sf.Table:
     """Numbers with pure stretches, numbers of few values, words, and holes in all of them."""
     lot = np.random.default_rng(seed)
-    hidden = lot.normal(size=rows)
-    numbers = np.round(hidden * 20 + lot.normal(size=rows) * 3, int(lot.integers(0, 3)))
+    latent_values = lot.normal(size=rows)
+    numbers = np.round(latent_values * 20 + lot.normal(size=rows) * 3, int(lot.integers(0, 3)))
     columns: dict[str, pl.Series] = {
         "n": pl.Series(numbers),
-        "few": pl.Series(lot.integers(0, 4, rows) + (hidden > 0.5)),
-        "w": pl.Series([f"w{value}" for value in np.digitize(hidden + lot.normal(size=rows), (-1, 0, 1))]),
+        "few": pl.Series(lot.integers(0, 4, rows) + (latent_values > 0.5)),
+        "w": pl.Series([f"w{value}" for value in np.digitize(latent_values + lot.normal(size=rows), (-1, 0, 1))]),
         "v": pl.Series([f"v{value}" for value in lot.integers(0, 9, rows)]),
     }
     holes = {
         name: column.zip_with(pl.Series(lot.random(rows) >= missing), pl.Series([None] * rows, dtype=column.dtype))
         for name, column in columns.items()
     }
-    kinds = np.clip(np.digitize(hidden, np.linspace(-1, 1, classes + 1)[1:-1]), 0, classes - 1)
+    kinds = np.clip(np.digitize(latent_values, np.linspace(-1, 1, classes + 1)[1:-1]), 0, classes - 1)
     kinds = np.where(lot.random(rows) < 0.1, lot.integers(0, classes, rows), kinds)
     return sf.Table.of(pl.DataFrame(holes | {"y": [f"class {chr(104 - kind)}" for kind in kinds]}))
 
@@ -51,7 +51,7 @@ class Job:
         encode = EncodeForTrees(target="y", **method)
         self.key = encode.new_key(table, sf.Randomness.seeded(seed))
         self.release = encode.protect(table, self.key).data
-        self.direct, self.provider = (train_c45(one, "y", **(settings or {})) for one in (table, self.release))
+        self.direct, self.provider = (train_c45(data, "y", **(settings or {})) for data in (table, self.release))
 
 
 @given(
@@ -89,11 +89,14 @@ def test_falling_codes_separate_the_same_rows(seed: int) -> None:
 def test_other_thresholds_would_not_decode(monkeypatch: pytest.MonkeyPatch) -> None:
     """A positive control: with a least number of rows, cuts inside a run of one class make other trees on codes."""
 
-    def find_all_cuts(counts: Any, known: Any, least: int) -> tuple[Any, Any]:
-        at = np.flatnonzero(counts.node[1:] == counts.node[:-1])
-        low = np.cumsum(counts.tally, axis=0)[at] - (np.cumsum(known, axis=0) - known)[counts.node[at]]
-        fit = np.minimum(low.sum(axis=1), known.sum(axis=1)[counts.node[at]] - low.sum(axis=1)) >= least
-        return low[fit], at[fit]
+    def find_all_cuts(counts: Any, known_counts: Any, least: int) -> tuple[Any, Any]:
+        positions = np.flatnonzero(counts.node[1:] == counts.node[:-1])
+        low = (
+            np.cumsum(counts.tally, axis=0)[positions]
+            - (np.cumsum(known_counts, axis=0) - known_counts)[counts.node[positions]]
+        )
+        fit = np.minimum(low.sum(axis=1), known_counts.sum(axis=1)[counts.node[positions]] - low.sum(axis=1)) >= least
+        return low[fit], positions[fit]
 
     monkeypatch.setattr(c45_splits, "_find_cuts", find_all_cuts)
     lot = np.random.default_rng(0)
@@ -116,9 +119,9 @@ def test_from_a_file(tmp_path: Path) -> None:
     decoded = decode_tree(path, job.key, job.table)
     assert same_tree(decoded, job.direct)
     assert tree_rules(decoded, []) == job.direct.rules()
-    again = read_tree(write_tree(decoded, tmp_path / "decoded.json"))
-    assert isinstance(again, C45Tree) and again.rules() == job.direct.rules()
-    assert np.array_equal(again.predict(job.table), job.direct.predict(job.table).astype(str))
+    tree_copy = read_tree(write_tree(decoded, tmp_path / "decoded.json"))
+    assert isinstance(tree_copy, C45Tree) and tree_copy.rules() == job.direct.rules()
+    assert np.array_equal(tree_copy.predict(job.table), job.direct.predict(job.table).astype(str))
 
 
 def test_from_the_written_release(tmp_path: Path) -> None:
@@ -136,7 +139,9 @@ def test_strangers_are_refused() -> None:
     fewer = job.table.with_frame(job.table.frame.head(100))
     with pytest.raises(sf.DataError, match="not grown on this table"):
         decode_tree(job.provider, job.key, fewer)
-    renamed = replace(job.provider, columns=tuple(replace(one, name=f"{one.name}!") for one in job.provider.columns))
+    renamed = replace(
+        job.provider, columns=tuple(replace(column, name=f"{column.name}!") for column in job.provider.columns)
+    )
     with pytest.raises(sf.PolicyError, match="not a column of the release"):
         decode_tree(renamed, job.key, job.table)
 
@@ -154,7 +159,7 @@ def test_spoilt_files_are_refused(tmp_path: Path) -> None:
         ("missing", [-1] * len(good["missing"])),
         ("word", [0, *good["word"][1:]]),
         ("word", [99] * len(good["word"])),
-        ("tally", [[one + 1 for one in row] for row in good["tally"]]),
+        ("tally", [[count + 1 for count in row] for row in good["tally"]]),
         ("tally", good["tally"][:-1]),
         ("features", good["features"][:-1]),
         ("classes", [good["classes"][0]] * 2),

@@ -54,13 +54,13 @@ def random_column(lot: np.random.Generator, rows: int) -> Any:
 
 def random_table(lot: np.random.Generator) -> sf.Table:
     rows, many = int(lot.integers(2, 150)), int(lot.integers(1, 25)) if lot.random() < 0.2 else int(lot.integers(1, 5))
-    columns = {f"c{at}": random_column(lot, rows) for at in range(int(lot.integers(1, 6)))}
-    order = [np.argsort(np.argsort(np.nan_to_num(np.asarray(one, float)))) for one in columns.values()]
-    score = sum(lot.normal() * one for one in order) + np.zeros(rows)
+    columns = {f"c{index}": random_column(lot, rows) for index in range(int(lot.integers(1, 6)))}
+    order = [np.argsort(np.argsort(np.nan_to_num(np.asarray(column, float)))) for column in columns.values()]
+    score = sum(lot.normal() * ranks for ranks in order) + np.zeros(rows)
     classes = np.searchsorted(np.unique(np.quantile(score, np.linspace(0, 1, many + 1)[1:-1])), score)
     classes = np.where(lot.random(rows) < 0.15, lot.integers(0, many, rows), classes)
     kinds = (
-        [f"k{one}" for one in classes],
+        [f"k{code}" for code in classes],
         (classes * 7 - 3).tolist(),
         (classes > 0).tolist(),
         (classes * 1.0).tolist(),
@@ -72,7 +72,7 @@ def cells(frame: pl.DataFrame) -> Any:
     return frame.select(pl.exclude("y").cast(pl.Float64)).to_numpy().astype(np.float64)
 
 
-def grown(table: sf.Table, learner: Any) -> Any:
+def grow_tree(table: sf.Table, learner: Any) -> Any:
     return learner.fit(cells(table.frame), table.frame["y"].to_numpy())
 
 
@@ -92,11 +92,11 @@ def test_decoded_trees_are_direct_trees(seed: int) -> None:
         )
         key = method.new_key(table, sf.Randomness.seeded(seed))
         release = method.protect(table, key)
-        merged = any(one.has_merged_values for one in TreeKey.open(key, table).columns.values())
+        merged = any(column.has_merged_values for column in TreeKey.open(key, table).columns.values())
         for setting in SETTINGS + (() if permute else UNPERMUTED[: 1 if merged else 2]):
             learner = DecisionTreeClassifier(**{"random_state": 0, **setting})
-            direct = grown(table, learner)
-            decoded = decode_tree(grown(release.data, DecisionTreeClassifier(**learner.get_params())), key, table)
+            direct = grow_tree(table, learner)
+            decoded = decode_tree(grow_tree(release.data, DecisionTreeClassifier(**learner.get_params())), key, table)
             assert same_tree(decoded, direct), setting
             assert (decoded.predict(cells(table.frame)) == direct.predict(cells(table.frame))).all()
 
@@ -110,7 +110,7 @@ def test_forests() -> None:
         release = method.protect(table, key)
         settings: dict[str, Any] = {"n_estimators": 4, "bootstrap": bootstrap, "max_samples": max_samples}
         direct, provider = (
-            grown(one, RandomForestClassifier(random_state=1, **settings)) for one in (table, release.data)
+            grow_tree(data, RandomForestClassifier(random_state=1, **settings)) for data in (table, release.data)
         )
         decoded = decode_tree(provider, key, table)
         assert same_tree(decoded, direct)
@@ -118,22 +118,22 @@ def test_forests() -> None:
 
 
 def test_codes_that_fall_are_decoded_up_to_ties() -> None:
-    lot, fallen = np.random.default_rng(11), 0
+    lot, fall_count = np.random.default_rng(11), 0
     for trial in range(40):
         table = random_table(lot)
         method = EncodeForTrees(target="y", direction="random")
         key = method.new_key(table, sf.Randomness.seeded(trial))
         release = method.protect(table, key)
         columns = TreeKey.open(key, table).columns
-        fallen += any(not one.rising for one in columns.values())
+        fall_count += any(not column.rising for column in columns.values())
         for setting in ({}, {"criterion": "entropy"}, {"max_depth": 3}):
             direct, provider = (
-                grown(one, DecisionTreeClassifier(random_state=0, **setting)) for one in (table, release.data)
+                grow_tree(data, DecisionTreeClassifier(random_state=0, **setting)) for data in (table, release.data)
             )
             assert same_tree(decode_tree(provider, key, table), direct, up_to_ties=True)
         learners = ("scikit_learn",)
         assert trees_that_differ(release.data, table, "y", tuple(columns), up_to_ties=True, learners=learners) == 0
-    assert fallen > 20
+    assert fall_count > 20
 
 
 def small() -> tuple[sf.Table, EncodeForTrees, sf.Key, Any]:
@@ -142,7 +142,7 @@ def small() -> tuple[sf.Table, EncodeForTrees, sf.Key, Any]:
     table = sf.Table.of({"a": a, "b": b, "y": np.where(a + 2 * b + lot.integers(0, 30, 120) > 100, "u", "w").tolist()})
     method = EncodeForTrees(target="y")
     key = method.new_key(table, sf.Randomness.seeded(4))
-    return table, method, key, grown(method.protect(table, key).data, DecisionTreeClassifier(random_state=0))
+    return table, method, key, grow_tree(method.protect(table, key).data, DecisionTreeClassifier(random_state=0))
 
 
 def test_a_wrong_key_is_refused() -> None:
@@ -169,14 +169,14 @@ def test_a_wrong_key_is_refused() -> None:
 def test_a_model_of_other_rows_is_refused() -> None:
     table, method, key, _ = small()
     release = method.protect(table, key).data
-    some = release.with_frame(release.frame.head(60))
+    few_rows = release.with_frame(release.frame.head(60))
     with pytest.raises(sf.DataError, match="different numbers of rows"):
-        decode_tree(grown(some, DecisionTreeClassifier(random_state=0)), key, table)
+        decode_tree(grow_tree(few_rows, DecisionTreeClassifier(random_state=0)), key, table)
     turned = release.with_frame(release.frame.with_columns(pl.col("y").reverse()))
     with pytest.raises(sf.DataError):
-        decode_tree(grown(turned, DecisionTreeClassifier(random_state=0)), key, table)
+        decode_tree(grow_tree(turned, DecisionTreeClassifier(random_state=0)), key, table)
     with pytest.raises(sf.DataError, match="a different number of rows"):
-        decode_tree(grown(some, RandomForestClassifier(2, random_state=0)), key, table)
+        decode_tree(grow_tree(few_rows, RandomForestClassifier(2, random_state=0)), key, table)
 
 
 def test_a_model_of_relabelled_classes_is_refused() -> None:
@@ -188,7 +188,7 @@ def test_a_model_of_relabelled_classes_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("learner", "said"),
+    ("learner", "message"),
     [
         (DecisionTreeClassifier(splitter="random"), 'splitter="random"'),
         (ExtraTreeClassifier(), 'splitter="random"'),
@@ -200,10 +200,10 @@ def test_a_model_of_relabelled_classes_is_refused() -> None:
         (RandomForestClassifier(2, min_weight_fraction_leaf=0.1), "min_weight_fraction_leaf"),
     ],
 )
-def test_settings_that_the_promise_does_not_cover(learner: Any, said: str) -> None:
+def test_settings_that_the_promise_does_not_cover(learner: Any, message: str) -> None:
     table, method, key, _ = small()
-    with pytest.raises(sf.PolicyError, match=said):
-        decode_tree(grown(method.protect(table, key).data, learner), key, table)
+    with pytest.raises(sf.PolicyError, match=message):
+        decode_tree(grow_tree(method.protect(table, key).data, learner), key, table)
 
 
 def test_codes_that_fall_rule_out_forests_and_drawn_columns() -> None:
@@ -212,14 +212,14 @@ def test_codes_that_fall_rule_out_forests_and_drawn_columns() -> None:
     key = next(
         key
         for key in (method.new_key(table, sf.Randomness.seeded(n)) for n in range(50))
-        if not all(one.rising for one in TreeKey.open(key, table).columns.values())
+        if not all(column.rising for column in TreeKey.open(key, table).columns.values())
     )
     data = method.protect(table, key).data
     for learner in (RandomForestClassifier(2), DecisionTreeClassifier(max_features=1)):
         with pytest.raises(sf.PolicyError, match='direction="monotone" for forests'):
-            decode_tree(grown(data, learner), key, table)
+            decode_tree(grow_tree(data, learner), key, table)
     with pytest.raises(sf.PolicyError, match="adds up fractions"):
-        decode_tree(grown(data, DecisionTreeClassifier(class_weight="balanced")), key, table)
+        decode_tree(grow_tree(data, DecisionTreeClassifier(class_weight="balanced")), key, table)
 
 
 def test_named_columns_in_any_order_and_columns_left_as_they_are() -> None:
@@ -229,8 +229,8 @@ def test_named_columns_in_any_order_and_columns_left_as_they_are() -> None:
     frame = method.protect(table, key).data.frame
     assert frame["a"].equals(table.frame["a"]) and not frame["b"].equals(table.frame["b"])
     direct, provider = (
-        DecisionTreeClassifier(random_state=0).fit(one.select("b", "a").to_pandas(), one["y"].to_numpy())
-        for one in (table.frame, frame)
+        DecisionTreeClassifier(random_state=0).fit(source.select("b", "a").to_pandas(), source["y"].to_numpy())
+        for source in (table.frame, frame)
     )
     assert same_tree(decode_tree(provider, key, table), direct)
     with pytest.raises(sf.PolicyError, match="release's own columns"):
@@ -249,15 +249,15 @@ def test_rules_read_like_the_originals() -> None:
 
 def test_same_tree_can_tell_trees_apart() -> None:
     table, *_ = small()
-    one = grown(table, DecisionTreeClassifier(random_state=0))
+    tree = grow_tree(table, DecisionTreeClassifier(random_state=0))
     for other in (
-        grown(table, DecisionTreeClassifier(random_state=0, max_depth=2)),
-        grown(sf.Table.of(table.frame.with_columns(pl.col("a") + 1)), DecisionTreeClassifier(random_state=0)),
-        grown(sf.Table.of(table.frame.with_columns(pl.col("y") + "x")), DecisionTreeClassifier(random_state=0)),
-        grown(table, RandomForestClassifier(2)),
+        grow_tree(table, DecisionTreeClassifier(random_state=0, max_depth=2)),
+        grow_tree(sf.Table.of(table.frame.with_columns(pl.col("a") + 1)), DecisionTreeClassifier(random_state=0)),
+        grow_tree(sf.Table.of(table.frame.with_columns(pl.col("y") + "x")), DecisionTreeClassifier(random_state=0)),
+        grow_tree(table, RandomForestClassifier(2)),
     ):
-        assert not same_tree(one, other)
-    assert same_tree(one, grown(table, DecisionTreeClassifier(random_state=0)))
+        assert not same_tree(tree, other)
+    assert same_tree(tree, grow_tree(table, DecisionTreeClassifier(random_state=0)))
     shifted = sf.Table.of(table.frame.with_columns(pl.col("a").reverse()))
     assert trees_that_differ(shifted, table, "y", ("a", "b"), learners=("scikit_learn",)) == 3
     assert trees_that_differ(shifted, table, "y", ("a", "b"), learners=("c45",)) == 2

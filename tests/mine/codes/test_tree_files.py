@@ -34,8 +34,8 @@ class Job:
         release = method.protect(self.table, self.key).data
         learner = DecisionTreeClassifier(random_state=0) if learner is None else learner
         self.direct, self.provider = (
-            type(learner)(**learner.get_params()).fit(one.frame.drop("y").to_pandas(), one.frame["y"].to_numpy())
-            for one in (self.table, release)
+            type(learner)(**learner.get_params()).fit(data.frame.drop("y").to_pandas(), data.frame["y"].to_numpy())
+            for data in (self.table, release)
         )
 
     def decoded(self, path: Path) -> Any:
@@ -46,10 +46,10 @@ class Job:
 def test_json_is_the_model(tmp_path: Path, seed: int) -> None:
     job = Job(seed, decimals=3)
     path = write_tree(job.provider, tmp_path / "tree.json")
-    again = read_tree(path)
-    state, other = job.provider.tree_.__getstate__(), again.tree_.__getstate__()
+    tree_copy = read_tree(path)
+    state, other = job.provider.tree_.__getstate__(), tree_copy.tree_.__getstate__()
     assert np.array_equal(state["nodes"], other["nodes"]) and np.array_equal(state["values"], other["values"])
-    assert again.get_params() == job.provider.get_params()
+    assert tree_copy.get_params() == job.provider.get_params()
     assert same_tree(job.decoded(path), job.direct)
 
 
@@ -68,8 +68,8 @@ def test_json_of_a_tree_with_missing_cells(tmp_path: Path) -> None:
     key = method.new_key(table)
     frame = method.protect(table, key).data.frame
     direct, provider = (
-        DecisionTreeClassifier(random_state=0).fit(one.select("x").to_numpy(), one["y"].to_numpy())
-        for one in (table.frame, frame)
+        DecisionTreeClassifier(random_state=0).fit(source.select("x").to_numpy(), source["y"].to_numpy())
+        for source in (table.frame, frame)
     )
     assert np.isinf(provider.tree_.threshold[0])
     assert same_tree(decode_tree(write_tree(provider, tmp_path / "t.json"), key, table), direct)
@@ -80,11 +80,11 @@ def test_json_of_a_tree_with_missing_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("named", [False, True])
-def test_text_is_read_by_location(tmp_path: Path, weights: bool, named: bool) -> None:
+@pytest.mark.parametrize("has_names", [False, True])
+def test_text_is_read_by_location(tmp_path: Path, weights: bool, has_names: bool) -> None:
     for seed in range(4):
         job = Job(seed)
-        names = list(job.table.frame.columns[:-1]) if named else None
+        names = list(job.table.frame.columns[:-1]) if has_names else None
         text = export_text(job.provider, feature_names=names, max_depth=99, show_weights=weights)
         (tmp_path / "tree.txt").write_text(text)
         assert same_tree(job.decoded(tmp_path / "tree.txt"), job.direct)
@@ -186,16 +186,16 @@ def test_onnx(tmp_path: Path) -> None:
     node = onnx.helper.make_node(
         "TreeEnsembleClassifier", ["X"], ["label", "scores"], domain="ai.onnx.ml",
         nodes_treeids=[0 for _ in many], nodes_nodeids=list(many),
-        nodes_modes=["LEAF" if one else "BRANCH_LEQ" for one in leaf],
-        nodes_featureids=[max(int(one), 0) for one in tree.feature],
-        nodes_values=[float(one) for one in tree.threshold],
-        nodes_truenodeids=[max(int(one), 0) for one in tree.children_left],
-        nodes_falsenodeids=[max(int(one), 0) for one in tree.children_right],
-        class_treeids=[0 for one in many if leaf[one] for _ in range(2)],
-        class_nodeids=[one for one in many if leaf[one] for _ in range(2)],
-        class_ids=[kind for one in many if leaf[one] for kind in range(2)],
-        class_weights=[float(tree.value[one, 0, kind]) for one in many if leaf[one] for kind in range(2)],
-        classlabels_strings=[str(one) for one in job.provider.classes_],
+        nodes_modes=["LEAF" if is_leaf else "BRANCH_LEQ" for is_leaf in leaf],
+        nodes_featureids=[max(int(feature), 0) for feature in tree.feature],
+        nodes_values=[float(threshold) for threshold in tree.threshold],
+        nodes_truenodeids=[max(int(child), 0) for child in tree.children_left],
+        nodes_falsenodeids=[max(int(child), 0) for child in tree.children_right],
+        class_treeids=[0 for node_index in many if leaf[node_index] for _ in range(2)],
+        class_nodeids=[node_index for node_index in many if leaf[node_index] for _ in range(2)],
+        class_ids=[kind for node_index in many if leaf[node_index] for kind in range(2)],
+        class_weights=[float(tree.value[index, 0, kind]) for index in many if leaf[index] for kind in range(2)],
+        classlabels_strings=[str(label) for label in job.provider.classes_],
     )  # fmt: skip
     graph = onnx.helper.make_graph([node], "tree", [], [])
     path = tmp_path / "tree.onnx"

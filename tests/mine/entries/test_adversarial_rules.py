@@ -32,7 +32,7 @@ from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fract
 from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.randomness import Randomness
 from sfumato.table import Table
-from tests.brute_rules import Place, Rule, adversarial, appears, counted
+from tests.brute_rules import Place, Rule, adversarial, appears, count_rules
 from tests.tables import EMPLOYEES
 from tests.tables import EMPLOYEES_PRIVATE as HIDDEN
 
@@ -55,8 +55,8 @@ class Given:
     def cells(self) -> tuple[TableCells, Bytes]:
         cells = TableCells.of(table_of(self.rows), mask_of(self.rows, self.private))
         states = cells.states.copy()
-        for place in self.blanked:
-            states[place] = BLANKED
+        for position in self.blanked:
+            states[position] = BLANKED
         return cells, states
 
     def parts(self) -> tuple[Any, ...]:
@@ -65,20 +65,20 @@ class Given:
     def brute(self) -> set[Rule]:
         return adversarial(*self.parts())
 
-    def found(self, cells: TableCells, states: Bytes, **more: Any) -> RuleArrays:
+    def find_rules(self, cells: TableCells, states: Bytes, **more: Any) -> RuleArrays:
         return find_adversarial_rules(cells, states, self.confidence, self.least, self.max_length, self.prior, **more)
 
 
 def table_of(rows: list[tuple[Any, ...]], names: tuple[str, ...] | None = None) -> Table:
     width = len(rows[0])
-    named = names or tuple(f"c{at}" for at in range(width))
-    return Table.of(pl.DataFrame(rows, schema=dict.fromkeys(named, pl.String), orient="row"))
+    column_names = names or tuple(f"c{index}" for index in range(width))
+    return Table.of(pl.DataFrame(rows, schema=dict.fromkeys(column_names, pl.String), orient="row"))
 
 
 def mask_of(rows: list[tuple[Any, ...]], private: set[Place]) -> np.ndarray[Any, np.dtype[np.bool_]]:
     mask = np.zeros((len(rows), len(rows[0])), dtype=bool)
-    for place in private:
-        mask[place] = True
+    for position in private:
+        mask[position] = True
     return mask
 
 
@@ -97,22 +97,23 @@ def get_value(cells: TableCells, item: int) -> Any:
     return cells.values[column][item - int(cells.first[column])]
 
 
-def as_tuples(cells: TableCells, found: RuleArrays) -> list[Rule]:
+def as_tuples(cells: TableCells, rule_arrays: RuleArrays) -> list[Rule]:
     """The rules in the words of the exhaustive enumeration, in the order in which they were found."""
     sets = [
-        frozenset((cells.find_column(item), get_value(cells, item)) for item in found.items[begin:end].tolist())
-        for begin, end in pairwise(found.start.tolist())
+        frozenset((cells.find_column(item), get_value(cells, item)) for item in rule_arrays.items[begin:end].tolist())
+        for begin, end in pairwise(rule_arrays.start.tolist())
     ]
     return [
         (sets[antecedent], cells.find_column(target), get_value(cells, target), *counts)
         for antecedent, target, *counts in zip(
-            found.antecedent.tolist(), found.target.tolist(), found.public_counts.tolist(), found.public_fit.tolist(),
-            found.hidden_counts.tolist(), found.hidden_fit.tolist(), strict=True,
+            rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), rule_arrays.public_counts.tolist(),
+            rule_arrays.public_fit.tolist(), rule_arrays.hidden_counts.tolist(), rule_arrays.hidden_fit.tolist(),
+            strict=True,
         )
     ]  # fmt: skip
 
 
-def named(rules: list[AdversarialRule]) -> dict[tuple[str, ...], AdversarialRule]:
+def index_rules(rules: list[AdversarialRule]) -> dict[tuple[str, ...], AdversarialRule]:
     return {(*sorted(rule.antecedent.values()), rule.value): rule for rule in rules}
 
 
@@ -121,23 +122,23 @@ def named(rules: list[AdversarialRule]) -> dict[tuple[str, ...], AdversarialRule
 
 @pytest.mark.parametrize(("ian", "rules"), [("F", 8), ("M", 6)])
 def test_employee_table_has_the_known_number_of_rules(ian: str, rules: int) -> None:
-    found = adversarial_rules(employees(ian), mask_of(EMPLOYEES, HIDDEN), DELTA, GAMMA)
-    assert len(found) == rules
-    assert found.complete
+    mined_rules = adversarial_rules(employees(ian), mask_of(EMPLOYEES, HIDDEN), DELTA, GAMMA)
+    assert len(mined_rules) == rules
+    assert mined_rules.complete
 
 
 @pytest.mark.parametrize("ian", ["F", "M"])
 def test_example_1_its_three_rules(ian: str) -> None:
-    rules = named(adversarial_rules(employees(ian), mask_of(EMPLOYEES, HIDDEN), DELTA, GAMMA))
+    rules = index_rules(adversarial_rules(employees(ian), mask_of(EMPLOYEES, HIDDEN), DELTA, GAMMA))
     first, second, third = (
         rules[("Assistant", "SL-3")],
         rules[("Manager", "SL-5", "Univ.")],
         rules[("F", "Manager", "Married")],
     )
-    assert [one.public_support for one in (first, second, third)] == [2, 3, 3]
-    assert [one.public_confidence for one in (first, second, third)] == [1, Fraction(2, 3), Fraction(2, 3)]
-    assert [one.hidden_confidence for one in (first, second, third)] == [1, 1, 1]
-    assert [one.rows for one in (first, second, third)] == [(7,), (4,), (8,)]
+    assert [rule.public_support for rule in (first, second, third)] == [2, 3, 3]
+    assert [rule.public_confidence for rule in (first, second, third)] == [1, Fraction(2, 3), Fraction(2, 3)]
+    assert [rule.hidden_confidence for rule in (first, second, third)] == [1, 1, 1]
+    assert [rule.rows for rule in (first, second, third)] == [(7,), (4,), (8,)]
     assert first.antecedent == {"Title": "Assistant"}
     assert (second.column, third.column) == ("Education", "MStatus")
     # SL-3 is shown by 2 of 9; University by 4 of 9 that show their education.
@@ -145,66 +146,66 @@ def test_example_1_its_three_rules(ian: str) -> None:
     assert second.lift == pytest.approx((2 / 3) / (4 / 9))
 
 
-def after(ian: str, *blanked: Place) -> dict[tuple[str, ...], tuple[int, int, int, int]]:
+def count_rules_left(ian: str, *blanked: Place) -> dict[tuple[str, ...], tuple[int, int, int, int]]:
     """The rules that are left when entries are blanked, with their counts."""
     cells = employee_cells(ian)
     states = cells.states.copy()
-    for place in blanked:
-        states[place] = BLANKED
+    for position in blanked:
+        states[position] = BLANKED
     rules = as_tuples(cells, find_adversarial_rules(cells, states, Fraction(1, 100), 1))
     return {(*sorted(value for _, value in rule[0]), rule[2]): rule[3:] for rule in rules}
 
 
 def test_example_2_blanking_invalidates_rules() -> None:
     second, third = ("Manager", "SL-5", "Univ."), ("F", "Manager", "Married")
-    assert after("M")[second] == (3, 2, 1, 1)
-    assert after("M", (0, 3))[second] == (2, 1, 1, 1)
-    assert after("M", (0, 3))[third] == (3, 2, 1, 1)
-    assert after("M", (0, 0))[second] == (2, 1, 1, 1)
-    assert after("M", (0, 0))[third] == (2, 1, 1, 1)
+    assert count_rules_left("M")[second] == (3, 2, 1, 1)
+    assert count_rules_left("M", (0, 3))[second] == (2, 1, 1, 1)
+    assert count_rules_left("M", (0, 3))[third] == (3, 2, 1, 1)
+    assert count_rules_left("M", (0, 0))[second] == (2, 1, 1, 1)
+    assert count_rules_left("M", (0, 0))[third] == (2, 1, 1, 1)
 
 
 def test_example_3_blanking_marginalizes_a_rule() -> None:
-    assert after("M")[("Assistant", "SL-3")] == (2, 2, 1, 1)
-    assert ("Assistant", "SL-3") not in after("M", (7, 0))
+    assert count_rules_left("M")[("Assistant", "SL-3")] == (2, 2, 1, 1)
+    assert ("Assistant", "SL-3") not in count_rules_left("M", (7, 0))
 
 
 def test_golden_7_blanking_creates_rules() -> None:
     rows = [("a", "b", "y"), ("e", "b", "z"), ("a", "c", "y"), ("f", "b", "z")]
-    asked = Given(rows, {(2, 2), (3, 2)}, set(), Fraction(3, 5), 1, None, False)
-    cells, states = asked.cells()
+    case = Given(rows, {(2, 2), (3, 2)}, set(), Fraction(3, 5), 1, None, False)
+    cells, states = case.cells()
     a_to_y, b_to_z = (frozenset({(0, "a")}), 2, "y"), (frozenset({(1, "b")}), 2, "z")
-    before = {rule[:3]: rule[3:] for rule in as_tuples(cells, asked.found(cells, states))}
-    assert a_to_y in before
-    assert b_to_z not in before
+    old_counts = {rule[:3]: rule[3:] for rule in as_tuples(cells, case.find_rules(cells, states))}
+    assert a_to_y in old_counts
+    assert b_to_z not in old_counts
     changed = states.copy()
     changed[0, 2] = BLANKED
-    now = {rule[:3]: rule[3:] for rule in as_tuples(cells, asked.found(cells, changed))}
-    assert a_to_y not in now
-    assert now[b_to_z] == (1, 1, 1, 1)
+    new_counts = {rule[:3]: rule[3:] for rule in as_tuples(cells, case.find_rules(cells, changed))}
+    assert a_to_y not in new_counts
+    assert new_counts[b_to_z] == (1, 1, 1, 1)
 
 
 def test_golden_7_marginalizing_the_wrong_row_creates_a_rule() -> None:
     rows = [("b", "y"), ("b", "y"), ("b", "y"), ("b", "z")]
-    asked = Given(rows, {(2, 1), (3, 1)}, set(), Fraction(3, 5), 1, None, False)
-    cells, states = asked.cells()
-    assert as_tuples(cells, asked.found(cells, states)) == []
+    case = Given(rows, {(2, 1), (3, 1)}, set(), Fraction(3, 5), 1, None, False)
+    cells, states = case.cells()
+    assert as_tuples(cells, case.find_rules(cells, states)) == []
     states[3, 0] = BLANKED
-    assert as_tuples(cells, asked.found(cells, states)) == [(frozenset({(0, "b")}), 1, "y", 2, 2, 1, 1)]
+    assert as_tuples(cells, case.find_rules(cells, states)) == [(frozenset({(0, "b")}), 1, "y", 2, 2, 1, 1)]
 
 
 def test_golden_8_the_papers_stop_leaves_a_rule() -> None:
     rows = [("0", "0", "0"), ("0", "0", "0"), ("0", "1", "0"), ("1", "1", "0")]
-    asked = Given(rows, {(0, 2), (3, 1)}, {(1, 2), (0, 0)}, Fraction(1), 1, None, False)
-    cells, states = asked.cells()
-    assert (frozenset({(2, "0")}), 1, "1", 1, 1, 1, 1) in as_tuples(cells, asked.found(cells, states))
+    case = Given(rows, {(0, 2), (3, 1)}, {(1, 2), (0, 0)}, Fraction(1), 1, None, False)
+    cells, states = case.cells()
+    assert (frozenset({(2, "0")}), 1, "1", 1, 1, 1, 1) in as_tuples(cells, case.find_rules(cells, states))
 
 
 # Against exhaustive enumeration.
 
 
 @st.composite
-def asked(draw: st.DrawFn) -> Given:
+def draw_case(draw: st.DrawFn) -> Given:
     width, height = draw(st.integers(1, 4)), draw(st.integers(1, 12))
     value = st.sampled_from(draw(st.sampled_from([("a",), ("a", "b"), ("a", "a", "b", None), ("a", "b", "c", "d")])))
     rows = draw(st.lists(st.tuples(*[value] * width), min_size=height, max_size=height))
@@ -227,64 +228,70 @@ def asked(draw: st.DrawFn) -> Given:
 
 
 @settings(max_examples=300, deadline=None)
-@given(asked())
-def test_rules_are_those_of_exhaustive_enumeration(one: Given) -> None:
-    cells, states = one.cells()
+@given(draw_case())
+def test_rules_are_those_of_exhaustive_enumeration(case: Given) -> None:
+    cells, states = case.cells()
     untouched = states.copy()
-    found = one.found(cells, states)
-    rules = as_tuples(cells, found)
+    rule_arrays = case.find_rules(cells, states)
+    rules = as_tuples(cells, rule_arrays)
     assert len(set(rules)) == len(rules)
-    assert set(rules) == one.brute() == counted(*one.parts())
-    assert found.complete
+    assert set(rules) == case.brute() == count_rules(*case.parts())
+    assert rule_arrays.complete
     assert (states == untouched).all()
 
 
 @settings(max_examples=100, deadline=None)
-@given(asked())
-def test_rules_come_in_order_with_the_rows_of_their_antecedents(one: Given) -> None:
-    cells, states = one.cells()
-    found = one.found(cells, states, with_rows=True)
-    sets = [found.items[begin:end].tolist() for begin, end in pairwise(found.start.tolist())]
+@given(draw_case())
+def test_rules_come_in_order_with_the_rows_of_their_antecedents(case: Given) -> None:
+    cells, states = case.cells()
+    rule_arrays = case.find_rules(cells, states, with_rows=True)
+    sets = [rule_arrays.items[begin:end].tolist() for begin, end in pairwise(rule_arrays.start.tolist())]
     assert sets == sorted(sets)
     assert all(items == sorted(items) for items in sets)
-    order = list(zip(found.antecedent.tolist(), found.target.tolist(), strict=True))
+    order = list(zip(rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), strict=True))
     assert order == sorted(order)
-    assert set(found.antecedent.tolist()) == set(range(len(sets)))
-    listed = [found.rows[begin:end].tolist() for begin, end in pairwise(found.row_start.tolist())]
+    assert set(rule_arrays.antecedent.tolist()) == set(range(len(sets)))
+    listed = [rule_arrays.rows[begin:end].tolist() for begin, end in pairwise(rule_arrays.row_start.tolist())]
     for antecedent, rows in zip(sets, listed, strict=True):
         pairs = frozenset((cells.find_column(item), get_value(cells, item)) for item in antecedent)
-        assert rows == appears(pairs, one.rows, one.private | one.blanked)
+        assert rows == appears(pairs, case.rows, case.private | case.blanked)
 
 
 @settings(max_examples=200, deadline=None)
-@given(asked(), st.data())
-def test_touched_rows_bring_all_that_can_have_changed(one: Given, data: st.DataObject) -> None:
-    cells, before = one.cells()
-    places = [(row, column) for row in range(len(one.rows)) for column in range(len(one.rows[0]))]
-    more = set(data.draw(st.lists(st.sampled_from(places), max_size=3))) - one.private
-    states = before.copy()
-    touched = np.zeros(len(one.rows), dtype=bool)
-    for place in more:
-        states[place] = BLANKED
-        touched[place[0]] = True
-    found = set(as_tuples(cells, one.found(cells, states, touched_mask=touched, earlier_states=before)))
-    now = Given(one.rows, one.private, one.blanked | more, one.confidence, one.least, one.max_length, one.prior)
-    hidden = one.private | one.blanked
-    assert found == {rule for rule in now.brute() if touched[appears(rule[0], one.rows, hidden)].any()}
-    assert now.brute() - found <= one.brute()
+@given(draw_case(), st.data())
+def test_touched_rows_bring_all_that_can_have_changed(case: Given, data: st.DataObject) -> None:
+    cells, earlier_states = case.cells()
+    places = [(row, column) for row in range(len(case.rows)) for column in range(len(case.rows[0]))]
+    more = set(data.draw(st.lists(st.sampled_from(places), max_size=3))) - case.private
+    states = earlier_states.copy()
+    touched = np.zeros(len(case.rows), dtype=bool)
+    for position in more:
+        states[position] = BLANKED
+        touched[position[0]] = True
+    touched_rules = set(
+        as_tuples(cells, case.find_rules(cells, states, touched_mask=touched, earlier_states=earlier_states))
+    )
+    new_case = Given(
+        case.rows, case.private, case.blanked | more, case.confidence, case.least, case.max_length, case.prior
+    )
+    hidden_cells = case.private | case.blanked
+    assert touched_rules == {
+        rule for rule in new_case.brute() if touched[appears(rule[0], case.rows, hidden_cells)].any()
+    }
+    assert new_case.brute() - touched_rules <= case.brute()
 
 
 def large(seed: int, rows: int = 900, columns: int = 5) -> Given:
     """A table that is large enough for sets of rows to be made anew on the way down."""
     chance = np.random.Generator(np.random.PCG64(seed))
     values = np.minimum(chance.geometric(0.5, (rows, columns)), 6)
-    drawn = chance.random((rows, columns))
+    lots = chance.random((rows, columns))
     cells = [
-        tuple(None if lot > 0.98 else str(one) for one, lot in zip(*row, strict=True))
-        for row in zip(values, drawn, strict=True)
+        tuple(None if lot > 0.98 else str(value) for value, lot in zip(*row, strict=True))
+        for row in zip(values, lots, strict=True)
     ]
-    private = set(zip(*(part.tolist() for part in np.nonzero(drawn < 0.05)), strict=True))
-    blanked = set(zip(*(part.tolist() for part in np.nonzero((drawn > 0.05) & (drawn < 0.08))), strict=True))
+    private = set(zip(*(part.tolist() for part in np.nonzero(lots < 0.05)), strict=True))
+    blanked = set(zip(*(part.tolist() for part in np.nonzero((lots > 0.05) & (lots < 0.08))), strict=True))
     return Given(cells, private, blanked, Fraction(1, 2), 1 + seed % 4, None, seed % 2 == 0)
 
 
@@ -296,94 +303,96 @@ def test_larger_tables_in_rows_in_bits_and_in_threads(
 ) -> None:
     monkeypatch.setattr(adversarial_search, "AFFORD", afford)
     monkeypatch.setattr(adversarial_search, "WORTH_THREADS", worth_threads)
-    one = large(seed)
-    cells, states = one.cells()
-    found = one.found(cells, states, with_rows=seed % 2 == 0)
-    rules = as_tuples(cells, found)
+    case = large(seed)
+    cells, states = case.cells()
+    rule_arrays = case.find_rules(cells, states, with_rows=seed % 2 == 0)
+    rules = as_tuples(cells, rule_arrays)
     assert len(rules) > 200
     assert len(set(rules)) == len(rules)
-    assert set(rules) == counted(*one.parts())
-    sets = [found.items[begin:end].tolist() for begin, end in pairwise(found.start.tolist())]
+    assert set(rules) == count_rules(*case.parts())
+    sets = [rule_arrays.items[begin:end].tolist() for begin, end in pairwise(rule_arrays.start.tolist())]
     assert sets == sorted(sets)
     for antecedent in range(0, len(sets) if seed % 2 == 0 else 0, 50):
         pairs = frozenset((cells.find_column(item), get_value(cells, item)) for item in sets[antecedent])
-        listed = found.rows[found.row_start[antecedent] : found.row_start[antecedent + 1]].tolist()
-        assert listed == appears(pairs, one.rows, one.private | one.blanked)
+        listed = rule_arrays.rows[rule_arrays.row_start[antecedent] : rule_arrays.row_start[antecedent + 1]].tolist()
+        assert listed == appears(pairs, case.rows, case.private | case.blanked)
 
 
 @pytest.mark.parametrize("afford", [0, 700, 2**22])
 def test_touched_rows_of_a_larger_table(afford: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adversarial_search, "AFFORD", afford)
-    one = large(5)
-    cells, before = one.cells()
-    states = before.copy()
-    more = {(row, row % 5) for row in range(0, 900, 45)} - one.private
+    case = large(5)
+    cells, earlier_states = case.cells()
+    states = earlier_states.copy()
+    more = {(row, row % 5) for row in range(0, 900, 45)} - case.private
     touched = np.zeros(900, dtype=bool)
-    for place in more:
-        states[place] = BLANKED
-        touched[place[0]] = True
-    found = set(as_tuples(cells, one.found(cells, states, touched_mask=touched, earlier_states=before)))
-    now = counted(one.rows, one.private, one.blanked | more, *one.parts()[3:])
-    seen = [
+    for position in more:
+        states[position] = BLANKED
+        touched[position[0]] = True
+    touched_rules = set(
+        as_tuples(cells, case.find_rules(cells, states, touched_mask=touched, earlier_states=earlier_states))
+    )
+    new_rules = count_rules(case.rows, case.private, case.blanked | more, *case.parts()[3:])
+    visible_rows = [
         {
-            (at, value)
-            for at, value in enumerate(row)
-            if value is not None and (number, at) not in one.private | one.blanked
+            (index, value)
+            for index, value in enumerate(row)
+            if value is not None and (number, index) not in case.private | case.blanked
         }
-        for number, row in enumerate(one.rows)
+        for number, row in enumerate(case.rows)
     ]
-    met = [seen[row] for row in np.flatnonzero(touched)]
-    assert found == {rule for rule in now if any(rule[0] <= row for row in met)}
-    assert 0 < len(found) < len(now)
+    touched_rows = [visible_rows[row] for row in np.flatnonzero(touched)]
+    assert touched_rules == {rule for rule in new_rules if any(rule[0] <= row for row in touched_rows)}
+    assert 0 < len(touched_rules) < len(new_rules)
 
 
 def test_threads_halt_when_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adversarial_search, "BUDGET", 1)
     monkeypatch.setattr(adversarial_search, "WORTH_THREADS", 0)
     monkeypatch.setattr(adversarial_search, "MOST_THREADS", 2)
-    one = large(1, rows=20_000)
-    cells, states = one.cells()
+    case = large(1, rows=20_000)
+    cells, states = case.cells()
 
-    def stop(step: str, done: int, total: int | None) -> None:
+    def stop(step: str, count: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
     with progress.listen_to_progress(stop), pytest.raises(KeyboardInterrupt):
-        one.found(cells, states)
-    assert not one.found(cells, states, budget=SearchBudget(seconds=0)).complete
-    assert not one.found(cells, states, budget=SearchBudget(memory=1)).complete
+        case.find_rules(cells, states)
+    assert not case.find_rules(cells, states, budget=SearchBudget(seconds=0)).complete
+    assert not case.find_rules(cells, states, budget=SearchBudget(memory=1)).complete
 
 
 @settings(max_examples=60, deadline=None)
-@given(asked())
-def test_steps_of_any_size_and_buffers_of_any_size_find_the_same(one: Given) -> None:
-    cells, states = one.cells()
-    whole = one.found(cells, states, with_rows=True)
+@given(draw_case())
+def test_steps_of_any_size_and_buffers_of_any_size_find_the_same(case: Given) -> None:
+    cells, states = case.cells()
+    whole = case.find_rules(cells, states, with_rows=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adversarial_search, "BUDGET", 1)
         patch.setattr(adversarial_search, "ROOM", 1)
-        stepped = one.found(cells, states, with_rows=True)
+        stepped = case.find_rules(cells, states, with_rows=True)
     assert as_tuples(cells, stepped) == as_tuples(cells, whole)
     assert stepped.rows.tolist() == whole.rows.tolist()
 
 
 @settings(max_examples=60, deadline=None)
-@given(asked())
-def test_sensitive_entries_are_what_rules_rest_on(one: Given) -> None:
-    cells, states = one.cells()
+@given(draw_case())
+def test_sensitive_entries_are_what_rules_rest_on(case: Given) -> None:
+    cells, states = case.cells()
     cells = TableCells(cells.names, cells.values, cells.first, cells.codes, states)
-    hidden = one.private | one.blanked
+    hidden_cells = case.private | case.blanked
     expected = set()
-    for antecedent, column, value, *_ in one.brute():
-        for row in appears(antecedent, one.rows, hidden):
-            secret = (row, column) in one.private and one.rows[row][column] is not None
-            fits = (row, column) not in hidden and one.rows[row][column] == value
+    for antecedent, column, value, *_ in case.brute():
+        for row in appears(antecedent, case.rows, hidden_cells):
+            secret = (row, column) in case.private and case.rows[row][column] is not None
+            fits = (row, column) not in hidden_cells and case.rows[row][column] == value
             if secret or fits:
-                expected |= {(row, at) for at, _ in antecedent}
+                expected |= {(row, item_column) for item_column, _ in antecedent}
             if fits:
                 expected.add((row, column))
-    found = one.found(cells, states)
-    assert set(zip(*np.nonzero(mask_sensitive_entries(cells, found)), strict=True)) == expected
-    assert count_sensitive_entries(cells, found) == len(expected)
+    rule_arrays = case.find_rules(cells, states)
+    assert set(zip(*np.nonzero(mask_sensitive_entries(cells, rule_arrays)), strict=True)) == expected
+    assert count_sensitive_entries(cells, rule_arrays) == len(expected)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -393,9 +402,9 @@ def test_figure_7_has_about_the_papers_sensitive_entries(seed: int) -> None:
     table = Table.of(zipf_table(seed=seed))
     chance = Randomness.seeded(seed).generator()
     cells = TableCells.of(table, build_private_mask([PrivateEntries(share=0.01)], table.frame, chance))
-    found = find_adversarial_rules(cells, cells.states, Fraction(4, 5), 10)
-    assert 3_500 < len(found) < 4_800
-    assert 60_000 < count_sensitive_entries(cells, found) < 68_000
+    rule_arrays = find_adversarial_rules(cells, cells.states, Fraction(4, 5), 10)
+    assert 3_500 < len(rule_arrays) < 4_800
+    assert 60_000 < count_sensitive_entries(cells, rule_arrays) < 68_000
 
 
 @settings(max_examples=100, deadline=None)
@@ -405,20 +414,22 @@ def test_a_rounded_threshold_separates_the_same_shares(share: Fraction, most: in
     rounded = round_up_fraction(share, most)
     assert rounded.denominator <= most
     shares = {Fraction(part, whole) for whole in range(1, most + 1) for part in range(whole + 1)}
-    assert {one for one in shares if one >= share} == {one for one in shares if one >= rounded}
+    assert {fraction for fraction in shares if fraction >= share} == {
+        fraction for fraction in shares if fraction >= rounded
+    }
 
 
 # The public door.
 
 
 @settings(max_examples=60, deadline=None)
-@given(asked())
-def test_the_door_tells_rules_in_words(one: Given) -> None:
-    table = table_of(one.rows)
+@given(draw_case())
+def test_the_door_tells_rules_in_words(case: Given) -> None:
+    table = table_of(case.rows)
     rules = adversarial_rules(
-        table, mask_of(one.rows, one.private), one.confidence, one.least, one.max_length, one.prior
+        table, mask_of(case.rows, case.private), case.confidence, case.least, case.max_length, case.prior
     )
-    told = {
+    rule_tuples = {
         (
             frozenset((int(name[1:]), value) for name, value in rule.antecedent.items()),
             int(rule.column[1:]),
@@ -431,17 +442,17 @@ def test_the_door_tells_rules_in_words(one: Given) -> None:
         for rule in rules
     }
     expected = set()
-    for antecedent, column, value, public, fit, hidden, right in adversarial(
-        one.rows, one.private, set(), one.confidence, one.least, one.max_length, one.prior
+    for antecedent, column, value, public, fit, hidden_count, right in adversarial(
+        case.rows, case.private, set(), case.confidence, case.least, case.max_length, case.prior
     ):
         rows = tuple(
             row
-            for row in appears(antecedent, one.rows, one.private)
-            if (row, column) in one.private and one.rows[row][column] == value
+            for row in appears(antecedent, case.rows, case.private)
+            if (row, column) in case.private and case.rows[row][column] == value
         )
         assert len(rows) == right
-        expected.add((antecedent, column, value, public, Fraction(fit, public), Fraction(right, hidden), rows))
-    assert told == expected
+        expected.add((antecedent, column, value, public, Fraction(fit, public), Fraction(right, hidden_count), rows))
+    assert rule_tuples == expected
 
 
 def test_identifying_columns_take_no_part() -> None:
@@ -481,9 +492,9 @@ def test_a_share_is_drawn_from_the_randomness_given() -> None:
     ],
 )
 def test_bad_input_is_refused(change: dict[str, Any], match: str) -> None:
-    given: dict[str, Any] = {"private": [(0, "Title")], "confidence": 0.5} | change
+    arguments: dict[str, Any] = {"private": [(0, "Title")], "confidence": 0.5} | change
     with pytest.raises(PolicyError, match=match):
-        adversarial_rules(employees("F"), **given)
+        adversarial_rules(employees("F"), **arguments)
 
 
 def test_a_budget_stops_the_search_and_the_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -497,7 +508,7 @@ def test_a_budget_stops_the_search_and_the_list_says_so(monkeypatch: pytest.Monk
 def test_progress_lets_an_interruption_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adversarial_search, "BUDGET", 1)
 
-    def stop(step: str, done: int, total: int | None) -> None:
+    def stop(step: str, count: int, total: int | None) -> None:
         assert step == "adversarial rules"
         raise KeyboardInterrupt
 

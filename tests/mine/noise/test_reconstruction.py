@@ -41,15 +41,17 @@ def two_hills(count: int, seed: int = 0) -> np.ndarray:
 def simulated(noise: Noise, true_edges: np.ndarray, noisy_edges: np.ndarray, count: int = 200_000) -> np.ndarray:
     """The channel by drawing: the first and the last noisy bins take all beyond."""
     chance = np.random.default_rng(5)
-    found = np.zeros((len(noisy_edges) - 1, len(true_edges) - 1))
-    for at, (low, high) in enumerate(pairwise(true_edges)):
+    matrix = np.zeros((len(noisy_edges) - 1, len(true_edges) - 1))
+    for index, (low, high) in enumerate(pairwise(true_edges)):
         end = int(np.floor(high)) + 1 if high == true_edges[-1] else int(np.ceil(high))
         true = chance.integers(int(np.ceil(low)), end, count) if noise.step else None
         values = chance.uniform(low, high, count) if true is None else true.astype(float)
-        drawn = noise.draw(chance, count)
-        seen = values + (np.rint(drawn) if noise.step else drawn)
-        found[:, at] = np.bincount(np.searchsorted(noisy_edges[1:-1], seen, side="right"), minlength=len(found)) / count
-    return found
+        draws = noise.draw(chance, count)
+        noisy_values = values + (np.rint(draws) if noise.step else draws)
+        matrix[:, index] = (
+            np.bincount(np.searchsorted(noisy_edges[1:-1], noisy_values, side="right"), minlength=len(matrix)) / count
+        )
+    return matrix
 
 
 @pytest.mark.parametrize(
@@ -64,9 +66,9 @@ def simulated(noise: Noise, true_edges: np.ndarray, noisy_edges: np.ndarray, cou
 )
 def test_the_channel_is_what_drawing_gives(noise: Noise, true: list[float], noisy: list[float]) -> None:
     true_edges, noisy_edges = np.array(true, dtype=float), np.array(noisy, dtype=float)
-    found = channel_of(noise, true_edges, noisy_edges)
-    assert found.sum(axis=0) == pytest.approx(np.ones(len(true) - 1))
-    assert np.abs(found - simulated(noise, true_edges, noisy_edges)).max() < 5 * np.sqrt(0.25 / 200_000)
+    matrix = channel_of(noise, true_edges, noisy_edges)
+    assert matrix.sum(axis=0) == pytest.approx(np.ones(len(true) - 1))
+    assert np.abs(matrix - simulated(noise, true_edges, noisy_edges)).max() < 5 * np.sqrt(0.25 / 200_000)
 
 
 def test_whole_numbers_have_their_upper_edge_in_the_last_bin() -> None:
@@ -88,8 +90,8 @@ def test_a_scipy_distribution_is_noise_too() -> None:
 
 
 def likelihood(probabilities: np.ndarray, counts: np.ndarray, channel: np.ndarray) -> float:
-    seen = counts > 0
-    return float(counts[seen] @ np.log(channel[seen] @ probabilities))
+    filled_bins = counts > 0
+    return float(counts[filled_bins] @ np.log(channel[filled_bins] @ probabilities))
 
 
 @settings(max_examples=40, deadline=None)
@@ -97,8 +99,10 @@ def likelihood(probabilities: np.ndarray, counts: np.ndarray, channel: np.ndarra
 def test_every_step_raises_the_likelihood(counts: list[int], bins: int, seed: int) -> None:
     channel = np.random.default_rng(seed).dirichlet(np.ones(len(counts)), size=bins).T
     observed = np.array(counts)
-    found = [likelihood(binned_em(observed, channel, stop=steps), observed, channel) for steps in (0, 1, 2, 5, 20)]
-    assert all(later >= earlier - 1e-9 for earlier, later in pairwise(found))
+    likelihoods = [
+        likelihood(binned_em(observed, channel, stop=steps), observed, channel) for steps in (0, 1, 2, 5, 20)
+    ]
+    assert all(later >= earlier - 1e-9 for earlier, later in pairwise(likelihoods))
 
 
 @settings(max_examples=25, deadline=None)
@@ -109,16 +113,16 @@ def test_many_steps_lead_to_the_likeliest(counts: list[int], seed: int) -> None:
     observed = np.array(counts)
     best = likelihood(binned_em(observed, channel, stop=5_000), observed, channel)
     grid = np.linspace(0, 1, 41)
-    tried = [np.array([a, b, 1 - a - b]) for a in grid for b in grid if a + b <= 1 + 1e-12]
+    candidates = [np.array([a, b, 1 - a - b]) for a in grid for b in grid if a + b <= 1 + 1e-12]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = max(likelihood(np.maximum(one, 0), observed, channel) for one in tried)
-    assert best >= found - 1e-3
+        grid_best = max(likelihood(np.maximum(candidate, 0), observed, channel) for candidate in candidates)
+    assert best >= grid_best - 1e-3
 
 
 def test_no_noise_to_speak_of_is_the_histogram() -> None:
     values = two_hills(3_000)
-    found = reconstruct_distribution(values, ("uniform", 1e-9), 20, range=(0, 1))
-    assert found.probabilities == pytest.approx(np.histogram(values, found.edges)[0] / 3_000, abs=1e-6)
+    distribution = reconstruct_distribution(values, ("uniform", 1e-9), 20, range=(0, 1))
+    assert distribution.probabilities == pytest.approx(np.histogram(values, distribution.edges)[0] / 3_000, abs=1e-6)
     whole = np.random.default_rng(1).integers(0, 9, 500)
     exact = reconstruct_distribution(whole, {"sigma": 0.01, "step": 1}, 50, range=(0, 8))
     assert exact.edges.tolist() == (np.arange(10) - 0.5).tolist()
@@ -133,10 +137,10 @@ def test_intervals_are_the_histogram(step: float, origin: float) -> None:
     places = np.floor((true - origin) / 5)
     middles = origin + places * 5 + (np.floor((5 - 1) / 2) if step else 2.5)
     noise = Noise(kind="discretize", scale=5, step=step, origin=origin)
-    found = reconstruct_distribution(middles, noise, range=(0, 29))
-    assert found.iterations == 1
+    distribution = reconstruct_distribution(middles, noise, range=(0, 29))
+    assert distribution.iterations == 1
     expected = np.bincount((places - places.min()).astype(int)) / 4_000
-    assert found.probabilities == pytest.approx(expected)
+    assert distribution.probabilities == pytest.approx(expected)
 
 
 def test_intervals_into_other_bins() -> None:
@@ -161,34 +165,34 @@ def test_both_forms_agree_but_for_binning(noise: Noise, most: float) -> None:
 def test_the_published_sum_word_for_word() -> None:
     """Step (3) of Agrawal and Srikant (2000), in plain Python."""
     noisy, middles = [0.1, 0.7, 1.2, -0.1], [0.125, 0.375, 0.625, 0.875]
-    now = [0.25] * 4
+    probabilities = [0.25] * 4
     for _ in range(3):
         fresh = []
         for a in range(4):
             total = 0.0
             for value in noisy:
                 dense = [float(GAUSSIAN.density(np.array(value - z))) for z in middles]
-                total += dense[a] * now[a] / sum(d * p for d, p in zip(dense, now, strict=True))
+                total += dense[a] * probabilities[a] / sum(d * p for d, p in zip(dense, probabilities, strict=True))
             fresh.append(total / len(noisy))
-        now = fresh
-    found = reconstruct_distribution(np.array(noisy), GAUSSIAN, 4, 3, range=(0, 1), form="values")
-    assert found.probabilities == pytest.approx(now)
+        probabilities = fresh
+    distribution = reconstruct_distribution(np.array(noisy), GAUSSIAN, 4, 3, range=(0, 1), form="values")
+    assert distribution.probabilities == pytest.approx(probabilities)
 
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, UNIFORM])
 def test_it_recovers_two_hills(noise: Noise) -> None:
     true = two_hills(50_000)
     noisy = true + noise.draw(np.random.default_rng(4), 50_000)
-    found = reconstruct_distribution(noisy, noise, 20, range=(0, 1))
-    truth = np.histogram(true, found.edges)[0] / 50_000
-    seen = np.histogram(np.clip(noisy, 0, 1), found.edges)[0] / 50_000
-    assert np.abs(found.probabilities - truth).sum() < 0.35 * np.abs(seen - truth).sum()
-    assert found.p_value > 0.01
-    assert found.mean == pytest.approx(true.mean(), abs=0.01)
-    assert found.std == pytest.approx(true.std(), abs=0.02)
-    assert found.quantile([0.1, 0.5, 0.9]) == pytest.approx(np.quantile(true, [0.1, 0.5, 0.9]), abs=0.05)
-    assert (found.low <= found.probabilities).all()
-    assert (found.probabilities <= found.high).all()
+    distribution = reconstruct_distribution(noisy, noise, 20, range=(0, 1))
+    truth = np.histogram(true, distribution.edges)[0] / 50_000
+    noisy_shares = np.histogram(np.clip(noisy, 0, 1), distribution.edges)[0] / 50_000
+    assert np.abs(distribution.probabilities - truth).sum() < 0.35 * np.abs(noisy_shares - truth).sum()
+    assert distribution.p_value > 0.01
+    assert distribution.mean == pytest.approx(true.mean(), abs=0.01)
+    assert distribution.std == pytest.approx(true.std(), abs=0.02)
+    assert distribution.quantile([0.1, 0.5, 0.9]) == pytest.approx(np.quantile(true, [0.1, 0.5, 0.9]), abs=0.05)
+    assert (distribution.low <= distribution.probabilities).all()
+    assert (distribution.probabilities <= distribution.high).all()
 
 
 def test_strict_intervals_hold_the_truth_and_bootstrap_ones_shrink() -> None:
@@ -238,7 +242,7 @@ def bell(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("shape", "noise", "near"),
+    ("shape", "noise", "factor"),
     [
         (triangles, Noise(kind="gaussian", scale=1 / 3.92), 1.25),  # many steps are right, past a plateau of χ²
         (bell, Noise(kind="gaussian", scale=1 / 3.92), 1.8),  # few are
@@ -246,7 +250,7 @@ def bell(seed: int) -> np.ndarray:
     ],
 )
 def test_chi2_stops_neither_on_a_plateau_nor_too_late(
-    shape: Callable[[int], np.ndarray], noise: Noise, near: float
+    shape: Callable[[int], np.ndarray], noise: Noise, factor: float
 ) -> None:
     """10,000 values, 50 bins: the mean error is near that of the best fixed number of steps, which nobody knows."""
     edges = build_true_edges(0, 1, 50)
@@ -257,10 +261,10 @@ def test_chi2_stops_neither_on_a_plateau_nor_too_late(
         true = shape(seed)
         truth = np.histogram(true, edges)[0] / len(true)
         counts = count_in_bins(true + noise.draw(np.random.default_rng(1_000 + seed), len(true)), noisy_edges)
-        found = [run_em(counts, channel, stop=steps).probabilities for steps in (20, 50, 200, 500, 1_000, 3_000)]
-        fixed.append([float(np.abs(one - truth).sum()) for one in found])
+        estimates = [run_em(counts, channel, stop=steps).probabilities for steps in (20, 50, 200, 500, 1_000, 3_000)]
+        fixed.append([float(np.abs(estimate - truth).sum()) for estimate in estimates])
         stopped.append(float(np.abs(run_em(counts, channel).probabilities - truth).sum()))
-    assert np.mean(stopped) < near * np.mean(fixed, axis=0).min()
+    assert np.mean(stopped) < factor * np.mean(fixed, axis=0).min()
     assert np.mean(np.array(stopped) > np.array(fixed)[:, -1]) < 0.2
 
 
@@ -271,10 +275,10 @@ def test_chi2_is_not_fooled_by_the_plateau_of_seed_1() -> None:
         chance.random(count) < 0.5, chance.triangular(0, 0.25, 0.5, count), chance.triangular(0.5, 0.75, 1, count)
     )
     noisy = true + chance.normal(0, 1 / 3.92, count)
-    found = reconstruct_distribution(noisy, ("gaussian", 1 / 3.92), 50, range=(0, 1), intervals="none")
-    assert found.stopped == "chi2"
-    assert found.iterations > 100
-    assert np.abs(found.probabilities - np.histogram(true, found.edges)[0] / count).sum() < 0.4
+    distribution = reconstruct_distribution(noisy, ("gaussian", 1 / 3.92), 50, range=(0, 1), intervals="none")
+    assert distribution.stopped == "chi2"
+    assert distribution.iterations > 100
+    assert np.abs(distribution.probabilities - np.histogram(true, distribution.edges)[0] / count).sum() < 0.4
 
 
 def test_the_sum_over_values_takes_as_many_steps() -> None:
@@ -313,9 +317,9 @@ def test_a_start_near_the_end_is_kept() -> None:
     noisy = build_noisy_edges(UNIFORM, edges)
     channel, shape = channel_of(UNIFORM, edges, noisy), np.linspace(1, 3, 10) / 20
     counts = np.rint(100_000 * channel @ shape).astype(int)
-    found = run_em(counts, channel, shape)
-    assert found.iterations == 1
-    assert found.probabilities == pytest.approx(shape, abs=1e-3)
+    result = run_em(counts, channel, shape)
+    assert result.iterations == 1
+    assert result.probabilities == pytest.approx(shape, abs=1e-3)
 
 
 def test_a_start_that_thinks_a_bin_impossible_can_be_wrong() -> None:
@@ -325,22 +329,22 @@ def test_a_start_that_thinks_a_bin_impossible_can_be_wrong() -> None:
 def test_strict_intervals_of_plain_shares_are_wider_than_those_of_one_share() -> None:
     """Two intervals with half of 1,000 values each: one share alone is known within 1.96 · √(0.25 / 1000) = 0.031."""
     noise = Noise(kind="discretize", scale=10)
-    found = reconstruct_distribution(np.repeat([5.0, 15.0], 500), noise, range=(0, 20), intervals="strict")
-    assert found.low == pytest.approx([0.5 - 0.04, 0.5 - 0.04], abs=0.009)
-    assert found.high == pytest.approx([0.5 + 0.04, 0.5 + 0.04], abs=0.009)
+    distribution = reconstruct_distribution(np.repeat([5.0, 15.0], 500), noise, range=(0, 20), intervals="strict")
+    assert distribution.low == pytest.approx([0.5 - 0.04, 0.5 - 0.04], abs=0.009)
+    assert distribution.high == pytest.approx([0.5 + 0.04, 0.5 + 0.04], abs=0.009)
 
 
 def test_releases_missing_values_and_frames() -> None:
     frame = pl.DataFrame({"age": [10, None, 30, 35], "sex": ["f", "m", "f", "m"]})
     public = {"age": {"kind": "uniform", "scale": 6.0, "step": 1, "range": [8, 40]}}
     release = Release(sf.Table.of(frame), None, (), {}, read_details({"public": public}))
-    found = reconstruct_distribution(release, column="age", bins=4)
-    assert found.count == 3
-    assert (found.edges[0], found.edges[-1]) == (7.5, 40.5)
-    assert found.probabilities.sum() == pytest.approx(1)
-    assert found.to_frame().columns == ["from", "to", "probability", "low", "high", "density"]
-    assert (found.density * np.diff(found.edges)).sum() == pytest.approx(1)
-    assert found.quantile(0.0) == found.edges[:-1][found.probabilities > 0][0]
+    distribution = reconstruct_distribution(release, column="age", bins=4)
+    assert distribution.count == 3
+    assert (distribution.edges[0], distribution.edges[-1]) == (7.5, 40.5)
+    assert distribution.probabilities.sum() == pytest.approx(1)
+    assert distribution.to_frame().columns == ["from", "to", "probability", "low", "high", "density"]
+    assert (distribution.density * np.diff(distribution.edges)).sum() == pytest.approx(1)
+    assert distribution.quantile(0.0) == distribution.edges[:-1][distribution.probabilities > 0][0]
     assert reconstruct_distribution(release).count == 3
 
 
@@ -356,22 +360,22 @@ NOISY = [1.5, 2.0, 7.25, 8.0]
         pl.Series([*NOISY, None, np.nan]),
         pd.Series([*NOISY, np.nan]),
         pl.Series(NOISY).to_arrow(),
-        (one for one in NOISY),
+        (noise_case for noise_case in NOISY),
     ],
 )
 def test_missing_values_are_left_out(values: object) -> None:
-    found = reconstruct_distribution(values, ("uniform", 2.0), 5, range=(0, 10))
-    assert found.count == 4
-    assert found.probabilities == pytest.approx(
+    distribution = reconstruct_distribution(values, ("uniform", 2.0), 5, range=(0, 10))
+    assert distribution.count == 4
+    assert distribution.probabilities == pytest.approx(
         reconstruct_distribution(NOISY, ("uniform", 2.0), 5, range=(0, 10)).probabilities
     )
 
 
 def test_tables_and_frames() -> None:
     frame = pl.DataFrame({"x": NOISY, "y": [1.0, 1.0, 1.0, np.nan]})
-    for one in (frame, frame.to_pandas(), sf.Table.of(frame), frame.to_dict(as_series=False), frame.to_arrow()):
-        assert reconstruct_distribution(one, ("uniform", 2.0), 5, column="x").count == 4
-        assert reconstruct_distribution(one, ("uniform", 2.0), 5, column="y").count == 3
+    for data in (frame, frame.to_pandas(), sf.Table.of(frame), frame.to_dict(as_series=False), frame.to_arrow()):
+        assert reconstruct_distribution(data, ("uniform", 2.0), 5, column="x").count == 4
+        assert reconstruct_distribution(data, ("uniform", 2.0), 5, column="y").count == 3
     assert reconstruct_distribution(frame.select("x"), ("uniform", 2.0), 5).count == 4
     with pytest.raises(sf.PolicyError, match="name the column to reconstruct; there are x, y"):
         reconstruct_distribution(frame, ("uniform", 2.0))
@@ -383,9 +387,9 @@ def test_intervals_are_put_together_whole() -> None:
     true = np.random.default_rng(2).integers(0, 30, 4_000).astype(float)
     middles = np.floor(true / 5) * 5 + 2
     noise = Noise(kind="discretize", scale=5, step=1)
-    found = reconstruct_distribution(middles, noise, 3, range=(0, 29))
-    assert found.edges.tolist() == [-0.5, 9.5, 19.5, 29.5]
-    assert found.probabilities == pytest.approx(np.histogram(true, found.edges)[0] / 4_000)
+    distribution = reconstruct_distribution(middles, noise, 3, range=(0, 29))
+    assert distribution.edges.tolist() == [-0.5, 9.5, 19.5, 29.5]
+    assert distribution.probabilities == pytest.approx(np.histogram(true, distribution.edges)[0] / 4_000)
     assert len(reconstruct_distribution(middles, noise, 100, range=(0, 29)).probabilities) == 6
     with pytest.raises(sf.PolicyError, match="must be a number of bins"):
         reconstruct_distribution(middles, noise, 0, range=(0, 29))
@@ -398,11 +402,11 @@ def test_dates_stay_dates(text: bool) -> None:
     column = days.cast(pl.String) if text else days
     public = {"day": {"kind": "uniform", "scale": 20.0, "step": 1, "range": [18_262, 18_627]}}
     release = Release(sf.Table.of(column.to_frame()), None, (), {}, read_details({"public": public}))
-    found = reconstruct_distribution(release, bins=[18_262, 18_293, 18_322, 18_627], range=(18_262, 18_627))
-    frame = found.to_frame()
+    distribution = reconstruct_distribution(release, bins=[18_262, 18_293, 18_322, 18_627], range=(18_262, 18_627))
+    frame = distribution.to_frame()
     assert frame["from"].to_list() == [dt.date(2020, 1, 1), dt.date(2020, 2, 1), dt.date(2020, 3, 1)]
     assert frame["to"].to_list() == [dt.date(2020, 1, 31), dt.date(2020, 2, 29), dt.date(2020, 12, 31)]
-    assert found.edges.tolist() == [18_262, 18_293, 18_322, 18_627]
+    assert distribution.edges.tolist() == [18_262, 18_293, 18_322, 18_627]
     whole = reconstruct_distribution(release, bins=2).to_frame()
     assert (whole["from"][0], whole["to"][-1]) == (dt.date(2020, 1, 1), dt.date(2020, 12, 31))
     assert whole["to"][0] + dt.timedelta(1) == whole["from"][1]
@@ -422,20 +426,20 @@ def test_sizes() -> None:
     values = np.random.default_rng(1).normal(50, 20, 300)
     expected = reconstruct_distribution(values, ("gaussian", 12), 20, range=(0, 100)).probabilities
     for size in (1e-200, 1e140):
-        found = reconstruct_distribution(values * size, ("gaussian", 12 * size), 20, range=(0, 100 * size))
-        assert found.probabilities == pytest.approx(expected)
-    for asked in (
+        distribution = reconstruct_distribution(values * size, ("gaussian", 12 * size), 20, range=(0, 100 * size))
+        assert distribution.probabilities == pytest.approx(expected)
+    for arguments in (
         {"values": values * 1e300, "noise": ("gaussian", 12e300), "range": (0, 1e302)},
         {"values": values, "noise": ("gaussian", 12), "range": (-1e308, 1e308)},
         {"values": values, "noise": ("uniform", 1e200), "range": (0, 100)},
         {"values": values, "noise": ("uniform", 50), "bins": [-1e308, 0, 1e308]},
     ):
         with pytest.raises(sf.PolicyError, match="beyond 1e150"):
-            reconstruct_distribution(**asked)  # type: ignore[arg-type]
+            reconstruct_distribution(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("values", "asked", "error", "words"),
+    ("values", "arguments", "error", "words"),
     [
         ([], {}, sf.DataError, "no noisy values"),
         ([None, None], {}, sf.DataError, "no noisy values"),
@@ -460,9 +464,9 @@ def test_sizes() -> None:
         ([1.0], {"range": (2, 1)}, sf.PolicyError, "range"),
     ],
 )
-def test_bad_input(values: object, asked: dict[str, object], error: type[Exception], words: str) -> None:
+def test_bad_input(values: object, arguments: dict[str, object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        reconstruct_distribution(values, **({"noise": ("uniform", 1.0)} | asked))  # type: ignore[arg-type]
+        reconstruct_distribution(values, **({"noise": ("uniform", 1.0)} | arguments))  # type: ignore[arg-type]
 
 
 def test_values_are_counted_in_their_bins() -> None:
@@ -489,11 +493,11 @@ def test_bins_of_unequal_width_begin_with_equal_density() -> None:
     chance = np.random.default_rng(4)
     true = chance.integers(0, 77, 5_000)
     noisy = np.rint(true + chance.normal(0, 12, len(true)))
-    found = reconstruct_distribution(
+    distribution = reconstruct_distribution(
         noisy, Noise(kind="gaussian", scale=12, step=1), bins=50, range=(0, 76), intervals="none"
     )
-    widths = np.diff(found.edges)
+    widths = np.diff(distribution.edges)
     assert set(widths) == {1.0, 2.0}
     inner = slice(10, -10)
-    wide, narrow = (found.density[inner][widths[inner] == width].mean() for width in (2.0, 1.0))
+    wide, narrow = (distribution.density[inner][widths[inner] == width].mean() for width in (2.0, 1.0))
     assert wide / narrow == pytest.approx(1.0, abs=0.1)

@@ -63,9 +63,9 @@ def test_ways_come_in_the_seeds_order() -> None:
     """ByClass and Local are near Original, Global is not, Randomized is far off (20,000 rows, uniform noise)."""
     train, test = people(20_000), people(4_000, seed=1001)
     release = noisy(train, "uniform")
-    found = {way: train_tree_on_noise(release, GROUP, way).accuracy(test) for way in WAYS}
-    assert found["by_class"] > 0.93 and found["local"] > 0.93
-    assert found["global"] < 0.85 and found["none"] < 0.75
+    accuracies = {way: train_tree_on_noise(release, GROUP, way).accuracy(test) for way in WAYS}
+    assert accuracies["by_class"] > 0.93 and accuracies["local"] > 0.93
+    assert accuracies["global"] < 0.85 and accuracies["none"] < 0.75
 
 
 def test_local_reconstructs_again() -> None:
@@ -80,9 +80,9 @@ def test_local_reconstructs_again() -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_without_noise_every_way_is_a_plain_tree(way: Reconstruct) -> None:
     train, test = people(4_000, "Fn2"), people(2_000, "Fn2", seed=9)
-    before = train.frame.clone()
+    original_frame = train.frame.clone()
     assert train_tree_on_noise(train, GROUP, way).accuracy(test) > 0.96
-    assert train.frame.equals(before)
+    assert train.frame.equals(original_frame)
 
 
 def test_the_own_grower_finds_scikit_learns_tree() -> None:
@@ -90,22 +90,22 @@ def test_the_own_grower_finds_scikit_learns_tree() -> None:
     frame = pl.DataFrame({name: chance.integers(0, 9, 600) for name in "abc"})
     label = ((frame["a"] > 4) & (frame["b"] < 3)) | (frame["c"] == 8)
     table = Table.of(frame.with_columns(label.alias("y")))
-    one, other = (
+    noise_tree, other = (
         train_tree_on_noise(table, "y", way, prune=False, min_rows=5, max_depth=4) for way in ("none", "local")
     )
-    assert (one.predict(table) == other.predict(table)).mean() > 0.99
-    assert one.rules().splitlines()[0] == other.rules().splitlines()[0]
-    assert one.depth <= 4 and other.depth <= 4
+    assert (noise_tree.predict(table) == other.predict(table)).mean() > 0.99
+    assert noise_tree.rules().splitlines()[0] == other.rules().splitlines()[0]
+    assert noise_tree.depth <= 4 and other.depth <= 4
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_only_data_and_public_facts_are_used_and_the_same_chance_gives_the_same_tree(way: Reconstruct) -> None:
     release = noisy(people(2_500), privacy=0.5, columns=("age", "salary"))
     bare = Release(release.data, None, (), {}, read_details({"public": dict(release.public)}))
-    one, other = train_tree_on_noise(release, GROUP, way), train_tree_on_noise(bare, GROUP, way)
-    assert one.rules() == other.rules()
+    release_tree, other = train_tree_on_noise(release, GROUP, way), train_tree_on_noise(bare, GROUP, way)
+    assert release_tree.rules() == other.rules()
     if way != "none":
-        assert one.rules() != train_tree_on_noise(bare, GROUP, way, randomness=Randomness.seeded(3)).rules()
+        assert release_tree.rules() != train_tree_on_noise(bare, GROUP, way, randomness=Randomness.seeded(3)).rules()
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated", "discretize"])
@@ -122,9 +122,9 @@ def mixed(rows: int, seed: int) -> Table:
     chance = np.random.default_rng(seed)
     days = chance.integers(0, 4000, rows)
     word = chance.choice(["north", "south", "east", "west"], rows)
-    born = [datetime.date(1990, 1, 1) + datetime.timedelta(days=int(day)) for day in days]
+    birth_dates = [datetime.date(1990, 1, 1) + datetime.timedelta(days=int(day)) for day in days]
     kind = np.where(days < 1500, "old", np.where(word == "south", "new", "newest"))
-    frame = pl.DataFrame({"name": [f"n{n}" for n in range(rows)], "born": born, "place": word, "kind": kind})
+    frame = pl.DataFrame({"name": [f"n{n}" for n in range(rows)], "born": birth_dates, "place": word, "kind": kind})
     frame = frame.with_columns(pl.Series("paid", chance.random(rows) < 0.5))
     gaps = pl.Series(chance.random(rows) < 0.05)
     frame = frame.with_columns(pl.when(gaps).then(None).otherwise(pl.col("born")).alias("born"))
@@ -141,8 +141,8 @@ def test_dates_words_truth_values_and_missing_cells(way: Reconstruct) -> None:
     assert tree.accuracy(test) > 0.85
     assert set(tree.predict(test)) == {"old", "new", "newest"}
     assert "born <= 199" in tree.rules() and "place in {" in tree.rules()
-    spelt = test.frame.with_columns(pl.col("born").cast(pl.String))
-    assert (tree.predict(spelt) == tree.predict(test)).all()
+    text_frame = test.frame.with_columns(pl.col("born").cast(pl.String))
+    assert (tree.predict(text_frame) == tree.predict(test)).all()
     strange = test.frame.with_columns(pl.lit("nowhere").alias("place"))
     assert len(tree.predict(strange)) == len(test)
 
@@ -155,30 +155,30 @@ def test_missing_classes_are_left_out_and_classes_keep_their_type() -> None:
     roles = dict.fromkeys(RANGES, "sensitive") | {"class": "insensitive"}
     tree = train_tree_on_noise(noisy(Table.of(frame, roles), privacy=0.5), "class")
     assert tree.grown_on + tree.held_out == 2_700
-    known = frame.drop_nulls("class")
-    told = tree.predict(known)
-    assert told.dtype.kind == "i" and set(told) == {0, 1}
-    assert tree.accuracy(frame) == pytest.approx((told == known["class"].to_numpy()).mean())
+    labelled_rows = frame.drop_nulls("class")
+    predictions = tree.predict(labelled_rows)
+    assert predictions.dtype.kind == "i" and set(predictions) == {0, 1}
+    assert tree.accuracy(frame) == pytest.approx((predictions == labelled_rows["class"].to_numpy()).mean())
 
 
 def test_rare_words_and_empty_columns_tell_nothing() -> None:
     """A number for each person, as text, would tell the classes of those it came from, and of nobody else."""
     table = people(2_000)
     person = pl.Series("person", [f"n{number}" for number in range(2_000)])
-    nothing = pl.lit(None, dtype=pl.Float64).alias("nothing")
-    frame = table.frame.with_columns(person, nothing)
+    empty_column = pl.lit(None, dtype=pl.Float64).alias("nothing")
+    frame = table.frame.with_columns(person, empty_column)
     for way in WAYS:
-        told = train_tree_on_noise(Table.of(frame), GROUP, way, columns=("person", "nothing"))
-        assert told.n_leaves == 1
+        small_tree = train_tree_on_noise(Table.of(frame), GROUP, way, columns=("person", "nothing"))
+        assert small_tree.n_leaves == 1
     assert train_tree_on_noise(Table.of(frame), GROUP, columns=("person", "age")).accuracy(frame) > 0.98
 
 
 def test_probabilities_are_the_leaves_shares() -> None:
     table = people(2_000)
     tree = train_tree_on_noise(noisy(table, privacy=0.5, columns=("age",)), GROUP, max_depth=3)
-    found = tree.predict_proba(table)
-    assert found.shape == (2_000, 2) and np.allclose(found.sum(axis=1), 1)
-    assert (tree.classes_[found.argmax(axis=1)] == tree.predict(table)).all()
+    probabilities = tree.predict_proba(table)
+    assert probabilities.shape == (2_000, 2) and np.allclose(probabilities.sum(axis=1), 1)
+    assert (tree.classes_[probabilities.argmax(axis=1)] == tree.predict(table)).all()
 
 
 def test_one_class_one_leaf() -> None:
@@ -206,11 +206,11 @@ def test_rules_are_text_and_the_repr_tells_no_value() -> None:
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(2, 6), st.integers(0, 5))
 def test_values_are_put_into_intervals_by_order(values: list[int], bins: int, seed: int) -> None:
     column = TreeColumn("x", noise=Noise(kind="gaussian", scale=2.0), edges=np.linspace(-0.5, 12.5, bins + 1))
-    made = NoisyIntervals.of(column, np.array(values, dtype=float), np.random.default_rng(seed))
-    where = made.assign_intervals(made.order)
-    assert sorted(made.order.tolist()) == list(range(len(values)))
-    assert (np.diff(np.array(values)[made.order]) >= 0).all() and (np.diff(where) >= 0).all()
-    assert len(where) == len(values) and where.min() >= 0 and where.max() < bins
+    intervals = NoisyIntervals.of(column, np.array(values, dtype=float), np.random.default_rng(seed))
+    interval_codes = intervals.assign_intervals(intervals.order)
+    assert sorted(intervals.order.tolist()) == list(range(len(values)))
+    assert (np.diff(np.array(values)[intervals.order]) >= 0).all() and (np.diff(interval_codes) >= 0).all()
+    assert len(interval_codes) == len(values) and interval_codes.min() >= 0 and interval_codes.max() < bins
 
 
 def plain_gini(sides: list[list[int]]) -> float:
@@ -225,22 +225,22 @@ def test_the_best_split_leaves_the_least_impurity(rows: list[tuple[int, int, int
     """Code 3 of the second column is what missing cells have: they go with the larger side."""
     codes, classes = np.array([row[:2] for row in rows], dtype=np.int16), [row[2] for row in rows]
     codes[:, 0] = np.minimum(codes[:, 0], 2)
-    found = find_purest_split(codes, np.array(classes), 3, 3, min_rows)
+    split = find_purest_split(codes, np.array(classes), 3, 3, min_rows)
     best = plain_gini([classes])
-    for at in range(2):
+    for feature in range(2):
         for cut in range(3):
             sides: list[list[int]] = [[], []]
-            for code, label in zip(codes[:, at], classes, strict=True):
+            for code, label in zip(codes[:, feature], classes, strict=True):
                 if code != 3:
                     sides[int(code > cut)].append(label)
-            missing = [label for code, label in zip(codes[:, at], classes, strict=True) if code == 3]
+            missing = [label for code, label in zip(codes[:, feature], classes, strict=True) if code == 3]
             sides[int(len(sides[0]) < len(sides[1]))] += missing
             if min(map(len, sides)) >= min_rows:
                 best = min(best, plain_gini(sides))
-    if found is None:
+    if split is None:
         assert best == pytest.approx(plain_gini([classes]), abs=1e-6)
         return
-    low = np.where(codes[:, found.feature] == 3, found.missing_left, codes[:, found.feature] <= found.code)
+    low = np.where(codes[:, split.feature] == 3, split.missing_left, codes[:, split.feature] <= split.code)
     left = [c for c, side in zip(classes, low, strict=True) if side]
     right = [c for c, side in zip(classes, low, strict=True) if not side]
     assert min(len(left), len(right)) >= min_rows
@@ -252,13 +252,13 @@ def random_nodes(chance: np.random.Generator) -> TreeNodes:
     rows: list[list[Any]] = []
 
     def add(depth: int) -> int:
-        at = len(rows)
+        node = len(rows)
         rows.append([])
         inner = depth < 3 and chance.random() < 0.8
         test = (int(chance.integers(3)), float(chance.random())) if inner else (LEAF, np.nan)
         left, right = (add(depth + 1), add(depth + 1)) if inner else (LEAF, LEAF)
-        rows[at] = [*test, left, right, bool(chance.random() < 0.5), chance.integers(1, 9, 2)]
-        return at
+        rows[node] = [*test, left, right, bool(chance.random() < 0.5), chance.integers(1, 9, 2)]
+        return node
 
     add(0)
     feature, threshold, left, right, missing, tally = zip(*rows, strict=True)
@@ -266,20 +266,24 @@ def random_nodes(chance: np.random.Generator) -> TreeNodes:
 
 
 def walked(nodes: TreeNodes, row: Any) -> int:
-    at = 0
-    while nodes.feature[at] != LEAF:
-        cell = row[nodes.feature[at]]
-        low = nodes.missing_left[at] if np.isnan(cell) else cell <= nodes.threshold[at]
-        at = int(nodes.left[at] if low else nodes.right[at])
-    return at
+    node = 0
+    while nodes.feature[node] != LEAF:
+        cell = row[nodes.feature[node]]
+        low = nodes.missing_left[node] if np.isnan(cell) else cell <= nodes.threshold[node]
+        node = int(nodes.left[node] if low else nodes.right[node])
+    return node
 
 
-def least_wrong(nodes: TreeNodes, seen: Any, at: int = 0) -> int:
+def least_wrong(nodes: TreeNodes, class_counts: Any, node: int = 0) -> int:
     """The fewest held-out errors of all trees that cutting branches off can make."""
-    own = int(seen[at].sum() - seen[at][nodes.predictions[at]])
-    if nodes.feature[at] == LEAF:
-        return own
-    return min(own, least_wrong(nodes, seen, int(nodes.left[at])) + least_wrong(nodes, seen, int(nodes.right[at])))
+    leaf_errors = int(class_counts[node].sum() - class_counts[node][nodes.predictions[node]])
+    if nodes.feature[node] == LEAF:
+        return leaf_errors
+    return min(
+        leaf_errors,
+        least_wrong(nodes, class_counts, int(nodes.left[node]))
+        + least_wrong(nodes, class_counts, int(nodes.right[node])),
+    )
 
 
 @given(st.integers(0, 10_000))
@@ -289,11 +293,11 @@ def test_walking_and_pruning(seed: int) -> None:
     rows = np.where(chance.random((40, 3)) < 0.1, np.nan, chance.random((40, 3)))
     classes = chance.integers(0, 2, 40)
     assert nodes.find_leaves(rows).tolist() == [walked(nodes, row) for row in rows]
-    seen = nodes.count_classes(rows, classes)
-    assert seen[0].tolist() == np.bincount(classes, minlength=2).tolist()
-    pruned = nodes.prune(seen)
+    class_counts = nodes.count_classes(rows, classes)
+    assert class_counts[0].tolist() == np.bincount(classes, minlength=2).tolist()
+    pruned = nodes.prune(class_counts)
     wrong = int((pruned.predictions[pruned.find_leaves(rows)] != classes).sum())
-    assert wrong == least_wrong(nodes, seen)
+    assert wrong == least_wrong(nodes, class_counts)
     assert pruned.leaves <= nodes.leaves and pruned.depth <= nodes.depth
     assert 2 * pruned.leaves - 1 == len(pruned.feature)
 
@@ -304,7 +308,7 @@ SMALL = people(120)
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "said"),
+    ("change", "error", "message"),
     [
         ({"target": "grup"}, DataError, 'no column "grup"'),
         ({"reconstruct": "each"}, PolicyError, "by_class"),
@@ -317,10 +321,10 @@ SMALL = people(120)
         ({"columns": ("age", "age")}, DataError, "named once"),
     ],
 )
-def test_bad_input(change: dict[str, Any], error: type[Exception], said: str) -> None:
-    given: dict[str, Any] = {"release": SMALL, "target": GROUP, **change}
-    with pytest.raises(error, match=said):
-        train_tree_on_noise(**given)
+def test_bad_input(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    arguments: dict[str, Any] = {"release": SMALL, "target": GROUP, **change}
+    with pytest.raises(error, match=message):
+        train_tree_on_noise(**arguments)
 
 
 def test_a_target_under_noise_is_refused() -> None:

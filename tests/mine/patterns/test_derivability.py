@@ -24,7 +24,7 @@ from sfumato.mine.patterns.support_worlds import count_basket_kinds
 from sfumato.patterns import Patterns
 from tests import brute_patterns as brute
 from tests.brute_baskets import itemsets
-from tests.brute_patterns import spelt
+from tests.brute_patterns import spell_items
 
 COUNTER_EXAMPLE = [["a", "b", "c"], *[["a", "b"]] * 4, *[["a", "c"]] * 4, *[["b", "c"]] * 4, *[["b"]] * 5, *[["c"]] * 5]
 three_items = st.lists(st.sets(st.sampled_from("abc")), min_size=1, max_size=7)
@@ -35,11 +35,11 @@ def published(lists: list[Any], least: int, complete: bool) -> Patterns:
     return Patterns.of(frequent_itemsets(baskets, least), len(baskets), least if complete else None)
 
 
-def singles(found: list[ForcedPattern]) -> dict[tuple[frozenset[Any], frozenset[Any]], tuple[int, int]]:
+def singles(patterns: list[ForcedPattern]) -> dict[tuple[frozenset[Any], frozenset[Any]], tuple[int, int]]:
     return {
-        (frozenset(one.either[0].present), frozenset(one.either[0].absent)): (one.least, one.most)
-        for one in found
-        if len(one.either) == 1
+        (frozenset(pattern.either[0].present), frozenset(pattern.either[0].absent)): (pattern.least, pattern.most)
+        for pattern in patterns
+        if len(pattern.either) == 1
     }
 
 
@@ -62,27 +62,31 @@ def test_without_integer_programs_nothing_false_is_found(
     patterns = published(lists, least, complete)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(derivability, "EXACT_ITEMS", 0)
-        found = forced_patterns(patterns, k)
+        derived_patterns = forced_patterns(patterns, k)
     supports = itemsets(lists, least)
     worlds = list(brute.worlds(supports, len(lists), least - 1 if complete else None)) if supports else []
-    for one in found:
-        pairs = [(frozenset(part.present), frozenset(part.absent)) for part in one.either]
+    for pattern in derived_patterns:
+        pairs = [(frozenset(part.present), frozenset(part.absent)) for part in pattern.either]
         counts = [sum(brute.count(world, pair) for pair in pairs) for world in worlds]
-        assert 0 < one.least <= min(counts)
-        assert max(counts) <= one.most < k
+        assert 0 < pattern.least <= min(counts)
+        assert max(counts) <= pattern.most < k
 
 
 @settings(deadline=None, max_examples=80)
-@given(lists=three_items, least=st.integers(1, 4), complete=st.booleans(), wanted=st.sets(st.sampled_from("abcx")))
-def test_bounds_hold_in_every_database(lists: list[set[str]], least: int, complete: bool, wanted: set[str]) -> None:
+@given(
+    lists=three_items, least=st.integers(1, 4), complete=st.booleans(), target_items=st.sets(st.sampled_from("abcx"))
+)
+def test_bounds_hold_in_every_database(
+    lists: list[set[str]], least: int, complete: bool, target_items: set[str]
+) -> None:
     patterns = published(lists, least, complete)
     supports = itemsets(lists, least)
-    bounds = support_bounds(patterns, wanted)
+    bounds = support_bounds(patterns, target_items)
     worlds = list(brute.worlds(supports, len(lists), least - 1 if complete else None)) if supports else []
-    if wanted <= frozenset().union(*supports):
-        counts = [brute.count(world, (frozenset(wanted), frozenset())) for world in worlds]
+    if target_items <= frozenset().union(*supports):
+        counts = [brute.count(world, (frozenset(target_items), frozenset())) for world in worlds]
         assert all(bounds.lower <= many <= bounds.upper for many in counts)
-        if all(part in supports for part in brute.subsets(wanted) if part and part < wanted):
+        if all(part in supports for part in brute.subsets(target_items) if part and part < target_items):
             # Where all proper subsets are known, the deduction rules are tight.
             assert not counts or (min(counts), max(counts)) == bounds
 
@@ -109,36 +113,38 @@ def test_what_follows_is_used_to_learn_more() -> None:
 
 
 def known_sets(patterns: Patterns, k: int = 2) -> dict[tuple[int, ...], int]:
-    known = derivability.reason_from_supports(patterns, k).known_sets
-    return {known.list_members(node): int(known.supports[node]) for node in range(1, len(known.rows))}
+    set_tree = derivability.reason_from_supports(patterns, k).known_sets
+    return {set_tree.list_members(node): int(set_tree.supports[node]) for node in range(1, len(set_tree.rows))}
 
 
 def test_an_item_in_every_basket_adds_nothing() -> None:
     """What holds b holds a and b, whether that is published or not."""
-    assert known_sets(Patterns.of(spelt({"a": 10, "b": 5}), 10)) == {(0,): 10, (1,): 5, (0, 1): 5}
-    assert known_sets(Patterns.of(spelt({"a": 9, "b": 5}), 10)) == {(0,): 9, (1,): 5}
+    assert known_sets(Patterns.of(spell_items({"a": 10, "b": 5}), 10)) == {(0,): 10, (1,): 5, (0, 1): 5}
+    assert known_sets(Patterns.of(spell_items({"a": 9, "b": 5}), 10)) == {(0,): 9, (1,): 5}
 
 
 def test_a_rare_pair_may_follow_from_completeness() -> None:
     """At least 6 of 10 hold both; unpublished at 7, it is 6."""
-    assert known_sets(Patterns.of(spelt({"a": 8, "b": 8}), 10, 7))[0, 1] == 6
-    assert (0, 1) not in known_sets(Patterns.of(spelt({"a": 8, "b": 8}), 10, 8))
+    assert known_sets(Patterns.of(spell_items({"a": 8, "b": 8}), 10, 7))[0, 1] == 6
+    assert (0, 1) not in known_sets(Patterns.of(spell_items({"a": 8, "b": 8}), 10, 8))
 
 
 def test_an_unpublished_pair_of_few_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """At least 2 of 10 hold both, and fewer than 3, since it is not published."""
     monkeypatch.setattr(derivability, "EXACT_ITEMS", 0)
-    found = forced_patterns(Patterns.of(spelt({"a": 6, "b": 6}), 10, 3), 3)
-    assert ForcedPattern((Conjunction(("a", "b"), ()),), 2, 2) in found
-    assert forced_patterns(Patterns.of(spelt({"a": 6, "b": 6}), 10), 3) == []
+    derived_patterns = forced_patterns(Patterns.of(spell_items({"a": 6, "b": 6}), 10, 3), 3)
+    assert ForcedPattern((Conjunction(("a", "b"), ()),), 2, 2) in derived_patterns
+    assert forced_patterns(Patterns.of(spell_items({"a": 6, "b": 6}), 10), 3) == []
 
 
 def test_two_patterns_may_be_known_together_only() -> None:
     """All pairs of three items known: "all or none of abc" is one person, but which of the two nobody knows."""
     lists = [["a"], ["b"], ["c"], ["a", "b"], ["a", "c"], ["b", "c"]] * 4 + [["a", "b", "c"]]
     patterns = published(lists, 5, complete=False)
-    together = [one for one in forced_patterns(patterns, 3) if len(one.either) == 2]
-    assert [(set(map(len, one.either[0] + one.either[1])), one.least) for one in together] == [({0, 3}, 1)]
+    pair_patterns = [pattern for pattern in forced_patterns(patterns, 3) if len(pattern.either) == 2]
+    assert [(set(map(len, pattern.either[0] + pattern.either[1])), pattern.least) for pattern in pair_patterns] == [
+        ({0, 3}, 1)
+    ]
 
 
 def test_completeness_tells_more() -> None:
@@ -158,9 +164,9 @@ def test_intervals_of_sets_without_all_subsets() -> None:
 
 def test_supports_that_no_database_has_are_refused() -> None:
     with pytest.raises(sf.DataError, match="contradict"):
-        forced_patterns(Patterns.of(spelt({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9), 2)
+        forced_patterns(Patterns.of(spell_items({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9), 2)
     with pytest.raises(sf.DataError, match="contradict"):
-        find_exactly_forced(Patterns.of(spelt({"a": 9, "b": 9, "ab": 1}), 9), 2)
+        find_exactly_forced(Patterns.of(spell_items({"a": 9, "b": 9, "ab": 1}), 9), 2)
     with pytest.raises(sf.PolicyError):
         forced_patterns(Patterns.of({}, 3), 0)
     assert forced_patterns(Patterns.of({}, 3), 2) == []
@@ -173,11 +179,11 @@ SEVERAL_UNKNOWNS = {
 
 
 def test_several_unknowns_at_once_need_integer_programs() -> None:
-    patterns = Patterns.of(spelt(SEVERAL_UNKNOWNS), 29, 3)
+    patterns = Patterns.of(spell_items(SEVERAL_UNKNOWNS), 29, 3)
     assert not len(derivability.reason_from_supports(patterns, 2).records)
-    found = singles(forced_patterns(patterns, 2))
-    assert len(found) == 5
-    assert found[frozenset("c"), frozenset("abd")] == (1, 1)
+    bounds = singles(forced_patterns(patterns, 2))
+    assert len(bounds) == 5
+    assert bounds[frozenset("c"), frozenset("abd")] == (1, 1)
 
 
 def test_a_witness_changes_nothing_but_the_time() -> None:

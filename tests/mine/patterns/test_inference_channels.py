@@ -21,16 +21,16 @@ small_baskets = st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size
 
 
 def as_dict(frame: pl.DataFrame) -> dict[tuple[frozenset[str], frozenset[str]], int]:
-    found = {(frozenset(i), frozenset(o)): s for i, o, s in frame.select("inner", "outer", "support").iter_rows()}
-    assert len(found) == frame.height
-    return found
+    supports = {(frozenset(i), frozenset(o)): s for i, o, s in frame.select("inner", "outer", "support").iter_rows()}
+    assert len(supports) == frame.height
+    return supports
 
 
 @settings(deadline=None, max_examples=150)
 @given(lists=small_baskets, least=st.integers(1, 6), k=st.integers(1, 6))
 def test_channels_are_those_of_the_definition(lists: list[set[str]], least: int, k: int) -> None:
-    found = as_dict(inference_channels(sf.Baskets.of(lists), least, k))
-    assert found == brute.channels(lists, least, k)
+    channels = as_dict(inference_channels(sf.Baskets.of(lists), least, k))
+    assert channels == brute.channels(lists, least, k)
 
 
 @settings(deadline=None, max_examples=100)
@@ -38,9 +38,9 @@ def test_channels_are_those_of_the_definition(lists: list[set[str]], least: int,
 def test_maximal_channels_lie_inside_no_other(lists: list[set[str]], least: int, k: int) -> None:
     every = brute.channels(lists, least, k)
     widest = {
-        one: many
-        for one, many in every.items()
-        if not any(other != one and other[0] <= one[0] and one[1] <= other[1] for other in every)
+        channel: many
+        for channel, many in every.items()
+        if not any(other != channel and other[0] <= channel[0] and channel[1] <= other[1] for other in every)
     }
     assert as_dict(inference_channels(sf.Baskets.of(lists), least, k, maximal=True)) == widest
 
@@ -76,10 +76,10 @@ def test_bad_input_is_named() -> None:
 
 
 def test_the_search_tells_how_far_it_is() -> None:
-    heard: list[str] = []
-    with listen_to_progress(lambda step, done, total: heard.append(step)):
+    step_names: list[str] = []
+    with listen_to_progress(lambda step, count, total: step_names.append(step)):
         inference_channels(sf.Baskets.of([["a", "b"], ["a"]]), 1, 2, maximal=True)
-    assert {"looking for inference channels", "looking for maximal channels"} <= set(heard)
+    assert {"looking for inference channels", "looking for maximal channels"} <= set(step_names)
 
 
 @settings(deadline=None, max_examples=60)
@@ -88,15 +88,15 @@ def test_the_search_tells_how_far_it_is() -> None:
 )
 def test_the_tree_holds_what_has_all_its_subsets(sets: dict[frozenset[int], int]) -> None:
     patterns = sf_patterns(sets)
-    known = KnownSets.of(patterns.offsets, patterns.codes, patterns.supports, 9)
-    inside = {frozenset(known.list_members(node)) for node in range(1, len(known.rows))}
-    place = {item: code for code, item in enumerate(patterns.items)}
-    coded = {frozenset(place[item] for item in one) for one in sets}
-    assert inside == {one for one in coded if all(part in coded for part in brute.subsets(one) if part)}
-    assert len(inside) + len(known.left_over) == len(sets)
-    maximal = {frozenset(known.list_members(node)) for node in known.flag_maximal().nonzero()[0].tolist()}
-    every: set[frozenset[int]] = inside | {frozenset()}
-    assert maximal == {one for one in every if not any(one < other for other in every)}
+    set_tree = KnownSets.of(patterns.offsets, patterns.codes, patterns.supports, 9)
+    tree_sets = {frozenset(set_tree.list_members(node)) for node in range(1, len(set_tree.rows))}
+    item_codes = {item: code for code, item in enumerate(patterns.items)}
+    coded = {frozenset(item_codes[item] for item in itemset) for itemset in sets}
+    assert tree_sets == {itemset for itemset in coded if all(part in coded for part in brute.subsets(itemset) if part)}
+    assert len(tree_sets) + len(set_tree.left_over) == len(sets)
+    maximal = {frozenset(set_tree.list_members(node)) for node in set_tree.flag_maximal().nonzero()[0].tolist()}
+    every: set[frozenset[int]] = tree_sets | {frozenset()}
+    assert maximal == {itemset for itemset in every if not any(itemset < other for other in every)}
 
 
 def sf_patterns(sets: dict[frozenset[int], int]) -> Patterns:
@@ -110,8 +110,8 @@ def test_channels_of_mushroom_are_consistent_with_counting(shared_data: Path) ->
     assert frame.height > 10
     rows = [frozenset(basket) for basket in baskets.to_lists()]
     for inner, outer, support in frame.head(15).iter_rows():
-        held, rest = frozenset(inner), frozenset(outer) - frozenset(inner)
-        assert sum(held <= row and not rest & row for row in rows) == support
+        inner_items, rest = frozenset(inner), frozenset(outer) - frozenset(inner)
+        assert sum(inner_items <= row and not rest & row for row in rows) == support
     assert len(find_itemsets(baskets, 0.5)) == 153
 
 

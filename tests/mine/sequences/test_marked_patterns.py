@@ -11,8 +11,8 @@ from sfumato.mine.sequences.subsequences import PatternKind
 
 def mine(kind: PatternKind, max_gap: int | None = None) -> dict[str, int]:
     data = sf.Sequences.of([list("aΔb"), list("aΔb"), list("ΔΔ")])
-    found = sf.mine.frequent_subsequences(data, 2, max_gap=max_gap, kind=kind)
-    return {"".join(pattern): count for pattern, count in found.iter_rows()}
+    patterns = sf.mine.frequent_subsequences(data, 2, max_gap=max_gap, kind=kind)
+    return {"".join(pattern): count for pattern, count in patterns.iter_rows()}
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_an_item_that_is_called_like_the_mark_is_mined_if_there_is_no_mark(max_g
 def test_a_mark_beside_items_is_left_out_of_their_element() -> None:
     data = sf.Sequences.of([[["a", "Δ"], ["b"]], [["a", "Δ"], ["Δ"]]])
     for max_gap in (None, 0):
-        found = sf.mine.frequent_subsequences(data, 2, max_gap=max_gap)
-        assert found.rows() == [([["a"]], 2)]
+        patterns = sf.mine.frequent_subsequences(data, 2, max_gap=max_gap)
+        assert patterns.rows() == [([["a"]], 2)]

@@ -26,11 +26,11 @@ def test_no_more_are_promised_than_there_are(monkeypatch: pytest.MonkeyPatch, la
         ]
         sequences = Sequences.of([[[0]], *rows])
         least, longest = int(chance.integers(1, 7)), int(chance.integers(1, 6))
-        found = find_subsequences(sequences, least, longest)
+        patterns = find_subsequences(sequences, least, longest)
         bound = bound_patterns(sequences, least, longest)
-        assert bound.patterns <= len(found)
-        assert bound.codes <= found.codes.size
-        best = max(best, bound.patterns / max(len(found), 1))
+        assert bound.patterns <= len(patterns)
+        assert bound.codes <= patterns.codes.size
+        best = max(best, bound.patterns / max(len(patterns), 1))
     assert best == 1 if largest == 1 else best > 0  # else it says nothing
 
 

@@ -12,10 +12,10 @@ import sfumato as sf
 
 @pytest.mark.parametrize("lists", [[[1, 2], [1, 2]], [["a", "b"], ["a b", "a"]], [[["a", "b"], ["c"]]] * 2, [[]]])
 def test_patterns_come_back(lists: list[list[object]], tmp_path: Path) -> None:
-    found = sf.mine.frequent_subsequences(sf.Sequences.of(lists), 1)  # type: ignore[arg-type]
-    sf.mine.save_subsequences(found, tmp_path / "patterns.txt")
+    patterns = sf.mine.frequent_subsequences(sf.Sequences.of(lists), 1)  # type: ignore[arg-type]
+    sf.mine.save_subsequences(patterns, tmp_path / "patterns.txt")
     read = sf.mine.read_subsequences(tmp_path / "patterns.txt")
-    assert read.to_dicts() == found.to_dicts()
+    assert read.to_dicts() == patterns.to_dicts()
 
 
 @pytest.mark.parametrize("line", ["1 2 #SUP: 3", "1 -1", "-1 #SUP: 3", "1 -1 -1 #SUP: 3", "1 -1 #SUP: x"])

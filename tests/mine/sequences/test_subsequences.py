@@ -29,9 +29,9 @@ def found_in(frame: pl.DataFrame) -> dict[Pattern, int]:
         tuple(tuple(element) if isinstance(element, list) else (element,) for element in pattern)
         for pattern in frame["pattern"].to_list()
     ]
-    found = dict(zip(patterns, frame["support"].to_list(), strict=True))
-    assert len(found) == frame.height, "a pattern is given twice"
-    return found
+    supports = dict(zip(patterns, frame["support"].to_list(), strict=True))
+    assert len(supports) == frame.height, "a pattern is given twice"
+    return supports
 
 
 def draw_rows(chance: random.Random, nested: bool) -> list[Row]:
@@ -60,8 +60,8 @@ def test_all_kinds_are_those_of_brute_force(seed: int, nested: bool) -> None:
         least, length = chance.randint(1, 4), chance.choice([None, None, 1, 2, 3])
         sequences = make_sequences(rows, nested)
         for kind in KINDS:
-            found = found_in(frequent_subsequences(sequences, least, max_length=length, kind=kind))
-            assert found == mine(rows, least, kind, length), (rows, least, kind, length)
+            supports = found_in(frequent_subsequences(sequences, least, max_length=length, kind=kind))
+            assert supports == mine(rows, least, kind, length), (rows, least, kind, length)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -77,8 +77,8 @@ def test_gaps_and_windows_are_those_of_brute_force(seed: int, nested: bool) -> N
             "kind": chance.choice(KINDS),
         }
         least = chance.randint(1, 4)
-        found = found_in(frequent_subsequences(make_sequences(rows, nested), least, **limits))
-        assert found == mine(rows, least, **limits), (rows, least, limits)
+        supports = found_in(frequent_subsequences(make_sequences(rows, nested), least, **limits))
+        assert supports == mine(rows, least, **limits), (rows, least, limits)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -114,9 +114,9 @@ def test_equal_rows_are_counted_as_often_as_they_occur(seed: int, monkeypatch: p
     monkeypatch.setattr(subsequence_search, "MANY_ROWS", 0)
     gather = subsequences_prepare.gather_rows
 
-    def count_gathered(*given: Any) -> Any:
-        merged.append(len(given[2]))
-        return gather(*given)
+    def count_gathered(*arguments: Any) -> Any:
+        merged.append(len(arguments[2]))
+        return gather(*arguments)
 
     monkeypatch.setattr(subsequences_prepare, "gather_rows", count_gathered)
     assert found_in(frequent_subsequences(Sequences.of(rows), 8, max_length=4)) == plain
@@ -143,15 +143,15 @@ def test_a_sample_tells_whether_equal_rows_are_looked_for(monkeypatch: pytest.Mo
 
 
 def is_inside(row: list[int], pattern: list[int]) -> bool:
-    later = iter(row)
-    return all(item in later for item in pattern)
+    items = iter(row)
+    return all(item in items for item in pattern)
 
 
 def test_many_items_at_a_low_support_go_through_several_levels() -> None:
     rows = [list(range(100)), list(range(100)), list(range(0, 100, 2))]
-    found = frequent_subsequences(Sequences.of(rows), 2, max_length=2)
-    assert found.height == 100 + 100 * 99 // 2
-    assert found.filter(pl.col("support") == 3).height == 50 + 50 * 49 // 2
+    patterns = frequent_subsequences(Sequences.of(rows), 2, max_length=2)
+    assert patterns.height == 100 + 100 * 99 // 2
+    assert patterns.filter(pl.col("support") == 3).height == 50 + 50 * 49 // 2
     assert frequent_subsequences(Sequences.of(rows), 2, kind="closed").height == 2
     deep = frequent_subsequences(Sequences.of(rows), 3, max_length=3)
     assert deep.height == 50 + 50 * 49 // 2 + 50 * 49 * 48 // 6
@@ -166,15 +166,15 @@ def test_words_of_itemsets_find_what_ends_find(
 ) -> None:
     """A gap that nothing exceeds keeps the search from going on over words."""
     chance = random.Random(items)
-    drawn = [
+    drawn_rows = [
         [chance.sample(range(items), chance.choice([1, 1, 2, 3])) for _ in range(chance.randint(1, elements))]
         for _ in range(rows)
     ]
-    sequences = sf.Sequences.of(drawn)
-    found = sf.mine.frequent_subsequences(sequences, least, max_length)
+    sequences = sf.Sequences.of(drawn_rows)
+    patterns = sf.mine.frequent_subsequences(sequences, least, max_length)
     expected = sf.mine.frequent_subsequences(sequences, least, max_length, max_gap=1000)
-    assert found.height > 100
-    assert found.equals(expected)
+    assert patterns.height > 100
+    assert patterns.equals(expected)
 
 
 @pytest.mark.parametrize("max_length", [None, 2, 3])
@@ -184,23 +184,23 @@ def test_itemsets_are_found_whether_pairs_are_counted_before_or_not(
     """Items repeat within rows, and more are frequent than one word holds."""
     chance = random.Random(7)
     weights = [1 / (2 + item) for item in range(70)]
-    drawn = [[set(chance.choices(range(70), weights, k=3)) for _ in range(chance.randint(1, 25))] for _ in range(150)]
-    sequences = sf.Sequences.of(drawn)
+    rows = [[set(chance.choices(range(70), weights, k=3)) for _ in range(chance.randint(1, 25))] for _ in range(150)]
+    sequences = sf.Sequences.of(rows)
     least = 30 if max_length else 75
-    found = sf.mine.frequent_subsequences(sequences, least, max_length)
-    assert found.equals(sf.mine.frequent_subsequences(sequences, least, max_length, max_gap=1000))
+    patterns = sf.mine.frequent_subsequences(sequences, least, max_length)
+    assert patterns.equals(sf.mine.frequent_subsequences(sequences, least, max_length, max_gap=1000))
     monkeypatch.setattr(element_layout, "MOST_PAIRS", 0)
     monkeypatch.setattr(element_layout, "PAIRS_OF_TOKEN", 0)
-    assert found.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
+    assert patterns.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
     monkeypatch.setattr(element_layout, "MOST_ITEMS", 0)
-    assert found.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
+    assert patterns.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
 
 
 def test_elements_with_one_frequent_item_are_mined_as_single_items() -> None:
     rows = [[["a", f"x{number}"], ["b"], ["a"]] for number in range(5)]
-    found = sf.mine.frequent_subsequences(sf.Sequences.of(rows), 5)
-    assert ("a", "b", "a") in {tuple(item for [item] in pattern) for pattern in found["pattern"]}
-    assert found.height == 6
+    patterns = sf.mine.frequent_subsequences(sf.Sequences.of(rows), 5)
+    assert ("a", "b", "a") in {tuple(item for [item] in pattern) for pattern in patterns["pattern"]}
+    assert patterns.height == 6
 
 
 def test_small_buffers_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,10 +214,10 @@ def test_small_buffers_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(subsequence_search, "WORK", 200)
     monkeypatch.setattr(subsequence_search, "ALONE", 0.0)
     steps: list[tuple[int, int | None]] = []
-    with progress.listen_to_progress(lambda _, done, total: steps.append((done, total))):
-        again = [frequent_subsequences(sequences, 30, kind=kind) for sequences in (flat, nested) for kind in KINDS]
-    for one, other in zip(expected, again, strict=True):
-        assert one.equals(other)
+    with progress.listen_to_progress(lambda _, count, total: steps.append((count, total))):
+        new_frames = [frequent_subsequences(sequences, 30, kind=kind) for sequences in (flat, nested) for kind in KINDS]
+    for frame, other in zip(expected, new_frames, strict=True):
+        assert frame.equals(other)
     assert steps
 
 
@@ -256,8 +256,8 @@ def test_bad_arguments_get_a_sentence(arguments: dict[str, Any], sentence: str) 
 
 
 def test_empty_sequences_text_and_shares() -> None:
-    nothing = frequent_subsequences(Sequences.of([[], []]), 1)
-    assert nothing.height == 0
+    no_patterns = frequent_subsequences(Sequences.of([[], []]), 1)
+    assert no_patterns.height == 0
     assert frequent_subsequences(Sequences.of([]), 1).height == 0
     sequences = Sequences.of([["a", "b"], ["a"], [], ["b", "a"]])
     assert found_in(frequent_subsequences(sequences, 0.5)) == {(("a",),): 3, (("b",),): 2}
@@ -290,9 +290,9 @@ def test_containment_is_that_of_brute_force(seed: int) -> None:
         max_gap, window = chance.choice([None, 0, 1, 2]), chance.choice([None, 1, 2, 3])
         expected = [has_match(row, pattern, max_gap, window) for row in rows]
         sequences = make_sequences(rows, nested)
-        wanted = pattern if nested else [item for (item,) in pattern]
-        assert sf.mine.support(sequences, wanted, max_gap, window) == sum(expected)
-        assert sf.mine.contains(sequences.to_lists()[0], wanted, max_gap, window) == expected[0]
+        query = pattern if nested else [item for (item,) in pattern]
+        assert sf.mine.support(sequences, query, max_gap, window) == sum(expected)
+        assert sf.mine.contains(sequences.to_lists()[0], query, max_gap, window) == expected[0]
 
 
 def test_containment_of_the_course() -> None:
@@ -350,16 +350,19 @@ def test_limited_patterns_of_longer_sequences_are_those_that_other_code_counts(l
         ]
         data = Sequences.of(rows)
         gap, window = int(chance.integers(0, 4)), int(chance.integers(2, 8))
-        found = found_in(frequent_subsequences(data, 2, 3, gap, window))
+        supports = found_in(frequent_subsequences(data, 2, 3, gap, window))
         places = ItemPlaces(data)
         singles = [(item,) for item in range(9)]
         pairs = [(first, second) for first in range(9) for second in range(first + 1, 9)] if largest == 2 else []
         elements: list[tuple[int, ...]] = [*singles, *pairs]
-        words: list[Pattern] = [*((one,) for one in elements), *((one, two) for one in elements for two in elements)]
+        words: list[Pattern] = [
+            *((element,) for element in elements),
+            *((element, two) for element in elements for two in elements),
+        ]
         words = [word for word in words if sum(map(len, word)) <= 3]
-        words += [(one, two, three) for one in singles for two in singles for three in singles]
+        words += [(element, two, three) for element in singles for two in singles for three in singles]
         expected = {word: places.count_matching(word, gap, window) for word in words}
-        assert found == {word: count for word, count in expected.items() if count >= 2}
+        assert supports == {word: count for word, count in expected.items() if count >= 2}
 
 
 def test_a_limit_may_be_larger_than_any_number_of_the_machine() -> None:

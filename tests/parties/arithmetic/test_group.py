@@ -25,10 +25,14 @@ BOTH = pytest.mark.parametrize("group", [Ristretto(), Edwards()], ids=lambda gro
 @BOTH
 def test_encryption_commutes_and_is_undone(group: Group) -> None:
     point, a, b = group.hash_entry("test", b"diabetes"), group.draw_scalar(), group.draw_scalar()
-    both = group.multiply(a, group.multiply(b, point))
-    assert both == group.multiply(b, group.multiply(a, point)) == group.multiply(group.multiply_scalars(a, b), point)
-    assert group.multiply(group.invert(b), both) == group.multiply(a, point) != point
-    assert group.add(both, group.multiply(group.negate(a), group.multiply(b, point))) != both
+    double_point = group.multiply(a, group.multiply(b, point))
+    assert (
+        double_point
+        == group.multiply(b, group.multiply(a, point))
+        == group.multiply(group.multiply_scalars(a, b), point)
+    )
+    assert group.multiply(group.invert(b), double_point) == group.multiply(a, point) != point
+    assert group.add(double_point, group.multiply(group.negate(a), group.multiply(b, point))) != double_point
     opposite = group.multiply(group.negate(a), point)
     assert group.add(group.add(point, opposite), group.multiply(a, point)) == point
     assert group.subtract(point, group.multiply(a, point)) == group.add(point, opposite)

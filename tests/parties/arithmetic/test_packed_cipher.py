@@ -78,8 +78,7 @@ def combine_residues(rows: Words) -> list[int]:
     product = int(np.prod(np.array(moduli, dtype=object)))
     weights = [product // modulus * pow(product // modulus, -1, modulus) for modulus in moduli]
     return [
-        sum(int(row[place]) * weight for row, weight in zip(rows, weights, strict=True)) % product
-        for place in range(64)
+        sum(int(row[slot]) * weight for row, weight in zip(rows, weights, strict=True)) % product for slot in range(64)
     ]
 
 

@@ -39,7 +39,7 @@ def test_field_operations_equal_integers(pairs: list[tuple[int, int]]) -> None:
 
 def test_any_majority_of_shares_determines_and_any_minority_fits_every_secret() -> None:
     coefficients = field.draw_uniform(Randomness.secure(), 2, 1)
-    shares = [int(evaluate_polynomial(np.array([7], dtype=np.uint64), coefficients, at)[0]) for at in range(1, 6)]
+    shares = [int(evaluate_polynomial(np.array([7], dtype=np.uint64), coefficients, point)[0]) for point in range(1, 6)]
     for start in range(1, 4):
         points = range(start, start + 3)
         parts = zip(compute_coefficients(points, 0), shares[start - 1 :], strict=False)
@@ -50,8 +50,8 @@ def test_any_majority_of_shares_determines_and_any_minority_fits_every_secret() 
 
 
 def run_shared(terms: list[list[int]]) -> list[Flags]:
-    async def compare(network: Network, own: Ints) -> Flags:
-        return await compare_shared_sums(network, own, "compare")
+    async def compare(network: Network, site_terms: Ints) -> Flags:
+        return await compare_shared_sums(network, site_terms, "compare")
 
     return run_sites(compare, [np.array(row, dtype=np.int64) for row in terms])
 
@@ -97,10 +97,10 @@ def test_random_bits_are_bits_of_both_kinds() -> None:
 
 
 def test_wrong_shares_are_noticed() -> None:
-    async def cheat(network: Network, own: int) -> Words:
+    async def cheat(network: Network, term: int) -> Words:
         shared = SharedNumbers(network, "sum")
-        shares = await shared.share_sum(np.array([own], dtype=np.uint64))
-        return await shared.open(field.add(shares, shares) if own == 3 else shares)
+        shares = await shared.share_sum(np.array([term], dtype=np.uint64))
+        return await shared.open(field.add(shares, shares) if term == 3 else shares)
 
     with pytest.raises(PartyError, match="do not fit together"):
         run_sites(cheat, [1, 2, 3])
@@ -110,8 +110,8 @@ def test_two_sites_are_refused_with_the_reason() -> None:
     with pytest.raises(PartyError, match="three or more sites"):
         run_shared([[1], [2]])
 
-    async def total(network: Network, own: Ints) -> Ints:
-        return await add_integers(network, own)
+    async def total(network: Network, terms: Ints) -> Ints:
+        return await add_integers(network, terms)
 
     with pytest.raises(PartyError, match="is the other's"):
         run_sites(total, [np.array([1]), np.array([2])])
@@ -120,8 +120,8 @@ def test_two_sites_are_refused_with_the_reason() -> None:
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.integers(-(2**57), 2**57), min_size=3, max_size=3), min_size=3, max_size=6))
 def test_secure_sums_are_exact(rows: list[list[int]]) -> None:
-    async def total(network: Network, own: Ints) -> Ints:
-        return await add_integers(network, own)
+    async def total(network: Network, terms: Ints) -> Ints:
+        return await add_integers(network, terms)
 
     expected = [sum(column) for column in zip(*rows, strict=True)]
     assert [sums.tolist() for sums in run_sites(total, [np.array(row) for row in rows])] == [expected] * len(rows)
@@ -131,8 +131,8 @@ def test_frames_of_a_comparison_do_not_depend_on_the_terms_in_size() -> None:
     def sizes(terms: list[list[int]]) -> list[int]:
         frames: list[bytes] = []
 
-        async def compare(network: Network, own: Ints) -> Flags:
-            return await compare_shared_sums(network, own, "compare")
+        async def compare(network: Network, site_terms: Ints) -> Flags:
+            return await compare_shared_sums(network, site_terms, "compare")
 
         run_sites(compare, [np.array(row, dtype=np.int64) for row in terms], tap=frames.append)
         return sorted(map(len, frames))

@@ -41,8 +41,8 @@ def test_frames_hold_no_key_and_all_lists_are_equally_long() -> None:
     messages = [decode_frame(frame)[1] for frame in frames]
     lists = [message.get_array("points", np.uint8, None, 32) for message in messages if message.kind == "rows/round"]
     assert [len(points) for points in lists] == [4, 4]
-    seen = [bytes(point) for points in lists for point in points]
-    assert len(set(seen)) == 8  # the common person looks different in both
+    point_bytes = [bytes(point) for points in lists for point in points]
+    assert len(set(point_bytes)) == 8  # the common person looks different in both
 
 
 def test_the_order_differs_from_run_to_run() -> None:
@@ -51,9 +51,9 @@ def test_the_order_differs_from_run_to_run() -> None:
 
 
 def test_a_repeated_key_is_refused_without_naming_it() -> None:
-    with pytest.raises(PartyError, match="1 rows repeat a key") as caught:
+    with pytest.raises(PartyError, match="1 rows repeat a key") as error_info:
         align([[b"ann", b"ann"], [b"bob"]])
-    assert "ann" not in str(caught.value)
+    assert "ann" not in str(error_info.value)
 
 
 def test_rows_by_number_must_be_equally_many() -> None:

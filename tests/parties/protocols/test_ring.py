@@ -14,8 +14,8 @@ from sfumato.parties.transport.network import Network, Tap, run_sites
 
 
 def compare(terms: list[list[int]], bits: int, tap: Tap | None = None) -> list[Flags]:
-    async def run(network: Network, own: Ints) -> Flags:
-        return await compare_ring_sums(network, own, bits, "compare")
+    async def run(network: Network, site_terms: Ints) -> Flags:
+        return await compare_ring_sums(network, site_terms, bits, "compare")
 
     return run_sites(run, [np.array(row, dtype=np.int64) for row in terms], tap=tap)
 
@@ -46,5 +46,5 @@ def test_colluding_neighbours_find_the_term_between_them() -> None:
     frames: list[bytes] = []
     compare([[11], [-7], [3]], bits=16, tap=frames.append)
     rings = [message for _, message in map(decode_frame, frames) if message.kind == "compare/ring"]
-    sent, got = (int(message.get_array("sums", np.uint64, 1)[0]) for message in rings)
-    assert (got - sent) % 2**16 == -7 % 2**16
+    sent_sum, got = (int(message.get_array("sums", np.uint64, 1)[0]) for message in rings)
+    assert (got - sent_sum) % 2**16 == -7 % 2**16

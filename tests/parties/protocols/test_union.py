@@ -21,9 +21,9 @@ from sfumato.parties.transport.network import Network, Tap, run_sites
 def unite(
     lists: Sequence[Sequence[bytes]], length: int = 4, tap: Tap | None = None, by_passing: bool = False
 ) -> list[list[bytes]]:
-    async def run(network: Network, own: Sequence[bytes]) -> list[bytes]:
+    async def run(network: Network, entries: Sequence[bytes]) -> list[bytes]:
         unite_lists = unite_by_passing if by_passing else unite_privately
-        return await unite_lists(network, own, length, width=12)
+        return await unite_lists(network, entries, length, width=12)
 
     return run_sites(run, lists, tap=tap)
 
@@ -42,7 +42,7 @@ def list_sizes(lists: list[list[bytes]]) -> list[tuple[str, str, int]]:
     frames: list[bytes] = []
     unite(lists, tap=frames.append)
     parsed = [(decode_frame(frame), len(frame)) for frame in frames]
-    return sorted((where.sender, message.kind, size) for (where, message), size in parsed)
+    return sorted((route.sender, message.kind, size) for (route, message), size in parsed)
 
 
 def test_sizes_of_messages_do_not_tell_who_has_what() -> None:
@@ -76,8 +76,8 @@ def test_lists_and_messages_are_in_no_order_of_the_entries() -> None:
 
 
 def test_what_is_learnt_is_recorded() -> None:
-    async def run(network: Network, own: list[bytes]) -> list[str]:
-        await unite_privately(network, own, 4, width=12)
+    async def run(network: Network, entries: list[bytes]) -> list[str]:
+        await unite_privately(network, entries, 4, width=12)
         return network.learnt_sentences
 
     first, second, last = run_sites(run, [[b"a", b"b"], [b"a"], [b"a"]])
@@ -90,8 +90,8 @@ def test_what_is_learnt_is_recorded() -> None:
 
 @pytest.mark.parametrize(("lists", "words"), [([[b"a"], [b"a"], [b"a"]], "(1 at 3), so at"), ([[], [], []], "(none)")])
 def test_the_last_site_is_told_what_its_counts_give_away(lists: list[list[bytes]], words: str) -> None:
-    async def run(network: Network, own: list[bytes]) -> list[str]:
-        await unite_privately(network, own, 4, width=12)
+    async def run(network: Network, entries: list[bytes]) -> list[str]:
+        await unite_privately(network, entries, 4, width=12)
         return network.learnt_sentences
 
     assert words in run_sites(run, lists)[-1][0]
@@ -100,8 +100,8 @@ def test_the_last_site_is_told_what_its_counts_give_away(lists: list[list[bytes]
 def test_passing_tells_the_first_site_what_sites_have_in_common() -> None:
     """The textbook's leak, which mixing closes: overlaps of two sites each."""
 
-    async def run(network: Network, own: list[bytes]) -> list[str]:
-        await unite_by_passing(network, own, 4, width=12)
+    async def run(network: Network, entries: list[bytes]) -> list[str]:
+        await unite_by_passing(network, entries, 4, width=12)
         return network.learnt_sentences
 
     first, second, _ = run_sites(run, [[b"a", b"b"], [b"a", b"b", b"c"], [b"c"]])

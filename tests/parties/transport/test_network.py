@@ -43,10 +43,10 @@ def test_a_frame_survives_the_wire() -> None:
 
 
 @given(st.integers(0, 400), st.binary(min_size=1, max_size=4))
-def test_garbled_frames_are_errors_of_ours_or_other_content(place: int, noise: bytes) -> None:
+def test_garbled_frames_are_errors_of_ours_or_other_content(position: int, noise: bytes) -> None:
     garbled = bytearray(make_frame())
-    place %= len(garbled)
-    garbled[place : place + len(noise)] = noise[: len(garbled) - place]
+    position %= len(garbled)
+    garbled[position : position + len(noise)] = noise[: len(garbled) - position]
     with suppress(PartyError):
         decode_frame(bytes(garbled))
 
@@ -98,8 +98,8 @@ def test_large_frames_and_other_versions_are_refused_by_their_head() -> None:
         decode_frame(HEAD.pack(b"HTTP", VERSION, 0, 0))
 
 
-async def exchange_numbers(network: Network, own: int) -> list[int]:
-    received = await network.exchange("sum/number", {"number": np.array([own], dtype=np.int64)})
+async def exchange_numbers(network: Network, number: int) -> list[int]:
+    received = await network.exchange("sum/number", {"number": np.array([number], dtype=np.int64)})
     network.learn(f"{len(received)} numbers")
     return [int(message.get_array("number", np.int64, 1)[0]) for message in received.values()]
 
@@ -118,8 +118,8 @@ def test_sites_run_inside_a_running_loop_as_in_a_notebook() -> None:
 
 
 def test_an_error_of_one_site_ends_all() -> None:
-    async def fail(network: Network, own: int) -> None:
-        if own == 2:
+    async def fail(network: Network, number: int) -> None:
+        if number == 2:
             raise PartyError("this site cannot go on")
         await network.gather("never")
 
@@ -128,8 +128,8 @@ def test_an_error_of_one_site_ends_all() -> None:
 
 
 def test_sites_that_are_late_to_notice_an_error_are_ended_too() -> None:
-    async def fail(network: Network, own: int) -> None:
-        if own == 2:
+    async def fail(network: Network, number: int) -> None:
+        if number == 2:
             await network.broadcast("once")
             raise PartyError("this site cannot go on")
         while True:
@@ -137,8 +137,8 @@ def test_sites_that_are_late_to_notice_an_error_are_ended_too() -> None:
                 await network.gather("once")
                 await network.gather("never")
             except asyncio.CancelledError:  # as if the message had come in the same moment
-                own -= 1
-                if own < 0:
+                number -= 1
+                if number < 0:
                     raise
 
     with pytest.raises(PartyError, match="cannot go on"):
@@ -156,8 +156,8 @@ def test_replayed_misdirected_and_unexpected_frames_are_refused() -> None:
         wires = Wires(["a", "b"])
         network = LocalNetwork("b", ["a", "b"], "session", wires)
         network.timeout = timeout
-        for sent in [*([first] if first else []), frame]:
-            await wires.queues["a", "b"].put(sent)
+        for queued_frame in [*([first] if first else []), frame]:
+            await wires.queues["a", "b"].put(queued_frame)
         await network.receive("a", "k")
         if first:
             await network.receive("a", "k")
@@ -182,22 +182,22 @@ def test_replayed_misdirected_and_unexpected_frames_are_refused() -> None:
 
 
 def test_a_silent_site_is_named_after_the_timeout() -> None:
-    async def wait(network: Network, own: int) -> None:
+    async def wait(network: Network, number: int) -> None:
         network.timeout = 0.05
-        await network.gather("sum/number") if own else await asyncio.sleep(5)
+        await network.gather("sum/number") if number else await asyncio.sleep(5)
 
     with pytest.raises(PartyError, match=r'site "site 1" sent nothing for 0.05 s in "sum/number"'):
         run_sites(wait, [0, 1])
 
 
 def test_transcripts_of_two_ends_agree_and_count_traffic() -> None:
-    async def keep(network: Network, own: int) -> Network:
-        await exchange_numbers(network, own)
+    async def keep(network: Network, number: int) -> Network:
+        await exchange_numbers(network, number)
         return network
 
     first, second = run_sites(keep, [1, 2])
-    sent = [frame.sha256 for frame in first.transcript.frames if frame.way == "sent"]
-    assert sent == [frame.sha256 for frame in second.transcript.frames if frame.way == "received"]
+    sent_hashes = [frame.sha256 for frame in first.transcript.frames if frame.way == "sent"]
+    assert sent_hashes == [frame.sha256 for frame in second.transcript.frames if frame.way == "received"]
     assert first.transcript.session_sha256 == second.transcript.session_sha256
     assert first.session not in json.dumps(first.transcript.as_json())
     statement = first.state("textbook", "Nobody.", ["the sum"])

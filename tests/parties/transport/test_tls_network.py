@@ -70,12 +70,12 @@ def assert_ended(results: dict[str, object], words: str, sites: tuple[str, ...] 
 @pytest.mark.parametrize("frames", [0, 3, 9, 20, 60])
 def test_a_site_that_dies_in_any_round_ends_the_others(folders: list[SiteFolder], frames: int) -> None:
     async def die(network: TlsNetwork) -> object:
-        deliver, sent = network._deliver, 0
+        deliver, sent_count = network._deliver, 0
 
         async def count(receiver: str, frame: bytes) -> None:
-            nonlocal sent
-            sent += 1
-            if sent > frames:
+            nonlocal sent_count
+            sent_count += 1
+            if sent_count > frames:
                 for connection in network._connections.values():
                     connection.writer.transport.abort()
                 raise OSError("killed")
@@ -117,11 +117,11 @@ def test_a_replayed_frame_ends_the_others(folders: list[SiteFolder]) -> None:
     async def replay(network: TlsNetwork) -> object:
         deliver = network._deliver
 
-        async def twice(receiver: str, frame: bytes) -> None:
+        async def deliver_twice(receiver: str, frame: bytes) -> None:
             await deliver(receiver, frame)
             await deliver(receiver, frame)
 
-        network._deliver = twice  # type: ignore[method-assign]
+        network._deliver = deliver_twice  # type: ignore[method-assign]
         return await mine(network)
 
     assert_ended(run_all(folders, {"south": replay}), "replayed")
@@ -176,10 +176,10 @@ def test_a_silent_site_ends_the_others_after_the_timeout(folders: list[SiteFolde
             asyncio.create_task(run_part(site, folders, sleep if site.name == "south" else mine, 1.0, 20))
             for site in folders
         ]
-        done = await asyncio.gather(*tasks[:2], return_exceptions=True)
+        outcomes = await asyncio.gather(*tasks[:2], return_exceptions=True)
         tasks[2].cancel()
         await asyncio.gather(tasks[2], return_exceptions=True)
-        return list(done)
+        return list(outcomes)
 
     east, north = asyncio.run(run())
     assert_ended({"east": east, "north": north}, 'site "south" sent nothing for 1 s')
@@ -230,8 +230,8 @@ def test_strangers_and_garbage_at_the_door_do_not_disturb(folders: list[SiteFold
     async def run() -> list[object]:
         first = asyncio.create_task(run_part(east, folders, mine, 20, 20))
         await knock()
-        others = [run_part(site, folders, mine, 20, 20) for site in folders[1:]]
-        return await asyncio.gather(first, *others)
+        other_parts = [run_part(site, folders, mine, 20, 20) for site in folders[1:]]
+        return await asyncio.gather(first, *other_parts)
 
     assert len(asyncio.run(run())) == 3
 
@@ -282,9 +282,9 @@ def test_sites_that_list_other_sites_are_refused(folders: list[SiteFolder], tmp_
 
 
 def test_a_port_in_use_is_named(folders: list[SiteFolder]) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", folders[0].port))
-        taken.listen()
+    with socket.socket() as port_socket:
+        port_socket.bind(("127.0.0.1", folders[0].port))
+        port_socket.listen()
         with pytest.raises(PartyError, match="cannot listen"):
             asyncio.run(run_part(folders[0], folders, mine, 1, 1))
 

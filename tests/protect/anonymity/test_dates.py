@@ -84,13 +84,13 @@ def test_moments_are_published_as_ranges(kind: str, method: str) -> None:
     table = make_table(column)
     release = METHODS[method].protect(table)
     labels, cells = release.data.frame["when"].to_list(), table.frame["when"].cast(pl.String).to_list()
-    values, lost = {cell: parse(cell) for cell in cells}, 0.0
+    values, total_loss = {cell: parse(cell) for cell in cells}, 0.0
     rows = [cells[row] for row in release.details["rows"]]
     for label, cell in zip(labels, rows, strict=True):
         low, high = (parse(end) for end in label[1:-1].split(", ")) if label.startswith("[") else (values[cell],) * 2
         assert label == "*" or low <= values[cell] <= high
-        inside = sum(low <= value <= high for value in values.values())
-        lost += 1 if label == "*" else (inside - 1) / (len(values) - 1)
+        inside_count = sum(low <= value <= high for value in values.values())
+        total_loss += 1 if label == "*" else (inside_count - 1) / (len(values) - 1)
         assert "{" not in label
     assert any(label.startswith("[") for label in labels)
     assert_promises_hold(release, table)
@@ -98,7 +98,7 @@ def test_moments_are_published_as_ranges(kind: str, method: str) -> None:
         crowds = Counter(release.data.frame.select("when", "sex").rows())
         assert min(crowds.values()) >= K
         sexes = (release.data.frame["sex"] != table.frame["sex"]).sum() / ROWS
-        assert release.losses["loss"] == pytest.approx((lost / ROWS + sexes) / 2)
+        assert release.losses["loss"] == pytest.approx((total_loss / ROWS + sexes) / 2)
     assert measure.loss(release.data, table) == pytest.approx(release.losses["loss"])
 
 

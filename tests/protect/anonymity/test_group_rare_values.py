@@ -80,27 +80,27 @@ def test_against_brute_force(values: list[str | None], least: int) -> None:
         return
     table = table_of(values, pl.String)
     release = sf.GroupRareValues(columns="x", min_count=least).protect(table)
-    shown = release.data.frame["x"].to_list()
+    published = release.data.frame["x"].to_list()
     counts = Counter(values)
     names = [value for value in counts if value != "other"]
     fits = []
     for size in range(len(names) + 1):
         for group in combinations(names, size):
-            after = ["other" if value in group else value for value in values]
-            if min(Counter(after).values()) >= least:
+            grouped_values = ["other" if value in group else value for value in values]
+            if min(Counter(grouped_values).values()) >= least:
                 fits.append((size, sum(counts[value] for value in group)))
-    changed = {before for before, after in zip(values, shown, strict=True) if before != after}
-    assert min(Counter(shown).values()) >= least
+    changed = {before for before, after in zip(values, published, strict=True) if before != after}
+    assert min(Counter(published).values()) >= least
     assert (len(changed), sum(counts[value] for value in changed)) == min(fits)
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 def test_claims_hold_when_it_was_written(tmp_path: Path) -> None:
     table = table_of([*"aaaabbbccd", None])
     release = sf.GroupRareValues(columns="x", min_count=3).protect(table)
     release.data.frame.write_csv(tmp_path / "x.csv")
-    written = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
-    assert all(found.holds for found in sf.check(sf.Release(written, None, release.claims, {}), table))
+    written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
+    assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
 
 
 def test_other_code_measures_the_same_loss() -> None:
@@ -113,9 +113,9 @@ def test_a_gate_on_the_loss_and_the_columns_of_a_report(tmp_path: Path) -> None:
     frame = pl.DataFrame({"x": [*"aaaabbbccd"] * 2, "y": ["a", "b"] * 10})
     roles = {"x": "quasi_identifying", "y": "sensitive"}
     method = sf.GroupRareValues(columns="x", min_count=6)
-    done = sf.run(frame, method, roles=roles, gate={"max_loss": 0.3}, out=tmp_path / "out")
-    assert sf.read_release(done.out).data.frame["x"].to_list() == [*"aaaabbb", *["other"] * 3] * 2
-    assert "rare values under one label" in (done.out / "release" / "report.html").read_text(encoding="utf-8")
+    result = sf.run(frame, method, roles=roles, gate={"max_loss": 0.3}, out=tmp_path / "out")
+    assert sf.read_release(result.out).data.frame["x"].to_list() == [*"aaaabbb", *["other"] * 3] * 2
+    assert "rare values under one label" in (result.out / "release" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_label_that_looks_like_a_number_may_be_all_that_is_left(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_a_label_that_looks_like_a_number_may_be_all_that_is_left(tmp_path: Path
     (tmp_path / "x.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in zip("abcdef", "abaaab", strict=True)))
     method = sf.GroupRareValues(columns="x", min_count=6, label="0")
     roles = {"x": "quasi_identifying", "y": "sensitive"}
-    done = sf.run(tmp_path / "x.csv", method, roles=roles, out=tmp_path / "out")
-    assert sf.read_release(done.out).data.frame["x"].cast(pl.String).to_list() == ["0"] * 6
+    result = sf.run(tmp_path / "x.csv", method, roles=roles, out=tmp_path / "out")
+    assert sf.read_release(result.out).data.frame["x"].cast(pl.String).to_list() == ["0"] * 6
 
 
 def test_the_measures_count_what_breaks_a_promise() -> None:

@@ -49,10 +49,10 @@ def test_all_k_anonymous_generalizations(small: Small, k: int, limit: float, mis
     if release is None:
         assert not possible
         return
-    found = release.details["generalizations"]
-    assert {tuple(levels) for levels in found["levels"]} == possible
-    assert found.height == len(possible)
-    minimal = {tuple(levels) for levels in found.filter("minimal")["levels"]}
+    generalizations = release.details["generalizations"]
+    assert {tuple(levels) for levels in generalizations["levels"]} == possible
+    assert generalizations.height == len(possible)
+    minimal = {tuple(levels) for levels in generalizations.filter("minimal")["levels"]}
     assert minimal == set(release.details["minimal"])
     assert minimal == set(sf.protect.minimal_nodes(small.table(missing), [sf.KAnonymity(k=k)], limit))
     best = sf.Generalize(models=(sf.KAnonymity(k=k),), suppression_limit=limit).protect(small.table(missing))
@@ -63,20 +63,20 @@ def test_all_k_anonymous_generalizations(small: Small, k: int, limit: float, mis
 @given(case=cases())
 def test_other_models(case: Any) -> None:
     """Where its properties hold, all nodes; elsewhere it refuses."""
-    small, values, chosen, limit = case
-    method = sf.Generalize(models=tuple(model for model, _ in chosen), suppression_limit=limit, search="incognito")
+    small, values, model_pairs, limit = case
+    method = sf.Generalize(models=tuple(model for model, _ in model_pairs), suppression_limit=limit, search="incognito")
     most = int(Fraction(str(limit)) * len(values))
-    if most and not all(model.steady for model, _ in chosen):
+    if most and not all(model.steady for model, _ in model_pairs):
         with pytest.raises((sf.PolicyError, sf.ImpossibleRelease), match=r"incognito prunes|at most"):
             method.protect(table_of(small, values))
         return
-    kept = nodes_by_the_book(small, values, [accepts for _, accepts in chosen])
-    possible = {levels for levels, rows in kept.items() if rows and len(values) - len(rows) <= most}
+    rows_by_node = nodes_by_the_book(small, values, [accepts for _, accepts in model_pairs])
+    possible = {levels for levels, rows in rows_by_node.items() if rows and len(values) - len(rows) <= most}
     try:
-        found = method.protect(table_of(small, values)).details["generalizations"]["levels"].to_list()
+        level_lists = method.protect(table_of(small, values)).details["generalizations"]["levels"].to_list()
     except sf.ImpossibleRelease:
-        found = []
-    assert {tuple(levels) for levels in found} == possible
+        level_lists = []
+    assert {tuple(levels) for levels in level_lists} == possible
 
 
 def count_by_the_book(small: Small, k: int) -> list[tuple[int, int, int]]:
@@ -86,25 +86,25 @@ def count_by_the_book(small: Small, k: int) -> list[tuple[int, int, int]]:
     graph: set[Any] = {((column, level),) for column in range(width) for level in range(heights[column])}
     counts = []
     for size in range(1, width + 1):
-        kept, queue, checked, marked = set(graph), sorted(roots_of(graph), key=height), 0, set()
+        kept_nodes, queue, checked, marked = set(graph), sorted(roots_of(graph), key=height), 0, set()
         while queue:
             node = queue.pop(0)
             if node in marked:
                 continue
             checked += 1
-            above = [other for other in graph if is_step(node, other)]
+            parents = [other for other in graph if is_step(node, other)]
             if is_anonymous(small, dict(node), k):
-                marked |= set(above)
+                marked |= set(parents)
             else:
-                kept.remove(node)
-                queue = sorted({*queue, *above}, key=height)
-        counts.append((len(graph), checked, len(kept)))
+                kept_nodes.remove(node)
+                queue = sorted({*queue, *parents}, key=height)
+        counts.append((len(graph), checked, len(kept_nodes)))
         graph = {
             node
             for columns in combinations(range(width), size + 1)
             for levels in product(*(range(heights[column]) for column in columns))
             for node in [tuple(zip(columns, levels, strict=True))]
-            if all(node[:place] + node[place + 1 :] in kept for place in range(size + 1))
+            if all(node[:index] + node[index + 1 :] in kept_nodes for index in range(size + 1))
         }
     return counts
 
@@ -126,8 +126,10 @@ def roots_of(graph: set[Any]) -> list[Any]:
 
 
 def is_anonymous(small: Small, levels: dict[int, int], k: int) -> bool:
-    rows = generalized(small.rows, small.hierarchies, tuple(levels.get(at, 0) for at in range(len(small.hierarchies))))
-    return min(Counter(tuple(row[at] for at in levels) for row in rows).values()) >= k
+    rows = generalized(
+        small.rows, small.hierarchies, tuple(levels.get(column, 0) for column in range(len(small.hierarchies)))
+    )
+    return min(Counter(tuple(row[column] for column in levels) for row in rows).values()) >= k
 
 
 @quick

@@ -36,9 +36,9 @@ class Tried:
     labels: list[str]
 
     def order(self, column: int) -> list[Cell]:
-        known = {cell for cell in self.columns[column] if cell is not None}
-        leaves = [letter for letter in LETTERS if letter in known]
-        values = leaves if self.with_leaves[column] else sorted(known)
+        known_cells = {cell for cell in self.columns[column] if cell is not None}
+        leaves = [letter for letter in LETTERS if letter in known_cells]
+        values = leaves if self.with_leaves[column] else sorted(known_cells)
         return [*values, None] if None in self.columns[column] else [*values]
 
     def table(self, missing: str = "own_value") -> sf.Table:
@@ -46,8 +46,10 @@ class Tried:
         kinds = {f"q{i}": _kind(column) for i, column in enumerate(self.columns)}
         frame = pl.DataFrame(data | {"y": self.labels}, schema_overrides=kinds)
         roles = dict.fromkeys(data, "quasi_identifying") | {"y": "sensitive"}
-        given = {f"q{i}": [[x, "*"] for x in LETTERS] for i, wanted in enumerate(self.with_leaves) if wanted}
-        return sf.Table.of(frame, roles, given, missing)
+        hierarchies = {
+            f"q{i}": [[x, "*"] for x in LETTERS] for i, has_leaves in enumerate(self.with_leaves) if has_leaves
+        }
+        return sf.Table.of(frame, roles, hierarchies, missing)
 
 
 def _kind(column: list[Cell]) -> pl.DataType:
@@ -61,16 +63,16 @@ def tables(draw: st.DrawFn, with_missing: bool = True) -> Tried:
     with_leaves = []
     for _ in range(draw(st.integers(1, 3))):
         numeric = draw(st.booleans())
-        some: st.SearchStrategy[Cell] = st.sampled_from([3, 7, 10, 12] if numeric else list(LETTERS))
-        cells = st.none() | some if with_missing else some
+        known_cells: st.SearchStrategy[Cell] = st.sampled_from([3, 7, 10, 12] if numeric else list(LETTERS))
+        cells = st.none() | known_cells if with_missing else known_cells
         columns.append(draw(st.lists(cells, min_size=size, max_size=size)))
         with_leaves.append(_kind(columns[-1]) == pl.String and draw(st.booleans()))
     labels = draw(st.lists(st.sampled_from("xyz"), min_size=size, max_size=size))
     return Tried(columns, with_leaves, labels)
 
 
-def cost_of(classes: dict[object, list[int]], tried: Tried, k: int, metric: str, suppress: bool) -> int | None:
-    rows, cost = len(tried.labels), 0
+def cost_of(classes: dict[object, list[int]], case: Tried, k: int, metric: str, suppress: bool) -> int | None:
+    rows, cost = len(case.labels), 0
     for members in classes.values():
         size = len(members)
         if size < k and not suppress:
@@ -78,73 +80,73 @@ def cost_of(classes: dict[object, list[int]], tried: Tried, k: int, metric: str,
         if metric == "discernibility":
             cost += size * size if size >= k else size * rows
         else:
-            cost += size - (max(Counter(tried.labels[i] for i in members).values()) if size >= k else 0)
+            cost += size - (max(Counter(case.labels[i] for i in members).values()) if size >= k else 0)
     return cost
 
 
-def least_cost(tried: Tried, k: int, metric: str, suppress: bool) -> int | None:
+def least_cost(case: Tried, k: int, metric: str, suppress: bool) -> int | None:
     """By the book: every subset of all cuts."""
-    orders = [tried.order(column) for column in range(len(tried.columns))]
-    codes = [[order.index(cell) for cell in column] for order, column in zip(orders, tried.columns, strict=True)]
-    cuts = [(column, place) for column, order in enumerate(orders) for place in range(1, len(order))]
+    orders = [case.order(column) for column in range(len(case.columns))]
+    codes = [[order.index(cell) for cell in column] for order, column in zip(orders, case.columns, strict=True)]
+    cuts = [(column, position) for column, order in enumerate(orders) for position in range(1, len(order))]
     best: int | None = None
-    for chosen in chain.from_iterable(combinations(cuts, count) for count in range(len(cuts) + 1)):
+    for chosen_cuts in chain.from_iterable(combinations(cuts, count) for count in range(len(cuts) + 1)):
         classes: dict[object, list[int]] = {}
-        for row in range(len(tried.labels)):
+        for row in range(len(case.labels)):
             key = tuple(
-                sum(place <= codes[column][row] for one, place in chosen if one == column)
+                sum(position <= codes[column][row] for cut_column, position in chosen_cuts if cut_column == column)
                 for column in range(len(orders))
             )
             classes.setdefault(key, []).append(row)
-        cost = cost_of(classes, tried, k, metric, suppress)
+        cost = cost_of(classes, case, k, metric, suppress)
         best = cost if best is None or (cost is not None and cost < best) else best
     return best
 
 
-def covers(label: str | None, cell: Cell, tried: Tried, column: int) -> bool:
+def covers(label: str | None, cell: Cell, case: Tried, column: int) -> bool:
     """Whether a label says nothing untrue of a cell; of a missing one, only if it says nothing at all."""
-    values = set(tried.order(column)) - {None}
+    values = set(case.order(column)) - {None}
     if label is None or label == "*":
         return cell is None or label == "*"
     if ends := parse_range(label):
-        said: set[Cell] = {value for value in values if ends[0] <= value <= ends[1]}  # type: ignore[operator]
+        covered_values: set[Cell] = {value for value in values if ends[0] <= value <= ends[1]}  # type: ignore[operator]
     else:
-        said = set(parse_set(label) or (label,))
-        said |= {int(one) for one in said if isinstance(one, str) and one.isdigit()}
-    whole: set[Cell] = set(LETTERS) if tried.with_leaves[column] else values
-    return cell in said or (cell is None and whole <= said and len(whole) > 1)
+        covered_values = set(parse_set(label) or (label,))
+        covered_values |= {int(text) for text in covered_values if isinstance(text, str) and text.isdigit()}
+    whole: set[Cell] = set(LETTERS) if case.with_leaves[column] else values
+    return cell in covered_values or (cell is None and whole <= covered_values and len(whole) > 1)
 
 
 @quick
 @given(
-    tried=tables(),
+    case=tables(),
     k=st.integers(1, 5),
     metric=st.sampled_from(["discernibility", "classification"]),
     suppress=st.booleans(),
 )
-def test_the_optimum_is_the_optimum(tried: Tried, k: int, metric: str, suppress: bool) -> None:
+def test_the_optimum_is_the_optimum(case: Tried, k: int, metric: str, suppress: bool) -> None:
     method = KOptimize(k=k, metric=metric, target="y", suppress=suppress, seconds=None)
-    if len(tried.labels) < k:
+    if len(case.labels) < k:
         with pytest.raises(sf.ImpossibleRelease):
-            method.protect(tried.table())
+            method.protect(case.table())
         return
-    release = method.protect(tried.table())
+    release = method.protect(case.table())
     assert release.details["proven"]
-    assert release.details["objective"] == release.details["bound"] == least_cost(tried, k, metric, suppress)
+    assert release.details["objective"] == release.details["bound"] == least_cost(case, k, metric, suppress)
     assert release.losses[metric] == release.details["objective"]
     assert suppress or release.losses["suppressed_rows"] == 0
 
 
 @quick
-@given(tried=tables(), k=st.integers(1, 5), metric=st.sampled_from(["discernibility", "classification"]))
-def test_releases_hold_by_the_book(tried: Tried, k: int, metric: str) -> None:
+@given(case=tables(), k=st.integers(1, 5), metric=st.sampled_from(["discernibility", "classification"]))
+def test_releases_hold_by_the_book(case: Tried, k: int, metric: str) -> None:
     """The published rows, cell by cell: what they say, and what they cost."""
-    if len(tried.labels) < k:
+    if len(case.labels) < k:
         return
-    table = tried.table()
+    table = case.table()
     release = KOptimize(k=k, metric=metric, target="y").protect(table)
-    assert all(found.holds for found in sf.check(release, table))
-    names = [f"q{i}" for i in range(len(tried.columns))]
+    assert all(finding.holds for finding in sf.check(release, table))
+    names = [f"q{i}" for i in range(len(case.columns))]
     published = release.data.frame.select(pl.col(names).cast(pl.String)).rows()
     stars = set(release.details["suppressed"].tolist())
     classes: dict[object, list[int]] = {}
@@ -152,27 +154,27 @@ def test_releases_hold_by_the_book(tried: Tried, k: int, metric: str) -> None:
         assert (row in stars) == (bool(stars) and set(cells) == {"*"})
         classes.setdefault((row,) if row in stars else cells, []).append(row)
         for column, label in enumerate(cells):
-            assert covers(label, tried.columns[column][row], tried, column)
+            assert covers(label, case.columns[column][row], case, column)
     assert all(len(members) >= k for key, members in classes.items() if not set(members) <= stars)
     # Each suppressed row stands alone here, so for k = 1 nobody may be suppressed.
     assert k > 1 or not stars
-    assert cost_of(classes, tried, k, metric, True) == release.details["objective"]
+    assert cost_of(classes, case, k, metric, True) == release.details["objective"]
     assert release.details["classes"] == len(classes) - len(stars)
     assert release.losses["suppressed_rows"] == len(stars)
-    shown = [None if row in stars and len(stars) < k else label for row, label in enumerate(tried.labels)]
-    assert release.data.frame["y"].to_list() == shown
+    published_labels = [None if row in stars and len(stars) < k else label for row, label in enumerate(case.labels)]
+    assert release.data.frame["y"].to_list() == published_labels
 
 
 @quick
-@given(tried=tables(), k=st.integers(1, 4))
-def test_no_cut_is_left_that_costs_nothing(tried: Tried, k: int) -> None:
+@given(case=tables(), k=st.integers(1, 4))
+def test_no_cut_is_left_that_costs_nothing(case: Tried, k: int) -> None:
     """Labels are as narrow as the cost allows: no piece can be halved without touching a published class."""
-    if len(tried.labels) < k:
+    if len(case.labels) < k:
         return
-    release = KOptimize(k=k).protect(tried.table())
+    release = KOptimize(k=k).protect(case.table())
     stars = set(release.details["suppressed"].tolist())
-    for i, column in enumerate(tried.columns):
-        order = tried.order(i)
+    for i, column in enumerate(case.columns):
+        order = case.order(i)
         labels = release.data.frame[f"q{i}"].cast(pl.String).to_list()
         for low, high in pairwise(order):
             sides = {name: {lab for lab, c in zip(labels, column, strict=True) if c == name} for name in (low, high)}
@@ -183,27 +185,27 @@ def test_no_cut_is_left_that_costs_nothing(tried: Tried, k: int) -> None:
             for row, cells in enumerate(release.data.frame.rows()):
                 if row not in stars and labels[row] in joined:
                     parted.setdefault(cells[:-1], set()).add(order.index(column[row]) >= order.index(high))
-            assert any(len(found) > 1 for found in parted.values())
+            assert any(len(part) > 1 for part in parted.values())
 
 
 @quick
-@given(tried=tables(), k=st.integers(1, 3))
-def test_missing_dropped_is_protecting_the_rest(tried: Tried, k: int) -> None:
-    whole = [i for i in range(len(tried.labels)) if all(column[i] is not None for column in tried.columns)]
+@given(case=tables(), k=st.integers(1, 3))
+def test_missing_dropped_is_protecting_the_rest(case: Tried, k: int) -> None:
+    whole = [i for i in range(len(case.labels)) if all(column[i] is not None for column in case.columns)]
     rest = Tried(
-        [[column[i] for i in whole] for column in tried.columns], tried.with_leaves, [tried.labels[i] for i in whole]
+        [[column[i] for i in whole] for column in case.columns], case.with_leaves, [case.labels[i] for i in whole]
     )
     if not whole:
         with pytest.raises(sf.DataError, match="every row has a missing"):
-            KOptimize(k=k).protect(tried.table("drop"))
+            KOptimize(k=k).protect(case.table("drop"))
     elif len(whole) < k:
         with pytest.raises(sf.ImpossibleRelease):
-            KOptimize(k=k).protect(tried.table("drop"))
+            KOptimize(k=k).protect(case.table("drop"))
     else:
-        release, alone = KOptimize(k=k).protect(tried.table("drop")), KOptimize(k=k).protect(rest.table())
+        release, rest_release = KOptimize(k=k).protect(case.table("drop")), KOptimize(k=k).protect(rest.table())
         assert release.details["rows"].tolist() == whole
-        assert release.details["pieces"] == alone.details["pieces"]
-        assert release.losses["dropped_rows"] == len(tried.labels) - len(whole)
+        assert release.details["pieces"] == rest_release.details["pieces"]
+        assert release.losses["dropped_rows"] == len(case.labels) - len(whole)
 
 
 @given(size=st.integers(1, 200), k=st.integers(1, 9))
@@ -234,8 +236,8 @@ def test_ranges_by_hand() -> None:
     assert release.details["objective"] == 12
     assert release.data.frame["age"].to_list() == ["[20, 21]"] * 2 + ["[22, 40]"] * 2 + ["[41, 90]"] * 2
     assert release.losses["loss"] == pytest.approx(1 / 5)
-    both = {"age": [20] * 3 + [40] * 3 + [90], "sex": list("mmmfffm")}
-    joined = KOptimize(k=3).protect(sf.Table.of(both, dict.fromkeys(both, "quasi_identifying")))
+    columns = {"age": [20] * 3 + [40] * 3 + [90], "sex": list("mmmfffm")}
+    joined = KOptimize(k=3).protect(sf.Table.of(columns, dict.fromkeys(columns, "quasi_identifying")))
     assert joined.details["objective"] == 25  # suppressing the seventh would cost 9 + 9 + 7, as much
     assert joined.losses["discernibility"] == 25
 
@@ -267,22 +269,22 @@ def test_the_time_limit_gives_the_best_found_and_a_bound() -> None:
     chance = np.random.default_rng(3)
     frame = {f"q{i}": chance.integers(0, 40, 600) for i in range(4)}
     table = sf.Table.of(frame, dict.fromkeys(frame, "quasi_identifying"))
-    heard: list[str] = []
-    with listen_to_progress(lambda step, done, total: heard.append(step)):
+    steps: list[str] = []
+    with listen_to_progress(lambda step, count, total: steps.append(step)):
         release = KOptimize(k=5, seconds=1.0).protect(table)
     assert not release.details["proven"]
     assert release.details["bound"] < release.details["objective"] == release.losses["discernibility"] < 600**2
     assert release.details["bound"] >= 5 * 600
-    assert all(found.holds for found in sf.check(release, table))
-    assert "searching the sets of cuts" in heard
+    assert all(finding.holds for finding in sf.check(release, table))
+    assert "searching the sets of cuts" in steps
 
 
 def test_a_search_can_be_interrupted() -> None:
     chance = np.random.default_rng(4)
     frame = {f"q{i}": chance.integers(0, 30, 500) for i in range(4)}
 
-    def stop(step: str, done: int, total: int | None) -> None:
-        if done:
+    def stop(step: str, count: int, total: int | None) -> None:
+        if count:
             raise KeyboardInterrupt
 
     with listen_to_progress(stop), pytest.raises(KeyboardInterrupt):
@@ -292,9 +294,9 @@ def test_a_search_can_be_interrupted() -> None:
 def test_frames_of_the_search_grow() -> None:
     """Deeper than the stack's first room; the answer is every value apart, as all are frequent."""
     codes = [np.repeat(np.arange(40, dtype=np.int32), 3)]
-    found = CutSearch(codes, [40], None, CutGoal(3, True, True, None)).run()
-    assert found.cuts == (tuple(range(1, 40)),)
-    assert (found.objective, found.proven) == (40 * 9, True)
+    result = CutSearch(codes, [40], None, CutGoal(3, True, True, None)).run()
+    assert result.cuts == (tuple(range(1, 40)),)
+    assert (result.objective, result.proven) == (40 * 9, True)
 
 
 @pytest.mark.parametrize("meaning", ["matches_any", "never_matches"])

@@ -42,12 +42,12 @@ MODELS: dict[str, sf.protect.PrivacyModel] = {
 
 
 @quick
-@given(small=small_tables(with_missing=True), values=VALUES, which=st.sampled_from(sorted(MODELS)), data=st.data())
+@given(small=small_tables(with_missing=True), values=VALUES, model_name=st.sampled_from(sorted(MODELS)), data=st.data())
 def test_a_witness_speaks_for_its_own_class_at_every_node(
-    small: Small, values: list[str | None], which: str, data: st.DataObject
+    small: Small, values: list[str | None], model_name: str, data: st.DataObject
 ) -> None:
     table = with_values(small, values)
-    judge = ModelJudge((MODELS[which],))
+    judge = ModelJudge((MODELS[model_name],))
     grouping = judge.build_grouping(table)
     row = data.draw(st.integers(0, grouping.distinct_rows - 1))
     live = np.ones(grouping.shape, dtype=np.bool_)
@@ -84,16 +84,16 @@ def small_with_gaps() -> sf.Table:
 
 
 @quick
-@given(small=small_tables(with_missing=True), values=VALUES, which=st.sampled_from(sorted(MODELS)))
+@given(small=small_tables(with_missing=True), values=VALUES, model_name=st.sampled_from(sorted(MODELS)))
 def test_coarsened_rows_have_the_same_classes_at_coarser_nodes(
-    small: Small, values: list[str | None], which: str
+    small: Small, values: list[str | None], model_name: str
 ) -> None:
-    judge = ModelJudge((MODELS[which],))
+    judge = ModelJudge((MODELS[model_name],))
     grouping = judge.build_grouping(with_values(small, values))
     nodes = {levels: grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape))}
-    for below in nodes:
-        part = grouping.coarsen(below)
-        for levels in product(*(range(low, size) for low, size in zip(below, grouping.shape, strict=True))):
+    for base_levels in nodes:
+        part = grouping.coarsen(base_levels)
+        for levels in product(*(range(low, size) for low, size in zip(base_levels, grouping.shape, strict=True))):
             assert part.decide(levels, judge) == nodes[levels]
 
 
@@ -135,9 +135,9 @@ def test_what_is_kept_has_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "_ROOM", 0)
     grouping = Grouping.of(table)
     rolled = rollup.RollUp(grouping)
-    made = {id(rolled.group_below(levels)): rolled.group_below(levels) for levels in product(range(2), repeat=3)}
-    kept = sum(part.distinct_rows for part in made.values() if part is not grouping)
-    assert 0 < kept <= 2 * grouping.distinct_rows
+    groupings = {id(rolled.group_below(levels)): rolled.group_below(levels) for levels in product(range(2), repeat=3)}
+    row_total = sum(part.distinct_rows for part in groupings.values() if part is not grouping)
+    assert 0 < row_total <= 2 * grouping.distinct_rows
 
 
 def test_the_geometric_loss_of_one_column_keeps_its_bounds() -> None:

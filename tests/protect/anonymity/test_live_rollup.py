@@ -53,13 +53,13 @@ def test_merged_rows_lead_to_the_same_optimum(
     models = [sf.KAnonymity(k=k), *([sf.LDiversity(l=2, column="sick", kind=other)] if other else [])]
     judge = ModelJudge(tuple(models))
     grouping = judge.build_grouping(table)
-    found = find_optimal_node(grouping, judge, "loss", limit)
+    outcome = find_optimal_node(grouping, judge, "loss", limit)
     minimal, _ = find_minimal_nodes(grouping, judge, limit)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_rollup, "MANY_ROWS", 1 << 60)
         patch.setattr(row_blocks, "MANY_ROWS", 1 << 60)
         usual = judge.build_grouping(table)
-        assert found.best == find_optimal_node(usual, judge, "loss", limit).best
+        assert outcome.best == find_optimal_node(usual, judge, "loss", limit).best
         assert minimal == find_minimal_nodes(usual, judge, limit)[0]
         verdicts = [usual.decide(levels, judge) for levels in product(*map(range, usual.shape))]
     assert verdicts == [grouping.decide(levels, judge) for levels in product(*map(range, grouping.shape))]
@@ -83,18 +83,18 @@ def test_values_of_small_classes_are_not_counted(monkeypatch: pytest.MonkeyPatch
     grouping.sensitive = {
         "s": SensitiveColumn("s", ("a", "b"), rows, np.tile(np.array([0, 1], np.int32), 30), counts, None)
     }
-    counted: list[int] = []
+    class_counts: list[int] = []
     pairs = SensitiveColumn.count_by_class
 
     def count(column: SensitiveColumn, of_row: Codes, classes: int) -> ClassValues:
-        counted.append(classes)
+        class_counts.append(classes)
         return pairs(column, of_row, classes)
 
     monkeypatch.setattr(SensitiveColumn, "count_by_class", count)
     judge = ModelJudge((sf.KAnonymity(k=3), sf.LDiversity(l=2, column="s")))
-    found = find_optimal_node(grouping, judge, "loss", 5)
-    assert found.best is not None and found.best.levels == (1,)
-    assert counted == [1]  # the classes of the upper node alone
+    outcome = find_optimal_node(grouping, judge, "loss", 5)
+    assert outcome.best is not None and outcome.best.levels == (1,)
+    assert class_counts == [1]  # the classes of the upper node alone
 
 
 @pytest.mark.parametrize("seed", range(8))

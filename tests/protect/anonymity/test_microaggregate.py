@@ -63,9 +63,16 @@ def test_the_median_is_a_value_that_occurs() -> None:
 
 
 def test_categories_take_the_commonest_and_dates_their_mean() -> None:
-    born = [date(1990, 1, 1), date(1990, 1, 3), date(1990, 1, 8), date(1950, 5, 1), date(1950, 5, 1), date(1950, 5, 2)]
+    birth_dates = [
+        date(1990, 1, 1),
+        date(1990, 1, 3),
+        date(1990, 1, 8),
+        date(1950, 5, 1),
+        date(1950, 5, 1),
+        date(1950, 5, 2),
+    ]
     sexes: list[object] = ["m", "f", "f", None, None, "m"]
-    release = Microaggregate(k=3).protect(table_of({"born": list(born), "sex": sexes}))
+    release = Microaggregate(k=3).protect(table_of({"born": list(birth_dates), "sex": sexes}))
     assert release.data.frame["born"].to_list() == [date(1990, 1, 4)] * 3 + [date(1950, 5, 1)] * 3
     assert release.data.frame["sex"].to_list() == ["f"] * 3 + [None] * 3
     assert sf.measure.k_anonymity(release.data) == 3
@@ -74,34 +81,34 @@ def test_categories_take_the_commonest_and_dates_their_mean() -> None:
 def test_other_columns_may_come_along() -> None:
     data: dict[str, list[object]] = {"name": ["a", "b", "c", "d"], "age": [1, 2, 8, 9], "pay": [10, 20, 30, 50]}
     table = table_of(data, name="identifying", pay="sensitive")
-    alone = Microaggregate(k=2).protect(table)
-    assert alone.data.frame["pay"].to_list() == [10, 20, 30, 50]
-    both = Microaggregate(k=2, columns=("age", "pay")).protect(table)
-    assert both.data.frame["pay"].to_list() == [15.0, 15.0, 40.0, 40.0]
-    assert both.data.frame.columns == ["age", "pay"]
+    single_release = Microaggregate(k=2).protect(table)
+    assert single_release.data.frame["pay"].to_list() == [10, 20, 30, 50]
+    joint_release = Microaggregate(k=2, columns=("age", "pay")).protect(table)
+    assert joint_release.data.frame["pay"].to_list() == [15.0, 15.0, 40.0, 40.0]
+    assert joint_release.data.frame.columns == ["age", "pay"]
 
 
 def plain_mdav(points: npt.NDArray[np.float64], k: int) -> list[set[int]]:
     """By the book, over plain lists."""
-    left, groups = list(range(len(points))), []
+    remaining_rows, groups = list(range(len(points))), []
 
     def farthest(centre: npt.NDArray[np.float64]) -> int:
-        return max(left, key=lambda i: float(((points[i] - centre) ** 2).sum()))
+        return max(remaining_rows, key=lambda i: float(((points[i] - centre) ** 2).sum()))
 
     def take(seed: int) -> None:
-        near = sorted(left, key=lambda i: float(((points[i] - points[seed]) ** 2).sum()))[:k]
-        groups.append(set(near))
-        for i in near:
-            left.remove(i)
+        nearest_rows = sorted(remaining_rows, key=lambda i: float(((points[i] - points[seed]) ** 2).sum()))[:k]
+        groups.append(set(nearest_rows))
+        for i in nearest_rows:
+            remaining_rows.remove(i)
 
-    while len(left) >= 3 * k:
-        first = farthest(points[left].mean(axis=0))
+    while len(remaining_rows) >= 3 * k:
+        first = farthest(points[remaining_rows].mean(axis=0))
         second = farthest(points[first])
         take(first)
         take(second)
-    if len(left) >= 2 * k:
-        take(farthest(points[left].mean(axis=0)))
-    return [*groups, set(left)]
+    if len(remaining_rows) >= 2 * k:
+        take(farthest(points[remaining_rows].mean(axis=0)))
+    return [*groups, set(remaining_rows)]
 
 
 @quick
@@ -113,8 +120,8 @@ def test_groups_are_mdavs(seed: int, rows: int, columns: int, k: int) -> None:
     points = np.random.default_rng(seed).normal(size=(columns, rows))
     points = (points - points.mean(axis=1, keepdims=True)) / points.std(axis=1, keepdims=True)
     groups = group_rows(list(points), [], k, rows)
-    found = [set(np.flatnonzero(groups == number).tolist()) for number in range(groups.max() + 1)]
-    assert found == [group for group in plain_mdav(points.T, k) if group]
+    row_sets = [set(np.flatnonzero(groups == number).tolist()) for number in range(groups.max() + 1)]
+    assert row_sets == [group for group in plain_mdav(points.T, k) if group]
 
 
 @quick
@@ -127,10 +134,10 @@ def test_categories_are_corners_of_a_simplex(seed: int, rows: int, k: int) -> No
     number, code = chance.normal(size=rows), chance.integers(0, 3, rows).astype(np.int32)
     corners = (code[:, None] == np.arange(3)) / np.sqrt(2)
     groups = group_rows([number], [code], k, rows)
-    found = [set(np.flatnonzero(groups == one).tolist()) for one in range(groups.max() + 1)]
+    row_sets = [set(np.flatnonzero(groups == group_number).tolist()) for group_number in range(groups.max() + 1)]
     plain = [group for group in plain_mdav(np.column_stack([number, corners]), k) if group]
     # The two add up distances in another order, so ties may be met in another order too.
-    assert set(map(frozenset, found)) == set(map(frozenset, plain))
+    assert set(map(frozenset, row_sets)) == set(map(frozenset, plain))
 
 
 cells = st.integers(-5, 30) | st.sampled_from([1000, -1000])
@@ -151,7 +158,7 @@ def test_what_every_grouping_keeps(rows: list[tuple[int, int, str | None]], k: i
             method.protect(table)
         return
     release = method.protect(table)
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
     of_row = release.details["group_of_row"].tolist()
     assert all(k <= size < 2 * k for size in Counter(of_row).values())
     sse, sst = 0.0, 0.0
@@ -161,7 +168,7 @@ def test_what_every_grouping_keeps(rows: list[tuple[int, int, str | None]], k: i
         if centre == "mean":
             assert sum(after) == pytest.approx(sum(before), abs=1e-4 * len(rows))
         for group in set(of_row):
-            members = [i for i, one in enumerate(of_row) if one == group]
+            members = [i for i, row_group in enumerate(of_row) if row_group == group]
             assert len({after[i] for i in members}) == 1
             expected = sorted(before[i] for i in members)
             middle = expected[(len(members) - 1) // 2] if centre == "median" else sum(expected) / len(members)
@@ -173,7 +180,7 @@ def test_what_every_grouping_keeps(rows: list[tuple[int, int, str | None]], k: i
             sst += len(before)
     categories = [row[2] for row in rows]
     for group in set(of_row):
-        members = [i for i, one in enumerate(of_row) if one == group]
+        members = [i for i, row_group in enumerate(of_row) if row_group == group]
         counts = Counter(categories[i] for i in members)
         published = {release.data.frame["c"][i] for i in members}
         assert len(published) == 1
@@ -192,14 +199,14 @@ def test_blocks_lose_little_and_keep_sizes() -> None:
     points = chance.normal(size=(4, 4)) @ chance.normal(size=(4, 20_000))
     frame = {f"q{i}": column for i, column in enumerate(points)}
     table = sf.Table.of(frame, dict.fromkeys(frame, QUASI))
-    heard: list[tuple[int, int | None]] = []
-    with listen_to_progress(lambda step, done, total: heard.append((done, total))):
+    steps: list[tuple[int, int | None]] = []
+    with listen_to_progress(lambda step, count, total: steps.append((count, total))):
         fast = Microaggregate(k=5, search="fast").protect(table)
     slow = Microaggregate(k=5, search="mdav").protect(table)
     assert slow.losses["sse"] < fast.losses["sse"] < 1.1 * slow.losses["sse"]
     sizes = np.bincount(fast.details["group_of_row"])
     assert sizes.min() >= 5 and sizes.max() <= 9
-    assert len({done for done, total in heard if total}) > 1
+    assert len({count for count, total in steps if total}) > 1
 
 
 def test_all_that_an_adversary_knows_must_be_aggregated() -> None:
@@ -224,9 +231,9 @@ def test_words_that_most_of_a_group_lacks_are_published_as_missing(tmp_path: Pat
             "attack": [],
         }
     )
-    done = sf.run(policy, tmp_path / "out")
-    assert done.published
-    assert sf.read_release(done.out).data.frame["job"].to_list() == [None, None, None, "baker", "baker", "baker"]
+    result = sf.run(policy, tmp_path / "out")
+    assert result.published
+    assert sf.read_release(result.out).data.frame["job"].to_list() == [None, None, None, "baker", "baker", "baker"]
 
 
 def test_missing_cells() -> None:
@@ -239,8 +246,8 @@ def test_missing_cells() -> None:
     for meaning in ("matches_any", "never_matches"):
         with pytest.raises(sf.DataError, match='"c" has 1 missing cells'):
             Microaggregate(k=2).protect(table_of({"c": data["c"]}, meaning))
-    own = Microaggregate(k=2).protect(table_of({"c": data["c"]}))
-    assert sf.measure.k_anonymity(own.data) >= 2
+    single_release = Microaggregate(k=2).protect(table_of({"c": data["c"]}))
+    assert sf.measure.k_anonymity(single_release.data) >= 2
     with pytest.raises(sf.DataError, match="every row has a missing cell"):
         Microaggregate(k=1).protect(table_of({"age": [None, 1], "c": ["a", None]}, "drop"))
 

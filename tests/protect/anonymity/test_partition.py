@@ -106,8 +106,8 @@ def test_columns_without_a_hierarchy_become_sets_and_missing_cells_stay_apart() 
     table = Table.of({"v": ["x, y", "x, y", "z", None, None]}, {"v": "quasi_identifying"})
     release = Partition(models=(KAnonymity(k=2),)).protect(table)
     assert release.data.frame["v"].to_list() == ["{x\\, y, z}"] * 3 + [None] * 2
-    together = Partition(models=(KAnonymity(k=3),)).protect(table)
-    assert together.data.frame["v"].to_list() == ["*"] * 5
+    joint_release = Partition(models=(KAnonymity(k=3),)).protect(table)
+    assert joint_release.data.frame["v"].to_list() == ["*"] * 5
 
 
 MODELS: list[tuple[PrivacyModel, ...]] = [
@@ -182,12 +182,12 @@ def published_tuples(release: Release) -> list[tuple[object, ...]]:
     return rows
 
 
-def accepts(model: PrivacyModel, values: list[str], everything: list[str]) -> bool:  # noqa: PLR0911
+def accepts(model: PrivacyModel, values: list[str], all_values: list[str]) -> bool:  # noqa: PLR0911
     """A class by the book, in plain Python; nobody is no class."""
     if not values:
         return False
-    counts, whole, size = Counter(values), Counter(everything), len(values)
-    shares = {value: Fraction(whole[value], len(everything)) for value in sorted(whole)}
+    counts, whole, size = Counter(values), Counter(all_values), len(values)
+    shares = {value: Fraction(whole[value], len(all_values)) for value in sorted(whole)}
     gaps = [Fraction(counts[value], size) - share for value, share in shares.items()]
     match model:
         case KAnonymity():
@@ -286,13 +286,17 @@ def test_strict_cuts_keep_equal_people_together_and_leave_no_cut(table: Table) -
             if len(label) == 1:  # with one column every place between two values is a cut in the order of values
                 lefts = np.cumsum([count for _, count in order])[:-1]
                 name = table.quasi_identifying[0]
-                assert name in table.hierarchies or all(left < 2 or len(members) - left < 2 for left in lefts)
+                assert name in table.hierarchies or all(
+                    left_count < 2 or len(members) - left_count < 2 for left_count in lefts
+                )
 
 
 @given(mixed_tables(), st.sampled_from(MODELS), st.lists(st.integers(0, 3), min_size=20, max_size=20))
 @settings(max_examples=60, deadline=None)
-def test_groups_are_judged_as_classes_are(table: Table, models: tuple[PrivacyModel, ...], chosen: list[int]) -> None:
-    of_row = np.unique(chosen[: len(table)], return_inverse=True)[1].astype(np.int32)
+def test_groups_are_judged_as_classes_are(
+    table: Table, models: tuple[PrivacyModel, ...], group_numbers: list[int]
+) -> None:
+    of_row = np.unique(group_numbers[: len(table)], return_inverse=True)[1].astype(np.int32)
     weights = np.ones(len(table), dtype=np.int64)
     sensitive = {name: SensitiveColumn.of(table, name) for model in models for name in model.columns()}
     judge = GroupJudge(models, weights, sensitive)
@@ -323,8 +327,8 @@ def people(rows: int, seed: int = 1) -> Table:
             "s": chance.choice(["x", "y", "z"], rows, p=[0.6, 0.3, 0.1]),
         }
     )
-    known = {name: pl.Series(chance.random(rows) > share) for name, share in (("age", 0.03), ("city", 0.1))}
-    frame = frame.with_columns(pl.when(flags).then(pl.col(name)) for name, flags in known.items())
+    known_flags = {name: pl.Series(chance.random(rows) > share) for name, share in (("age", 0.03), ("city", 0.1))}
+    frame = frame.with_columns(pl.when(flags).then(pl.col(name)) for name, flags in known_flags.items())
     roles = dict.fromkeys(("income", "age", "street", "city"), "quasi_identifying") | {"s": "sensitive"}
     return Table.of(frame, roles, {"city": tree})
 
@@ -350,8 +354,8 @@ def test_many_blocks_many_values(models: tuple[PrivacyModel, ...], relaxed: bool
     plain = Partition.model_validate(described | {"refine": False}).protect(table)
     assert_models_hold(plain)
     assert release.losses["loss"] <= plain.losses["loss"] + 1e-12
-    again = Partition.model_validate(described).protect(table)
-    assert again.data == release.data
+    second_release = Partition.model_validate(described).protect(table)
+    assert second_release.data == release.data
 
 
 def test_a_model_that_allows_no_cut_still_gives_parts() -> None:
@@ -437,21 +441,21 @@ def test_bad_input() -> None:
 
 def test_progress_is_told() -> None:
     steps = []
-    with listen_to_progress(lambda step, done, total: steps.append(step)):
+    with listen_to_progress(lambda step, count, total: steps.append(step)):
         Partition(models=(KAnonymity(k=2), LDiversity(l=2, column="s"))).protect(people(500))
     assert list(dict.fromkeys(steps)) == ["encoding the table", "cutting the table", "clustering rows", "publishing"]
 
 
 def test_blocks_are_small_where_there_are_many_rows() -> None:
-    nobody = np.zeros(0, dtype=np.int64)
-    judge = SizeJudge(5, nobody)
+    no_rows = np.zeros(0, dtype=np.int64)
+    judge = SizeJudge(5, no_rows)
     assert [choose_block_size(rows, judge) for rows in (1_000, 100_000, 1_000_000, 10_000_000)] == [
         2048,
         2048,
         256,
         128,
     ]
-    assert choose_block_size(1_000_000, SizeJudge(1_000, nobody)) is None
+    assert choose_block_size(1_000_000, SizeJudge(1_000, no_rows)) is None
 
 
 @pytest.fixture(scope="module")
@@ -502,11 +506,11 @@ def test_many_equal_rows_under_t_closeness_take_few_rounds(monkeypatch: pytest.M
     roles = {"x": "quasi_identifying", "y": "quasi_identifying", "s": "sensitive"}
     rounds: list[int] = []
 
-    def counted(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
+    def count_rounds(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
         rounds.append(len(moving))
         return _choose_hosts(moving, nearest, small, free)
 
-    monkeypatch.setattr(k_member, "_choose_hosts", counted)
+    monkeypatch.setattr(k_member, "_choose_hosts", count_rounds)
     release = Partition(models=(KAnonymity(k=5), TCloseness(t=0.1, column="s"))).protect(Table.of(frame, roles))
     assert release.losses["loss"] == 0.0  # every kind is close enough to the whole by itself
     assert len(rounds) < 12

@@ -24,10 +24,10 @@ def table_of(values: list[Any], dtype: Any = None) -> sf.Table:
 
 
 def rounded(values: list[Any], step: float, dtype: Any = None) -> list[Any]:
-    found: list[Any] = (
+    published_values: list[Any] = (
         sf.RoundNumbers(columns="x", step=step).protect(table_of(values, dtype)).data.frame["x"].to_list()
     )
-    return found
+    return published_values
 
 
 def test_multiples_by_hand() -> None:
@@ -67,18 +67,18 @@ def test_what_cannot_be_rounded_is_refused() -> None:
 )
 def test_against_brute_force(values: list[Any], step: str) -> None:
     """Of all multiples near a number, the nearest is published; by exact fractions."""
-    given = [None if value is None else float(value) for value in values]
-    table = table_of(given, pl.Float64)
+    input_values = [None if value is None else float(value) for value in values]
+    table = table_of(input_values, pl.Float64)
     release = sf.RoundNumbers(columns="x", step=float(step)).protect(table)
-    for value, shown in zip(values, release.data.frame["x"].to_list(), strict=True):
+    for value, published in zip(values, release.data.frame["x"].to_list(), strict=True):
         if value is None:
-            assert shown is None
+            assert published is None
             continue
         start = int(Fraction(value) / Fraction(step))
-        near = [Fraction(step) * (start + offset) for offset in (-2, -1, 0, 1, 2)]
-        least = min(abs(multiple - Fraction(value)) for multiple in near)
-        assert shown in [float(multiple) for multiple in near if abs(multiple - Fraction(value)) == least]
-    assert all(found.holds for found in sf.check(release, table))
+        multiples = [Fraction(step) * (start + offset) for offset in (-2, -1, 0, 1, 2)]
+        least = min(abs(multiple - Fraction(value)) for multiple in multiples)
+        assert published in [float(multiple) for multiple in multiples if abs(multiple - Fraction(value)) == least]
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int64, pl.Float32, pl.Float64])
@@ -88,9 +88,9 @@ def test_claims_hold_when_it_was_written(dtype: Any, step: float, tmp_path: Path
     release = sf.RoundNumbers(columns="x", step=step).protect(table)
     assert release.data.frame["x"].dtype == (pl.Int64 if step == 10 else pl.Float64)  # told by the step alone
     release.data.frame.write_csv(tmp_path / "x.csv")
-    written = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
-    assert all(found.holds for found in sf.check(release, table))
-    assert all(found.holds for found in sf.check(sf.Release(written, None, release.claims, {}), table))
+    written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
+    assert all(finding.holds for finding in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
 
 
 def test_other_code_measures_the_same_loss() -> None:
@@ -103,11 +103,11 @@ def test_a_gate_on_the_loss_and_the_columns_of_a_report(tmp_path: Path) -> None:
     frame = pl.DataFrame({"x": [21, 30, 38, 47] * 5, "y": [12.5, 30, 51.2, 66.6] * 5})
     method = sf.RoundNumbers(columns=("x", "y"), step=10)
     roles = {"x": "quasi_identifying", "y": "sensitive"}
-    done = sf.run(frame, method, roles=roles, gate={"max_loss": 0.75}, out=tmp_path / "out")
-    shown = sf.read_release(done.out).data.frame
-    assert shown["x"].to_list() == [20, 30, 40, 50] * 5
-    assert shown["y"].to_list() == [10, 30, 50, 70] * 5
-    assert "rounded to multiples of a step" in (done.out / "release" / "report.html").read_text(encoding="utf-8")
+    result = sf.run(frame, method, roles=roles, gate={"max_loss": 0.75}, out=tmp_path / "out")
+    published = sf.read_release(result.out).data.frame
+    assert published["x"].to_list() == [20, 30, 40, 50] * 5
+    assert published["y"].to_list() == [10, 30, 50, 70] * 5
+    assert "rounded to multiples of a step" in (result.out / "release" / "report.html").read_text(encoding="utf-8")
     assert sf.run(frame, method, roles=roles, gate={"max_loss": 0.7}, out=tmp_path / "not").refusals
 
 
@@ -115,9 +115,9 @@ def test_the_measures_count_what_breaks_a_promise() -> None:
     assert count_between_steps(table_of([0, 5, 7, 11, None]), ("x",), 5) == 2
     assert count_between_steps(table_of(["5", "*", "[5, 10]", "6", "10.0", None]), ("x",), 5) == 2
     assert count_between_steps(table_of([0.1 * 3, 0.7, 0.75]), ("x",), 0.1) == 1
-    before = table_of([1, 9, None, 4])
-    assert measure_largest_rounding(before, table_of([0, 12, None, 4]), ("x",)) == 3
-    assert measure_largest_rounding(before, table_of(["0", "*", None, "[0, 5]"]), ("x",)) == 1
-    assert measure_largest_rounding(before, table_of([1, 9, 0, 4]), ("x",)) == float("inf")
+    original = table_of([1, 9, None, 4])
+    assert measure_largest_rounding(original, table_of([0, 12, None, 4]), ("x",)) == 3
+    assert measure_largest_rounding(original, table_of(["0", "*", None, "[0, 5]"]), ("x",)) == 1
+    assert measure_largest_rounding(original, table_of([1, 9, 0, 4]), ("x",)) == float("inf")
     with pytest.raises(sf.DataError, match="above 0"):
-        count_between_steps(before, ("x",), 0)
+        count_between_steps(original, ("x",), 0)

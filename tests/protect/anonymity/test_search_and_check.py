@@ -35,12 +35,12 @@ def test_people_with_missing_cells_count_nowhere_under_drop(model: Any) -> None:
     """The search used to count them where a level covers all values, and the claim then broke."""
     table = sf.Table.of({"a": ["x", "x", "y", "y"]}, ROLES, missing="drop")
     crowd = sf.Table.of({"a": ["x", "x", "y", "y", None, None, None, None]}, ROLES)
-    chosen = model(population=crowd, **({"k": 6} if model is sf.KMap else {"high": 0.8}))
+    crowd_model = model(population=crowd, **({"k": 6} if model is sf.KMap else {"high": 0.8}))
     with pytest.raises(sf.ImpossibleRelease):
-        sf.Generalize(models=(chosen,)).protect(table)
-    kept = sf.Table.of(table.frame, ROLES)
-    release = sf.Generalize(models=(chosen,)).protect(kept)
-    assert all(finding.holds for finding in sf.check(release, kept))
+        sf.Generalize(models=(crowd_model,)).protect(table)
+    full_table = sf.Table.of(table.frame, ROLES)
+    release = sf.Generalize(models=(crowd_model,)).protect(full_table)
+    assert all(finding.holds for finding in sf.check(release, full_table))
 
 
 @pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])

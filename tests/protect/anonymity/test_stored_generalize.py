@@ -80,16 +80,16 @@ def assert_same_release(method: sf.Generalize, frame: pl.DataFrame, rows: Stored
     try:
         release = method.protect(table)
     except ImpossibleRelease as impossible:
-        with pytest.raises(ImpossibleRelease) as refused:
+        with pytest.raises(ImpossibleRelease) as error_info:
             plan_generalization(method, stored)
-        assert str(refused.value).split(";")[0] == str(impossible).split(";")[0]
+        assert str(error_info.value).split(";")[0] == str(impossible).split(";")[0]
         return
     plan = plan_generalization(method, stored)
-    parts, taken, offset = [], [], 0
+    parts, row_numbers, offset = [], [], 0
     for batch in stored.rows.iterate_batches():
         part, rows_taken = plan.publish_numbered(batch)
         parts.append(part)
-        taken += (rows_taken + offset).to_list()
+        row_numbers += (rows_taken + offset).to_list()
         offset += batch.height
     published = pl.concat(parts)
     assert published.equals(release.data.frame)
@@ -100,7 +100,7 @@ def assert_same_release(method: sf.Generalize, frame: pl.DataFrame, rows: Stored
     assert plan.details.levels == release.details["levels"]
     assert plan.details.minimal == release.details["minimal"]
     assert plan.leaves_rows_out == (len(published) < len(table))
-    assert taken == release.details["rows"].tolist()
+    assert row_numbers == release.details["rows"].tolist()
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -142,16 +142,16 @@ def test_population_models_compare_with_it_too() -> None:
 def test_a_unique_column_is_coarsened_before_it_is_counted() -> None:
     """A code for each person would make as many combinations as there are people."""
     frame = people(600).with_columns(pl.Series("zip", [f"{number:04d}" for number in range(600)]))
-    counted = []
+    row_counts = []
 
     class Watched(MemoryRows):
         def count_coded_rows(self, maps: Any, most: int | None = None) -> Any:
-            made = super().count_coded_rows(maps, most)
-            counted.append(len(made.counts))
-            return made
+            coded_rows = super().count_coded_rows(maps, most)
+            row_counts.append(len(coded_rows.counts))
+            return coded_rows
 
     assert_same_release(METHODS["k"], frame, Watched(frame), "own_value")
-    assert max(counted) < 600
+    assert max(row_counts) < 600
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,8 +174,8 @@ def test_a_plan_can_be_sent_to_whoever_recodes(name: str) -> None:
     """With its hierarchies and suppressed classes, without counted values and details."""
     frame = people(300)
     plan = plan_generalization(METHODS[name], StoredTable.of(MemoryRows(frame), ROLES, HIERARCHIES))
-    sent = pickle.loads(pickle.dumps(plan.publish))
-    assert sent(frame, 0).equals(plan.publish(frame))
-    there = sent.__self__
-    assert there.details.levels == {} != plan.details.levels
-    assert there.table._values == {} != plan.table._values
+    publisher = pickle.loads(pickle.dumps(plan.publish))
+    assert publisher(frame, 0).equals(plan.publish(frame))
+    plan_copy = publisher.__self__
+    assert plan_copy.details.levels == {} != plan.details.levels
+    assert plan_copy.table._values == {} != plan.table._values

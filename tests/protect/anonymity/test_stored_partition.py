@@ -69,10 +69,10 @@ def publish(plan: PartitionPlan) -> tuple[pl.DataFrame, list[int]]:
     """What is written, and the numbers of the published rows."""
     frames, numbers, first = [plan.outline.frame], list[int](), 0
     for batch in plan.table.rows.iterate_batches():
-        frame, taken = plan.publish_numbered(batch, first)
+        frame, row_numbers = plan.publish_numbered(batch, first)
         assert frame.equals(plan.publish(batch, first)), "asked again, it says the same"
         frames.append(frame)
-        numbers += (taken + first).to_list()
+        numbers += (row_numbers + first).to_list()
         first += batch.height
     return pl.concat(frames), numbers
 
@@ -150,8 +150,8 @@ def test_a_crowd_of_equal_people_is_one_line_but_for_some() -> None:
     plan = plan_partition(method, store(table, MemoryRows(frame)))
     assert plan.lone_rows.tolist() == [0, 40, 101, 102]
     assert_same(method, table, SomeRows(frame))
-    alone = plan_partition(sf.Partition(models=[sf.KAnonymity(k=3)]), store(table, MemoryRows(frame)))
-    assert alone.lone_rows.tolist() == [*range(2 + 7 * 3), 101, 102], "without judged values, seven more classes"
+    size_plan = plan_partition(sf.Partition(models=[sf.KAnonymity(k=3)]), store(table, MemoryRows(frame)))
+    assert size_plan.lone_rows.tolist() == [*range(2 + 7 * 3), 101, 102], "without judged values, seven more classes"
 
 
 def test_a_line_counts_each_judged_value_once() -> None:

@@ -23,8 +23,8 @@ def clinic(strangers: list[str]) -> sf.Table:
     """Twenty people who hide one another, and some of other ages and towns, each unlike all others."""
     frame = pl.DataFrame(
         {
-            "age": [30] * 20 + [60 + at for at in range(len(strangers))],
-            "town": ["Aton"] * 20 + [f"T{at}" for at in range(len(strangers))],
+            "age": [30] * 20 + [60 + index for index in range(len(strangers))],
+            "town": ["Aton"] * 20 + [f"T{index}" for index in range(len(strangers))],
             "ill": ["flu", "cold"] * 10 + strangers,
             "pay": list(range(20 + len(strangers))),
         }
@@ -49,9 +49,11 @@ def test_rows_of_stars_with_one_disease_do_not_tell_it() -> None:
     assert stars["ill"].null_count() == stars["pay"].null_count() == 5
     assert all(finding.holds for finding in sf.check(release, table))
     assert words(release) == "The 5 suppressed rows show neither quasi-identifying nor sensitive values."
-    told = replace(release, data=release.data.with_frame(release.data.frame.with_columns(table.frame["ill"])))
-    broken = [finding.property for finding in sf.check(told, table) if not finding.holds]
-    assert broken == ["shown_in_suppressed"]
+    leaking_release = replace(
+        release, data=release.data.with_frame(release.data.frame.with_columns(table.frame["ill"]))
+    )
+    broken_properties = [finding.property for finding in sf.check(leaking_release, table) if not finding.holds]
+    assert broken_properties == ["shown_in_suppressed"]
 
 
 def test_rows_of_stars_that_satisfy_the_models_are_a_class() -> None:
@@ -123,6 +125,6 @@ def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int,
     except sf.ImpossibleRelease:
         return
     for _, members in release.data.frame.cast({"age": pl.String}).group_by("age", "town"):
-        told = members["ill"].drop_nulls()
-        assert not len(told) or (len(told) >= k and told.n_unique() >= l)
+        known_values = members["ill"].drop_nulls()
+        assert not len(known_values) or (len(known_values) >= k and known_values.n_unique() >= l)
     assert all(finding.holds for finding in sf.check(release, table))

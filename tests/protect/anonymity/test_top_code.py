@@ -23,8 +23,10 @@ def table_of(values: list[Any], dtype: Any = None) -> sf.Table:
 
 
 def coded(values: list[Any], dtype: Any = None, **fields: Any) -> list[Any]:
-    found: list[Any] = sf.TopCode(columns="x", **fields).protect(table_of(values, dtype)).data.frame["x"].to_list()
-    return found
+    published_values: list[Any] = (
+        sf.TopCode(columns="x", **fields).protect(table_of(values, dtype)).data.frame["x"].to_list()
+    )
+    return published_values
 
 
 def test_incomes_by_hand() -> None:
@@ -77,10 +79,10 @@ def test_a_column_keeps_its_kind_and_its_claims_hold_when_it_was_written(dtype: 
     release = sf.TopCode(columns="x", k=4, ends="both").protect(table)
     assert release.data.frame["x"].dtype == dtype
     assert release.data.frame["x"].null_count() == 1
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
     release.data.frame.write_csv(tmp_path / "x.csv")
-    written = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
-    assert all(found.holds for found in sf.check(sf.Release(written, None, release.claims, {}), table))
+    written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
+    assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
 
 
 Ends = Literal["top", "bottom", "both"]
@@ -96,24 +98,24 @@ Ends = Literal["top", "bottom", "both"]
 )
 def test_against_brute_force(values: list[int | None], k: int, ends: Ends, share: float, floats: bool) -> None:
     """Every cell is its original or the limit it lies beyond; enough rows have the limit, which nobody could be."""
-    given = [None if value is None else value / 7 if floats else value for value in values]
-    table = table_of(given, pl.Float64 if floats else pl.Int64)
+    input_values = [None if value is None else value / 7 if floats else value for value in values]
+    table = table_of(input_values, pl.Float64 if floats else pl.Int64)
     try:
         release = sf.TopCode(columns="x", k=k, ends=ends, share=share).protect(table)
     except sf.SfumatoError:
-        known = sorted(value for value in given if value is not None)
-        enough = max(k, -(-len(known) * share // 1))
-        middle = known[int(enough) - 1 : len(known) - int(enough) + 1]
+        known_values = sorted(value for value in input_values if value is not None)
+        least_count = max(k, -(-len(known_values) * share // 1))
+        middle = known_values[int(least_count) - 1 : len(known_values) - int(least_count) + 1]
         # Refused for one of two reasons: too few numbers, or all between the ends within one cell of the grid.
-        assert len(known) < 2 * enough or (ends == "both" and (floats or middle[-1] - middle[0] <= 3))
+        assert len(known_values) < 2 * least_count or (ends == "both" and (floats or middle[-1] - middle[0] <= 3))
         return
-    shown, limits = release.data.frame["x"].to_list(), release.details["limits"]["x"]
+    published, limits = release.data.frame["x"].to_list(), release.details["limits"]["x"]
     low, high = (float("-inf") if limits.floor is None else limits.floor), limits.cap
     high = float("inf") if high is None else high
-    assert shown == [None if value is None else min(max(value, low), high) for value in given]
+    assert published == [None if value is None else min(max(value, low), high) for value in input_values]
     for end in (limits.floor, limits.cap):
-        assert end is None or shown.count(end) >= k
-    assert all(found.holds for found in sf.check(release, table))
+        assert end is None or published.count(end) >= k
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 def test_the_measures_count_what_breaks_a_promise() -> None:

@@ -47,11 +47,11 @@ def people(n: int = 600, seed: int = 1) -> Table:
     chance = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {
-            "name": [f"person {at}" for at in range(n)],
+            "name": [f"person {number}" for number in range(n)],
             "age": chance.integers(20, 80, n),
             "smokes": pl.Series(chance.random(n) < 0.3).set(pl.Series(chance.random(n) < 0.1), None),
             "disease": chance.choice(["flu", "gout", "mumps", "none"], n, p=[0.2, 0.1, 0.1, 0.6]),
-            "born": pl.Series([date(1990, 1 + at % 12, 1) for at in chance.integers(0, 12, n)]),
+            "born": pl.Series([date(1990, 1 + month % 12, 1) for month in chance.integers(0, 12, n)]),
             "visits": chance.integers(0, 40, n),
         }
     )
@@ -81,7 +81,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda one: f"{one.column}-{one.p}-{one.epsilon}-{one.missing}")
+@pytest.mark.parametrize("method", METHODS, ids=lambda case: f"{case.column}-{case.p}-{case.epsilon}-{case.missing}")
 def test_claims_hold_and_break_on_the_originals(method: RandomizeResponse) -> None:
     table = people()
     release = method.protect(table)
@@ -90,8 +90,8 @@ def test_claims_hold_and_break_on_the_originals(method: RandomizeResponse) -> No
     assert "answers_off_channel" in failing(plain, table)
     assert release.data.frame.columns == table.frame.columns[1:]
     names = (method.column,) if isinstance(method.column, str) else method.column
-    others = [name for name in release.data.frame.columns if name not in names]
-    assert release.data.frame.select(others).equals(table.frame.select(others))
+    other_names = [name for name in release.data.frame.columns if name not in names]
+    assert release.data.frame.select(other_names).equals(table.frame.select(other_names))
     assert json.loads(json.dumps(release.public)) == release.public
 
 
@@ -101,13 +101,13 @@ def test_claims_about_the_rest_break_when_the_rest_is_changed() -> None:
     older = release.data.frame.with_columns(pl.col("age") + 1)
     moved = release.data.frame.with_columns(pl.col("smokes").fill_null(value=True))
     odd = release.data.frame.with_columns(pl.lit("perhaps").alias("smokes"))
-    for frame, broken in (
+    for frame, broken_property in (
         (older, "changed_beside_answers"),
         (moved, "changed_beside_answers"),
         (odd, "strange_answers"),
     ):
         forged = Release(release.data.with_frame(frame), release.method, release.claims, {})
-        assert broken in failing(forged, table)
+        assert broken_property in failing(forged, table)
 
 
 def test_others_that_are_not_equally_likely_break_the_claim() -> None:
@@ -129,7 +129,7 @@ def test_honest_answers_stay_within_their_standard_errors() -> None:
     worst = 0.0
     for seed in range(800):
         release = method.protect(table, Randomness.seeded(seed))
-        claim = next(one for one in release.claims if one.property == "answers_off_channel")
+        claim = next(candidate for candidate in release.claims if candidate.property == "answers_off_channel")
         worst = max(worst, measure_channel_deviation(table, release.data, **dict[str, Any](claim.arguments)))
     assert 1.0 < worst <= 5.0
 
@@ -150,8 +150,8 @@ def test_lies_that_depend_on_the_truth_break_the_claim() -> None:
     sure = np.where((truth == "y") & (chance.random(n) < 0.6), "n", truth)
     assert abs((sure == truth).mean() - 0.7) < 0.01
     turned = np.where(truth == "y", "n", "y")
-    for kept in (np.arange(n) % 10 < 7, np.arange(n) < 0.7 * n):
-        assert failing(forged(release, np.where(kept, truth, turned)), table) == ["answers_off_channel"]
+    for kept_mask in (np.arange(n) % 10 < 7, np.arange(n) < 0.7 * n):
+        assert failing(forged(release, np.where(kept_mask, truth, turned)), table) == ["answers_off_channel"]
     assert failing(forged(release, sure), table) == ["answers_off_channel"]
     uneven = Table.of({"x": ["y"] * 35_000 + ["n"] * 15_000}, {"x": "sensitive"})
     release = RandomizeResponse(column="x", p=0.7).protect(uneven, Randomness.seeded(1))
@@ -168,40 +168,40 @@ def test_bits_that_are_not_independent_break_the_claim(n: int, size: int, epsilo
     release = method.protect(table, Randomness.seeded(1))
     assert failing(release, table) == []
     rows, q = np.arange(n), release.public["x"]["q"]
-    own, noise = chance.random(n) < 0.5, chance.random((n, size)) < q
+    own_bits, noise = chance.random(n) < 0.5, chance.random((n, size)) < q
 
-    def with_own(bits: Any, set_: Any = own) -> pl.Series:
-        found = bits.astype(np.uint8)
-        found[rows, truth] = set_
-        return spell_bits(found)
+    def with_own(bits: Any, set_: Any = own_bits) -> pl.Series:
+        new_bits = bits.astype(np.uint8)
+        new_bits[rows, truth] = set_
+        return spell_bits(new_bits)
 
     assert failing(forged(release, with_own(noise)), table) == []
     alike = np.repeat(noise[:, :1], size, axis=1)
     twins = np.where(np.arange(size) == 1, noise[:, :1], noise)
-    after = noise[rows, (truth + 1) % size]
-    follows = after | (chance.random(n) < (0.5 - q) / (1 - q))  # half of the time, but always with the next bit
+    next_bits = noise[rows, (truth + 1) % size]
+    follows = next_bits | (chance.random(n) < (0.5 - q) / (1 - q))  # half of the time, but always with the next bit
     for cells in (with_own(alike), with_own(twins), with_own(noise, follows)):
         assert failing(forged(release, cells), table) == ["answers_off_channel"]
 
 
 def test_honest_releases_of_every_size_pass() -> None:
     """400 releases of 1 to 400 rows, 2 to 20 categories, both kinds: those beyond two errors are as few as foretold."""
-    chance, found = np.random.default_rng(5), []
+    chance, deviations = np.random.default_rng(5), []
     for seed in range(400):
         n, size = int(chance.choice([1, 2, 7, 50, 400])), int(chance.choice([2, 3, 9, 20]))
         how: dict[str, Any] = {"epsilon": float(chance.choice([0.0, 0.5, 3.0, 8.0])), "kind": "unary"}
         if seed % 2:
             how = {"p": float(chance.choice([0.001, 0.3, 0.7, 0.99, 1 - 1e-6]))}
-        cells = pl.Series([str(at) if at else None for at in chance.integers(0, size, n)], dtype=pl.String)
+        cells = pl.Series([str(code) if code else None for code in chance.integers(0, size, n)], dtype=pl.String)
         table = Table.of(pl.DataFrame({"x": cells}), {"x": "sensitive"})
-        names = tuple(str(at) for at in range(size))
+        names = tuple(str(code) for code in range(size))
         method = RandomizeResponse(column="x", categories=names, missing=["keep", "answer"][seed // 2 % 2], **how)
         release = method.protect(table, Randomness.seeded(seed))
         assert failing(release, table) == []
-        claim = next(one for one in release.claims if one.property == "answers_off_channel")
-        found.append(measure_channel_deviation(table, release.data, **dict[str, Any](claim.arguments)))
-    assert max(found) <= 4.0
-    assert float(np.mean(np.asarray(found) > 2)) < 0.0455
+        claim = next(candidate for candidate in release.claims if candidate.property == "answers_off_channel")
+        deviations.append(measure_channel_deviation(table, release.data, **dict[str, Any](claim.arguments)))
+    assert max(deviations) <= 4.0
+    assert float(np.mean(np.asarray(deviations) > 2)) < 0.0455
 
 
 def test_a_column_of_nothing_but_missing_answers_is_published_as_such() -> None:
@@ -239,7 +239,7 @@ def test_keys_as_every_method_with_a_secret_takes_them() -> None:
     chance = Randomness.seeded
     key = method.new_key(table, chance(1))
     assert key == method.new_key(chance(1)) == method.new_key(randomness=chance(1))
-    assert len({one.secret["answers"] for one in (key, method.new_key(table), method.new_key())}) == 3
+    assert len({answer_key.secret["answers"] for answer_key in (key, method.new_key(table), method.new_key())}) == 3
     assert method.protect(table, key).data == method.protect(table, key=key).data
     assert method.protect(table, key).public["smokes"]["memoized"]
     with pytest.raises(PolicyError, match="two were given"):
@@ -262,26 +262,26 @@ def test_frequencies_are_those_of_the_channel(p: float, size: int) -> None:
     names = list("abcd")[:size]
     table = Table.of({"x": names * 20_000}, {"x": "sensitive"})
     release = RandomizeResponse(column="x", p=p).protect(table, Randomness.seeded(4))
-    counted = pl.DataFrame({"x": table.frame["x"], "y": release.data.frame["x"]}).group_by("x", "y").len()
+    pair_counts = pl.DataFrame({"x": table.frame["x"], "y": release.data.frame["x"]}).group_by("x", "y").len()
     q = (1 - p) / (size - 1)
-    for truth, answer, count in counted.iter_rows():
+    for truth, answer, count in pair_counts.iter_rows():
         chance = p if truth == answer else q
         assert abs(count / 20_000 - chance) < 5 * (chance * (1 - chance) / 20_000) ** 0.5
-    assert counted.height == size * size
+    assert pair_counts.height == size * size
 
 
 def test_bits_are_set_as_often_as_the_channel_says_and_independently() -> None:
     table = Table.of({"x": np.arange(30).repeat(2000)}, {"x": "sensitive"})
     release = RandomizeResponse(column="x", epsilon=1.0, kind="unary").protect(table, Randomness.seeded(4))
-    told = release.public["x"]
-    assert told["q"] == pytest.approx(1 / (exp(1) + 1))
+    law = release.public["x"]
+    assert law["q"] == pytest.approx(1 / (exp(1) + 1))
     assert release.data.frame["x"].str.contains("^x[0-9a-f]{8}$").all()
     from sfumato.public.answer_channel import AnswerChannel
 
-    bits = AnswerChannel.of(told).read_bits(release.data.frame["x"]).astype(float)
-    own = bits[np.arange(60_000), np.arange(30).repeat(2000)]
-    assert abs(own.mean() - 0.5) < 5 * (0.25 / 60_000) ** 0.5
-    assert abs((bits.sum() - own.sum()) / (29 * 60_000) - told["q"]) < 5 * (0.2 / (29 * 60_000)) ** 0.5
+    bits = AnswerChannel.of(law).read_bits(release.data.frame["x"]).astype(float)
+    own_bits = bits[np.arange(60_000), np.arange(30).repeat(2000)]
+    assert abs(own_bits.mean() - 0.5) < 5 * (0.25 / 60_000) ** 0.5
+    assert abs((bits.sum() - own_bits.sum()) / (29 * 60_000) - law["q"]) < 5 * (0.2 / (29 * 60_000)) ** 0.5
     bound = np.corrcoef(bits.T) - np.eye(30)
     assert np.abs(bound + 0.01).max() < 0.03
 
@@ -292,13 +292,15 @@ def test_answers_last_with_a_key_and_a_changed_truth_is_a_new_question() -> None
     first, second = (method.protect(table, key=key).data.frame["smokes"] for _ in range(2))
     assert first.equals(second)
     shuffled = table.with_frame(table.frame.sample(fraction=1.0, shuffle=True, seed=1))
-    again = method.protect(shuffled, key=key).data.frame["smokes"]
-    assert dict(zip(shuffled.frame["name"], again, strict=True)) == dict(zip(table.frame["name"], first, strict=True))
+    second_answers = method.protect(shuffled, key=key).data.frame["smokes"]
+    assert dict(zip(shuffled.frame["name"], second_answers, strict=True)) == dict(
+        zip(table.frame["name"], first, strict=True)
+    )
     turned = method.protect(table.with_frame(table.frame.with_columns(~pl.col("smokes"))), key=key)
-    kept = first == table.frame["smokes"]
+    kept_mask = first == table.frame["smokes"]
     kept_now = turned.data.frame["smokes"] == ~table.frame["smokes"]
-    both = float((kept & kept_now).mean() or 0)  # 0.49 if the two are independent
-    assert both == pytest.approx(0.49, abs=5 * (0.25 / 3600) ** 0.5)
+    joint_share = float((kept_mask & kept_now).mean() or 0)  # 0.49 if the two are independent
+    assert joint_share == pytest.approx(0.49, abs=5 * (0.25 / 3600) ** 0.5)
     other = method.protect(table, key=method.new_key()).data.frame["smokes"]
     assert not other.equals(first)
 
@@ -312,16 +314,16 @@ def test_another_p_or_column_is_another_question() -> None:
     high = RandomizeResponse(column="smokes", p=0.8).protect(table, key=key).data.frame["smokes"]
     assert int(((low == truth) & (high != truth)).sum()) > 300
     twin = table.frame.with_columns(pl.col("smokes").alias("vapes"))
-    both = RandomizeResponse(column=("smokes", "vapes"), p=0.7).protect(
+    joint_release = RandomizeResponse(column=("smokes", "vapes"), p=0.7).protect(
         Table.of(twin, ROLES | {"vapes": "sensitive"}), key=key
     )
-    assert both.data.frame["smokes"].equals(low)
-    assert 0.5 < float((both.data.frame["smokes"] == both.data.frame["vapes"]).mean() or 0) < 0.66
+    assert joint_release.data.frame["smokes"].equals(low)
+    assert 0.5 < float((joint_release.data.frame["smokes"] == joint_release.data.frame["vapes"]).mean() or 0) < 0.66
 
 
 def test_rows_of_one_person_agree_and_widen_the_variance() -> None:
-    names = [f"p{at}" for at in range(500) for _ in range(4)]
-    truth = [at % 2 == 0 for at in range(500) for _ in range(4)]
+    names = [f"p{number}" for number in range(500) for _ in range(4)]
+    truth = [number % 2 == 0 for number in range(500) for _ in range(4)]
     table = Table.of({"who": names, "yes": truth}, {"who": "insensitive", "yes": "sensitive"})
     release = RandomizeResponse(column="yes", p=0.7, person=("who",)).protect(table)
     assert release.data.frame.group_by("who").agg(pl.col("yes").n_unique())["yes"].max() == 1
@@ -330,7 +332,7 @@ def test_rows_of_one_person_agree_and_widen_the_variance() -> None:
     afresh = RandomizeResponse(column="yes", p=0.7).protect(table)
     forged = Release(afresh.data, None, release.claims, {})
     assert failing(forged, table) == ["answers_that_differ"]
-    wide, narrow = (estimate_proportions(one, "yes")["variance"][0] for one in (release, afresh))
+    wide, narrow = (estimate_proportions(source, "yes")["variance"][0] for source in (release, afresh))
     assert wide == pytest.approx(4 * narrow, rel=0.2)
 
 
@@ -340,14 +342,16 @@ def test_the_memory_file_is_made_once_and_read_by_its_owner_alone(tmp_path: Path
     table = people()
     first = method.protect(table, Randomness.seeded(1))
     assert file.stat().st_mode & 0o777 == 0o600
-    held = file.read_bytes()
+    content = file.read_bytes()
     assert method.protect(table).data.frame.equals(first.data.frame)
-    assert file.read_bytes() == held
+    assert file.read_bytes() == content
     secret = Key.load(file).secret["answers"]
-    said = json.dumps([method.describe(), dict(first.public), [one.model_dump(mode="json") for one in first.claims]])
-    assert secret not in said
-    assert str(tmp_path) not in said
-    assert "answers.key" in said
+    text = json.dumps(
+        [method.describe(), dict(first.public), [claim.model_dump(mode="json") for claim in first.claims]]
+    )
+    assert secret not in text
+    assert str(tmp_path) not in text
+    assert "answers.key" in text
     fresh = RandomizeResponse(column="smokes", p=0.7, memory=str(tmp_path / "another.key"))
     assert not fresh.protect(table, Randomness.seeded(1)).data.frame.equals(first.data.frame)  # no seed decides
 
@@ -370,13 +374,13 @@ def test_a_memory_that_is_missing_behind_its_link_is_not_made_anew(tmp_path: Pat
 
 def test_limits_are_told_as_asked_for() -> None:
     table, method = people(), RandomizeResponse(column="smokes", p=0.7)
-    assert any("afresh" in one for one in method.protect(table).details["limits"])
+    assert any("afresh" in limit for limit in method.protect(table).details["limits"])
     key = method.new_key(Randomness.seeded(1))
     limits = method.protect(table, key=key).details["limits"]
-    assert not any("afresh" in one for one in limits)
-    assert any("seed" in one for one in limits)
-    told = RandomizeResponse(column="smokes", p=0.7, categories=(True, False), missing="answer")
-    assert told.protect(table, key=method.new_key()).details["limits"] == []
+    assert not any("afresh" in limit for limit in limits)
+    assert any("seed" in limit for limit in limits)
+    full_method = RandomizeResponse(column="smokes", p=0.7, categories=(True, False), missing="answer")
+    assert full_method.protect(table, key=method.new_key()).details["limits"] == []
 
 
 def test_a_given_domain_does_not_come_from_the_data() -> None:
@@ -386,20 +390,21 @@ def test_a_given_domain_does_not_come_from_the_data() -> None:
     )
     assert release.public["disease"]["categories"][-1] == "rage"
     assert "rage" in release.data.frame["disease"].to_list()
-    one = Table.of({"x": [True] * 40}, {"x": "sensitive"})
+    single_table = Table.of({"x": [True] * 40}, {"x": "sensitive"})
     assert (
-        RandomizeResponse(column="x", p=0.6, categories=(True, False)).protect(one).data.frame["x"].dtype == pl.Boolean
+        RandomizeResponse(column="x", p=0.6, categories=(True, False)).protect(single_table).data.frame["x"].dtype
+        == pl.Boolean
     )
 
 
 def test_same_seed_same_answers_and_columns_are_independent() -> None:
     table = people(4000)
     method = RandomizeResponse(column=("smokes", "disease"), p=0.7)
-    one, two, three = (method.protect(table, Randomness.seeded(seed)).data.frame for seed in (1, 1, 2))
-    assert one.equals(two)
-    assert not one["smokes"].equals(three["smokes"])
-    kept = (one["smokes"] == table.frame["smokes"]) & (one["disease"] == table.frame["disease"])
-    assert float(kept.mean() or 0) == pytest.approx(0.49, abs=0.045)
+    frame, two, three = (method.protect(table, Randomness.seeded(seed)).data.frame for seed in (1, 1, 2))
+    assert frame.equals(two)
+    assert not frame["smokes"].equals(three["smokes"])
+    kept_mask = (frame["smokes"] == table.frame["smokes"]) & (frame["disease"] == table.frame["disease"])
+    assert float(kept_mask.mean() or 0) == pytest.approx(0.49, abs=0.045)
 
 
 @pytest.mark.parametrize(("kind", "p", "size"), [("warner", 0.7, 2), ("k_ary", 0.4, 6), ("k_ary", 0.05, 6)])
@@ -409,7 +414,7 @@ def test_epsilon_is_the_worst_ratio_of_the_matrix(kind: str, p: float, size: int
     matrix = np.full((size, size), q) + (p - q) * np.eye(size)
     worst = max(log(row.max() / row.min()) for row in matrix)
     assert compute_answer_epsilon(kind, p, q) == pytest.approx(worst)
-    table = Table.of({"x": [str(at) for at in range(size)] * 5}, {"x": "sensitive"})
+    table = Table.of({"x": [str(code) for code in range(size)] * 5}, {"x": "sensitive"})
     release = RandomizeResponse(column="x", p=p, kind=kind).protect(table)
     assert release.public["x"]["epsilon"] == pytest.approx(worst)
 
@@ -419,14 +424,14 @@ def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> Non
     table = table.with_frame(table.frame.with_columns(pl.col("visits") % 39))
     release = RandomizeResponse(column=("smokes", "visits"), epsilon=1.0).protect(table)
     release.data.frame.write_csv(tmp_path / "release.csv")
-    again = Table.of(read_frame(tmp_path / "release.csv"), release.data.roles)
-    back = Release(again, None, (), {}, read_details({"public": json.loads(json.dumps(release.public))}))
+    table_copy = Table.of(read_frame(tmp_path / "release.csv"), release.data.roles)
+    release_copy = Release(table_copy, None, (), {}, read_details({"public": json.loads(json.dumps(release.public))}))
     for name in ("smokes", "visits"):
-        assert estimate_proportions(back, name).equals(estimate_proportions(release, name))
-    told = [claim for claim in release.claims if claim.property == "strange_answers"]
-    claims: list[dict[str, Any]] = [dict(claim.arguments) for claim in told]
-    assert [count_strange_answers(again, **arguments) for arguments in claims] == [0, 0]
-    padded = again.with_frame(again.frame.with_columns(pl.col("visits").str.replace(".$", "f")))
+        assert estimate_proportions(release_copy, name).equals(estimate_proportions(release, name))
+    answer_claims = [claim for claim in release.claims if claim.property == "strange_answers"]
+    claims: list[dict[str, Any]] = [dict(claim.arguments) for claim in answer_claims]
+    assert [count_strange_answers(table_copy, **arguments) for arguments in claims] == [0, 0]
+    padded = table_copy.with_frame(table_copy.frame.with_columns(pl.col("visits").str.replace(".$", "f")))
     assert len(release.public["visits"]["categories"]) == 39
     assert count_strange_answers(padded, **claims[1]) == len(table)
 
@@ -466,9 +471,9 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         RandomizeResponse(column="disease", p=0.7, categories=("flu", "gout")).protect(table)
     with pytest.raises(DataError, match="no rows"):
         RandomizeResponse(column="smokes", p=0.7).protect(table.with_frame(table.frame.clear()))
-    one = Table.of({"x": ["same", "same", None]}, {"x": "sensitive"})
+    single_table = Table.of({"x": ["same", "same", None]}, {"x": "sensitive"})
     with pytest.raises(DataError, match='"x" has 1 different values'):
-        RandomizeResponse(column="x", p=0.7).protect(one)
+        RandomizeResponse(column="x", p=0.7).protect(single_table)
     unnamed = table.with_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
     key = RandomizeResponse(column="smokes", p=0.7).new_key()
     with pytest.raises(DataError, match="1 rows do not identify the person"):
@@ -481,11 +486,11 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
 
 def test_how_often_people_are_there_does_not_depend_on_their_truths() -> None:
     """Rows of one person with one truth share an answer; whether they do would tell which truths agree."""
-    told = set()
+    repeats = set()
     for truths in (["yes"] * 4, ["yes", "no"] * 2, ["yes", "yes", "no", "no"]):
-        asked = Table.of(
+        survey = Table.of(
             {"who": ["a", "a", "b", "b"] * 5, "ill": truths * 5}, {"who": "identifying", "ill": "sensitive"}
         )
         method = RandomizeResponse(column="ill", p=0.7, categories=("yes", "no"), person=("who",))
-        told.add(method.protect(asked, Randomness.seeded(1)).public["ill"]["repeats"])
-    assert told == {10.0}
+        repeats.add(method.protect(survey, Randomness.seeded(1)).public["ill"]["repeats"])
+    assert repeats == {10.0}

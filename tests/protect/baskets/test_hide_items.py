@@ -27,8 +27,8 @@ SHOP = [
 
 
 def hide(**fields: Any) -> HideItems:
-    given = {"items": ("oat milk",), "min_support": 2, "min_confidence": 0.7} | fields
-    return HideItems(**given)
+    arguments = {"items": ("oat milk",), "min_support": 2, "min_confidence": 0.7} | fields
+    return HideItems(**arguments)
 
 
 def test_an_item_is_taken_out_just_often_enough() -> None:
@@ -50,12 +50,12 @@ def test_a_confidence_of_exactly_the_threshold_shows() -> None:
 def test_claims_hold_by_independent_measures(strategy: str) -> None:
     data = Baskets.of(SHOP)
     release = hide(strategy=strategy).protect(data)
-    shown, foreign, count = release.claims
-    assert shown.needs_original and foreign.needs_original and not count.needs_original
-    least: Any = shown.arguments["min_support"]
-    confidence: Any = shown.arguments["min_confidence"]
+    rule_claim, foreign, count = release.claims
+    assert rule_claim.needs_original and foreign.needs_original and not count.needs_original
+    least: Any = rule_claim.arguments["min_support"]
+    confidence: Any = rule_claim.arguments["min_confidence"]
     measured = exposed_rules(release.data, release.details["sensitive"], least, confidence)
-    assert shown.holds(measured)
+    assert rule_claim.holds(measured)
     assert foreign.holds(count_foreign_items(release.data, data))
     assert count.holds(count_baskets(release.data))
     assert not count.holds(len(data) + 1)
@@ -95,9 +95,9 @@ def test_json_round_trip_keeps_numbers_numbers() -> None:
 
 def test_the_input_is_not_changed_and_whose_basket_it_is_stays_home() -> None:
     data = Baskets.of(SHOP, ids=range(6))
-    before = copy.deepcopy(data)
+    original = copy.deepcopy(data)
     release = hide().protect(data)
-    assert data == before
+    assert data == original
     assert release.data.ids is None
 
 
@@ -109,9 +109,9 @@ def test_numbers_and_their_text_are_the_same_items() -> None:
 
 
 def test_items_that_are_nowhere_are_counted_not_named() -> None:
-    with pytest.raises(PolicyError, match="2 items that no basket holds") as caught:
+    with pytest.raises(PolicyError, match="2 items that no basket holds") as error_info:
         hide(items=("oat milk", "saffron", "salt")).protect(Baskets.of(SHOP))
-    assert "saffron" not in str(caught.value)
+    assert "saffron" not in str(error_info.value)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,11 @@ def test_a_support_of_one_leaves_no_pair_that_is_sure(strategy: str) -> None:
 
 
 def test_an_item_named_twice_is_one() -> None:
-    once, twice = hide().protect(Baskets.of(SHOP)), hide(items=("oat milk", "oat milk")).protect(Baskets.of(SHOP))
-    assert once.data == twice.data
+    single_release, double_release = (
+        hide().protect(Baskets.of(SHOP)),
+        hide(items=("oat milk", "oat milk")).protect(Baskets.of(SHOP)),
+    )
+    assert single_release.data == double_release.data
 
 
 def test_real_baskets(shared_data: Path) -> None:
@@ -161,8 +164,8 @@ def test_islf_does_not_mine_the_baskets_that_it_filled() -> None:
     """It adds the same items to the largest baskets, which then hold more itemsets than any memory does."""
     chance = np.random.default_rng(1)
     share = 1 / np.arange(1, 170) ** 0.8
-    held = chance.random((9835, 169)) < np.minimum(share / share.sum() * 4.4, 0.9)
-    data = Baskets.of([[f"i{item}" for item in np.flatnonzero(row)] for row in held])
+    membership = chance.random((9835, 169)) < np.minimum(share / share.sum() * 4.4, 0.9)
+    data = Baskets.of([[f"i{item}" for item in np.flatnonzero(row)] for row in membership])
     method = hide(items=("i0", "i1"), min_support=0.005, min_confidence=0.3, strategy="islf")
     release = method.protect(data)
     assert release.losses["added"] > len(data) and release.details["left"] > 0

@@ -28,8 +28,8 @@ RULE = (("rye bread",), ("oat milk",))
 
 
 def hide(**fields: Any) -> HideRules:
-    given: dict[str, Any] = {"min_support": 2, "min_confidence": 0.7, "rules": (RULE,)}
-    return HideRules(**(given | fields))
+    arguments: dict[str, Any] = {"min_support": 2, "min_confidence": 0.7, "rules": (RULE,)}
+    return HideRules(**(arguments | fields))
 
 
 class TestNaming:
@@ -118,10 +118,10 @@ class TestNaming:
         ],
     )  # fmt: skip
     def test_rules_that_cannot_be_are_counted_not_named(self, rules: Any, message: str) -> None:
-        with pytest.raises(PolicyError, match=message) as caught:
+        with pytest.raises(PolicyError, match=message) as error_info:
             hide(rules=rules).protect(Baskets.of(SHOP))
-        assert "saffron" not in str(caught.value)
-        assert "tea" not in str(caught.value)
+        assert "saffron" not in str(error_info.value)
+        assert "tea" not in str(error_info.value)
 
     def test_numbers_and_their_text_are_the_same_items(self) -> None:
         rows = Baskets.of([[1, 2], [1, 2], [2], [1, 2]])
@@ -150,22 +150,22 @@ class TestStrategies:
     @pytest.mark.parametrize("strategy", STRATEGIES)
     def test_claims_hold_by_independent_measures(self, strategy: str) -> None:
         data = Baskets.of(SHOP)
-        before = copy.deepcopy(data)
+        original = copy.deepcopy(data)
         release = hide(
             rules=(RULE, (("tea",), ("oat milk", "rye bread")), (("oat milk",), ("rye bread",))), strategy=strategy
         ).protect(data)
-        assert data == before
-        shown, foreign, count = release.claims
-        least: Any = shown.arguments["min_support"]
-        confidence: Any = shown.arguments["min_confidence"]
-        assert shown.holds(exposed_rules(release.data, release.details["sensitive"], least, confidence))
+        assert data == original
+        rule_claim, foreign, count = release.claims
+        least: Any = rule_claim.arguments["min_support"]
+        confidence: Any = rule_claim.arguments["min_confidence"]
+        assert rule_claim.holds(exposed_rules(release.data, release.details["sensitive"], least, confidence))
         assert exposed_rules(data, release.details["sensitive"], least, confidence) == 2
         mark = str(foreign.arguments.get("unknown_mark", ""))
         assert foreign.holds(count_foreign_items(release.data, data, mark))
         assert count.holds(count_baskets(release.data))
         assert release.losses["changes"] == len(release.details["changes"]) > 0
 
-    @pytest.mark.parametrize("strategy", [one for one in STRATEGIES if one != "1a"])
+    @pytest.mark.parametrize("strategy", [strategy_name for strategy_name in STRATEGIES if strategy_name != "1a"])
     def test_itemsets_are_hidden_by_support(self, strategy: str) -> None:
         rows = Baskets.of(SHOP)
         release = HideRules(itemsets=("oat milk,rye bread", "tea"), min_support=2, strategy=strategy).protect(rows)
@@ -184,9 +184,10 @@ class TestStrategies:
 
     def test_2b_takes_the_commonest_item_2c_one_after_the_other_greedy_the_fewest_pairs(self) -> None:
         rows = [["a", "b", "x"], ["a", "b"], ["a", "b", "x", "y"], ["a"], ["x", "a"]]
-        given: dict[str, Any] = {"itemsets": ("a,b",), "min_support": 2}
+        arguments: dict[str, Any] = {"itemsets": ("a,b",), "min_support": 2}
         published = {
-            s: HideRules(**given, strategy=s).protect(Baskets.of(rows)).data.to_lists() for s in ("2b", "2c", "greedy")
+            s: HideRules(**arguments, strategy=s).protect(Baskets.of(rows)).data.to_lists()
+            for s in ("2b", "2c", "greedy")
         }
         assert published["2b"] == [["b", "x"], ["b"], ["a", "b", "x", "y"], ["a"], ["a", "x"]]
         assert published["2c"] == [["b", "x"], ["a"], ["a", "b", "x", "y"], ["a"], ["a", "x"]]
@@ -195,9 +196,9 @@ class TestStrategies:
 
     def test_joint_serves_overlapping_rules_with_one_change(self) -> None:
         rows = [["a", "b", "c"], ["a", "c"], ["a"], ["b", "c"], ["b"]]
-        given: dict[str, Any] = {"rules": ("a ==> c", "b ==> c"), "min_support": 2, "min_confidence": 0.6}
-        assert HideRules(**given).protect(Baskets.of(rows)).details["changes"] == [(0, "c", "removed")]
-        assert HideRules(**given, strategy="1b").protect(Baskets.of(rows)).losses["changes"] == 2
+        arguments: dict[str, Any] = {"rules": ("a ==> c", "b ==> c"), "min_support": 2, "min_confidence": 0.6}
+        assert HideRules(**arguments).protect(Baskets.of(rows)).details["changes"] == [(0, "c", "removed")]
+        assert HideRules(**arguments, strategy="1b").protect(Baskets.of(rows)).losses["changes"] == 2
 
     def test_nothing_is_changed_where_nothing_shows(self) -> None:
         for strategy in STRATEGIES:
@@ -225,8 +226,8 @@ class TestUnknowns:
     def test_half_of_the_unknowns_were_there(self) -> None:
         release = hide(strategy="block").protect(Baskets.of(SHOP))
         opened = [(row, item) for row, item, word in release.details["changes"] if word == "unknown"]
-        there = [item in SHOP[row] for row, item in opened]
-        assert sorted(there) == [False, True]
+        presence = [item in SHOP[row] for row, item in opened]
+        assert sorted(presence) == [False, True]
         assert any("oat milk?" in row for row in release.data.to_lists())
         assert release.losses["unknown"] == 2
 
@@ -253,10 +254,10 @@ class TestUnknowns:
             method.protect(rows)
         wider = Baskets.of([["a", "b"]] * 8 + [["a"], *[["c"]] * 3])
         parts = split_unknowns(method.protect(wider).data)
-        held = ["b" in row for row in wider.to_lists()]
+        item_flags = ["b" in row for row in wider.to_lists()]
         unknown = ["b" in row for row in parts.unknown_items.to_lists()]
-        there = sum(mark and was for mark, was in zip(unknown, held, strict=True))
-        assert there == sum(unknown) - there == 4
+        true_count = sum(mark and was for mark, was in zip(unknown, item_flags, strict=True))
+        assert true_count == sum(unknown) - true_count == 4
 
     def test_an_item_in_every_basket_cannot_be_unknown(self) -> None:
         rows = Baskets.of([["a", "b"], ["a", "b"]])

@@ -33,8 +33,8 @@ def hide(rows: Rows, secret: set[str], least: int) -> tuple[Rows, sf.Release]:
 @st.composite
 def cases(draw: st.DrawFn) -> Any:
     rows = draw(st.lists(st.sets(st.sampled_from("abcdef"), min_size=1), min_size=2, max_size=14))
-    held = sorted({item for row in rows for item in row})
-    secret = set(draw(st.lists(st.sampled_from(held), min_size=1, max_size=3, unique=True)))
+    items = sorted({item for row in rows for item in row})
+    secret = set(draw(st.lists(st.sampled_from(items), min_size=1, max_size=3, unique=True)))
     least = draw(st.integers(1, 5))
     assume(support(rows, secret) >= least)
     return rows, secret, least
@@ -44,8 +44,8 @@ def cases(draw: st.DrawFn) -> Any:
 def test_no_other_frequent_itemset_loses_support_where_baskets_are_safe(case: Any) -> None:
     rows, secret, least = case
     needed = support(rows, secret) - least + 1
-    after, release = hide(rows, secret, least)
-    assert support(after, secret) == least - 1
+    new_rows, release = hide(rows, secret, least)
+    assert support(new_rows, secret) == least - 1
     assert release.losses["removed"] == release.losses["changes"] == needed
     safe = count_safe(rows, secret, least)
     for row, item, _ in release.details["changes"]:
@@ -54,17 +54,17 @@ def test_no_other_frequent_itemset_loses_support_where_baskets_are_safe(case: An
     isolated = [is_isolated(rows, rows[row], item, secret, least) for row, item in removed]
     assert sum(isolated) >= min(safe, needed)
     if safe >= needed:
-        before = {items: count for items, count in itemsets(rows, least).items() if not items <= secret}
-        assert all(support(after, items) == count for items, count in before.items())
+        old_supports = {items: count for items, count in itemsets(rows, least).items() if not items <= secret}
+        assert all(support(new_rows, items) == count for items, count in old_supports.items())
 
 
 def test_an_example_by_hand() -> None:
     """{a, b} is secret; {b, x} and {a, x} are frequent, {a, y} and {b, z} are not."""
     rows = [{"a", "b", "x"}, {"a", "b", "y"}, {"a", "b", "z"}, {"a", "x"}, {"b", "x"}, {"a"}, {"x"}]
-    after, release = hide(rows, {"a", "b"}, 2)
+    new_rows, release = hide(rows, {"a", "b"}, 2)
     # The first basket is not safe: both a and b are in a frequent pair with x. From the others a goes, the commoner.
     assert [(row, item) for row, item, _ in release.details["changes"]] == [(1, "a"), (2, "a")]
-    assert after[0] == {"a", "b", "x"}
+    assert new_rows[0] == {"a", "b", "x"}
     greedy = sf.HideRules(itemsets=(("a", "b"),), min_support=2, strategy="cyclic")
     changed = greedy.protect(sf.Baskets.of([sorted(row) for row in rows]))
     assert (0, "a", "removed") in changed.details["changes"]
@@ -73,7 +73,7 @@ def test_an_example_by_hand() -> None:
 def test_greedy_does_the_rest() -> None:
     """Only one of four baskets is safe, three removals are needed."""
     rows = [{"a", "b", "x"}] * 3 + [{"a", "b"}]
-    after, release = hide(rows, {"a", "b"}, 2)
-    assert support(after, {"a", "b"}) == 1
+    new_rows, release = hide(rows, {"a", "b"}, 2)
+    assert support(new_rows, {"a", "b"}) == 1
     assert (3, "a", "removed") in release.details["changes"]
     assert release.losses["changes"] == 3

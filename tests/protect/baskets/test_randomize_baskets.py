@@ -69,13 +69,13 @@ def test_cut_and_paste_publishes_sizes_and_orders_by_them() -> None:
 def test_cells_are_drawn_independently(share: float) -> None:
     """Against an independent draw of each cell: counts of cells, and of neighbours; five standard errors."""
     chance, cells, times = np.random.default_rng(1), 400, 500
-    drawn = np.zeros((times, cells))
-    for row in drawn:
+    cell_draws = np.zeros((times, cells))
+    for row in cell_draws:
         row[_scatter(cells, share, chance)] = 1
     every = times * cells
-    for mean, expected in ((drawn.mean(), share), ((drawn[:, 1:] * drawn[:, :-1]).mean(), share**2)):
+    for mean, expected in ((cell_draws.mean(), share), ((cell_draws[:, 1:] * cell_draws[:, :-1]).mean(), share**2)):
         assert abs(mean - expected) <= 5 * np.sqrt(expected * (1 - expected) / every) * 2
-    assert drawn[:, 0].mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / times))
+    assert cell_draws[:, 0].mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / times))
 
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -93,9 +93,9 @@ WRONG: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("words", WRONG)
 def test_wrong_parameters_are_refused_with_a_sentence(words: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError) as error_info:
         BASKETS(**WRONG[words])
-    assert words in str(caught.value)
+    assert words in str(error_info.value)
 
 
 REFUSED: dict[str, dict[str, Any]] = {
@@ -109,9 +109,9 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_does_not_fit_the_data_is_refused_and_names_no_item(words: str) -> None:
-    with pytest.raises(sf.SfumatoError) as caught:
+    with pytest.raises(sf.SfumatoError) as error_info:
         BASKETS(**REFUSED[words]).protect(SHOP)
-    assert words in str(caught.value) and "nuts" not in str(caught.value)
+    assert words in str(error_info.value) and "nuts" not in str(error_info.value)
 
 
 def test_a_release_that_would_not_fit_is_refused() -> None:

@@ -32,9 +32,9 @@ def draw_baskets(seed: int, rows: int, items: int) -> list[list[int]]:
     """Some items are common, most are rare, and some baskets hold none of the common ones."""
     chance = np.random.default_rng(seed)
     shares = 0.8 / np.sqrt(np.arange(1, items + 1))
-    held = chance.random((rows, items)) < shares
-    held[chance.random(rows) < 0.2, :4] = False
-    return [[int(item) + 1 for item in np.flatnonzero(row)] or [items + 1] for row in held]
+    membership = chance.random((rows, items)) < shares
+    membership[chance.random(rows) < 0.2, :4] = False
+    return [[int(item) + 1 for item in np.flatnonzero(row)] or [items + 1] for row in membership]
 
 
 def build_published(plan: StoredHidingPlan) -> sf.Baskets:
@@ -53,9 +53,9 @@ def compare_plans(method: Any, lists: list[list[int]], folder: Path, batch: int 
         try:
             release = method.protect(baskets)
         except SfumatoError as error:
-            with pytest.raises(type(error)) as found:
+            with pytest.raises(type(error)) as error_info:
                 plan_stored_hiding(method, stored)
-            assert str(found.value) == str(error)
+            assert str(error_info.value) == str(error)
             return None
         plan = plan_stored_hiding(method, stored)
         assert plan.release.details["changes"] == release.details["changes"]
@@ -65,8 +65,8 @@ def compare_plans(method: Any, lists: list[list[int]], folder: Path, batch: int 
     assert plan.release.details["sensitive"] == release.details["sensitive"]
     assert plan.release.details["scans"] == release.details["scans"]
     assert plan.smallest == np.diff(release.data.offsets).min()
-    after = dict(zip(release.data.items, np.bincount(release.data.codes).tolist(), strict=True))
-    assert plan.counts.tolist() == [after.get(item, 0) for item in stored.items]
+    new_counts = dict(zip(release.data.items, np.bincount(release.data.codes).tolist(), strict=True))
+    assert plan.counts.tolist() == [new_counts.get(item, 0) for item in stored.items]
     return plan
 
 

@@ -21,9 +21,9 @@ quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCh
 rows = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=5), min_size=1, max_size=20).filter(any)
 
 
-def some(seed: int = 1) -> sf.Baskets:
-    held = np.random.default_rng(seed).random((60, 8)) < 0.3
-    return sf.Baskets.of([[f"item {at}" for at in np.flatnonzero(row)] for row in held])
+def make_baskets(seed: int = 1) -> sf.Baskets:
+    membership = np.random.default_rng(seed).random((60, 8)) < 0.3
+    return sf.Baskets.of([[f"item {index}" for index in np.flatnonzero(row)] for row in membership])
 
 
 @quick
@@ -36,13 +36,16 @@ def test_a_filter_holds_the_bits_of_its_items_and_no_others(
     key = method.new_key(data, sf.Randomness.seeded(seed))
     release = method.protect(data, key)
     opened = BloomKey.open(key)
-    of = dict(zip(opened.items, opened.list_filters(), strict=True))
+    item_filters = dict(zip(opened.items, opened.list_filters(), strict=True))
     for basket, published in zip(data.to_lists(), release.data.to_lists(), strict=True):
-        assert set(published) == {bit for item in basket for bit in of[item]}
-    shown = [sum(set(of[item]) <= set(one) for one in release.data.to_lists()) for item in data.items]
-    assert opened.supports == tuple(shown)
+        assert set(published) == {bit for item in basket for bit in item_filters[item]}
+    supports = [
+        sum(set(item_filters[item]) <= set(published_bits) for published_bits in release.data.to_lists())
+        for item in data.items
+    ]
+    assert opened.supports == tuple(supports)
     true = sum(map(len, data.to_lists()))
-    assert release.losses["feigned_items"] == sum(shown) - true
+    assert release.losses["feigned_items"] == sum(supports) - true
     assert count_unfiltered_items(release.data, data) == count_strange_bits(release.data, bits) == 0
 
 
@@ -53,33 +56,33 @@ def test_bits_are_keyed_hashes() -> None:
 
 
 def test_unkeyed_filters_are_the_same_under_every_key() -> None:
-    data = some()
+    data = make_baskets()
     for keyed in (False, True):
         method = EncodeBloom(keyed=keyed)
-        one, two = (method.protect(data, method.new_key(data)).data for _ in range(2))
-        assert (one == two) is not keyed
+        published, two = (method.protect(data, method.new_key(data)).data for _ in range(2))
+        assert (published == two) is not keyed
 
 
 def test_requests_name_nothing_and_have_no_order() -> None:
-    data = some()
+    data = make_baskets()
     method = EncodeBloom()
     key = method.new_key(data)
     requests = filter_requests(key)
     assert requests.ids is not None
     assert list(requests.ids) == sorted(requests.ids)
-    of = dict(zip(BloomKey.open(key).requests, BloomKey.open(key).list_filters(), strict=True))
-    assert [set(row) for row in requests.to_lists()] == [set(of[int(number)]) for number in requests.ids]
+    request_filters = dict(zip(BloomKey.open(key).requests, BloomKey.open(key).list_filters(), strict=True))
+    assert [set(row) for row in requests.to_lists()] == [set(request_filters[int(number)]) for number in requests.ids]
 
 
 def test_wrong_and_changed_keys_are_refused() -> None:
-    data, method = some(), EncodeBloom()
+    data, method = make_baskets(), EncodeBloom()
     key = method.new_key(data)
     with pytest.raises(sf.DataError, match="changed or damaged"):
         method.protect(data, Key(key.method, {**key.secret, "secret": "00" * 32}))
     with pytest.raises(sf.DataError, match="changed or damaged"):
         method.protect(data, Key("encode_items", key.secret))
     with pytest.raises(sf.DataError, match="other baskets"):
-        method.protect(some(2), key)
+        method.protect(make_baskets(2), key)
     with pytest.raises(sf.PolicyError, match="another number of bits"):
         EncodeBloom(bits=64).protect(data, key)
     with pytest.raises(sf.PolicyError, match="needs a key"):

@@ -67,15 +67,15 @@ def test_pure_pieces_are_the_maximal_runs(classes: list[int], min_width: int) ->
 def test_pieces_cover_the_values_and_are_as_many_as_asked(
     classes: list[int], pieces: int, width: int, seed: int
 ) -> None:
-    grown = choose_max_mp(np.array(classes), pieces, width, chance(seed))
+    grown_pieces = choose_max_mp(np.array(classes), pieces, width, chance(seed))
     starts, _ = find_pure_runs(np.array(classes), width)
-    assert grown.starts[0] == 0 and (np.diff(grown.starts) > 0).all()
-    assert grown.sizes.sum() == len(classes)
-    assert grown.starts[grown.pure].tolist() == starts.tolist()
-    mixed = len(classes) - int(grown.sizes[grown.pure].sum())
-    assert len(grown.starts) >= min(pieces, mixed + len(starts))
-    drawn = choose_bp(np.array(classes), pieces, chance(seed))
-    assert len(drawn.starts) == min(pieces, len(classes)) and not drawn.pure.any()
+    assert grown_pieces.starts[0] == 0 and (np.diff(grown_pieces.starts) > 0).all()
+    assert grown_pieces.sizes.sum() == len(classes)
+    assert grown_pieces.starts[grown_pieces.pure].tolist() == starts.tolist()
+    mixed = len(classes) - int(grown_pieces.sizes[grown_pieces.pure].sum())
+    assert len(grown_pieces.starts) >= min(pieces, mixed + len(starts))
+    drawn_pieces = choose_bp(np.array(classes), pieces, chance(seed))
+    assert len(drawn_pieces.starts) == min(pieces, len(classes)) and not drawn_pieces.pure.any()
 
 
 @quick
@@ -91,9 +91,9 @@ def test_codes_keep_the_order_of_pieces_and_stay_apart(
     assert len(set(numbers.tolist())) == len(values) and np.isfinite(numbers).all()
     assert not flag_indistinct_values(np.sort(numbers)).any()
     assert np.abs(codes.steps).max() < GRID
-    for place in range(len(pieces.starts) - 1):
-        here = numbers[pieces.starts[place] : pieces.ends[place]]
-        assert here.max() < numbers[pieces.starts[place + 1] : pieces.ends[place + 1]].min()
+    for index in range(len(pieces.starts) - 1):
+        piece_codes = numbers[pieces.starts[index] : pieces.ends[index]]
+        assert piece_codes.max() < numbers[pieces.starts[index + 1] : pieces.ends[index + 1]].min()
     for start, end, pure in zip(pieces.starts, pieces.ends, pieces.pure, strict=True):
         if not (pure and permute):
             assert (np.diff(numbers[start:end]) > 0).all()
@@ -106,7 +106,7 @@ def test_values_of_pure_pieces_change_places_evenly() -> None:
     for _ in range(1200):
         codes = draw_value_codes(np.arange(3.0), pieces, rising=True, permute=True, curves=CURVES, chance=lot)
         orders.append(tuple(np.argsort(codes.numbers).tolist()))
-    counts = [orders.count(one) for one in set(orders)]
+    counts = [orders.count(order) for order in set(orders)]
     assert len(counts) == 6
     assert sum((count - 200) ** 2 / 200 for count in counts) < 30.9
 
@@ -127,9 +127,9 @@ def test_every_curve_rises_from_0_to_1(curve: Any) -> None:
     share = np.linspace(0, 1, 50)
     for seed in range(20):
         bends = PieceCurves.draw(1, (curve,), chance(seed))
-        bent = bends.bend_shares(share, np.zeros(50, dtype=np.int64))
-        assert bent[0] == pytest.approx(0) and bent[-1] == pytest.approx(1)
-        assert (np.diff(bent) >= 0).all() and (np.diff(bent) > 0).sum() > 10
+        bent_shares = bends.bend_shares(share, np.zeros(50, dtype=np.int64))
+        assert bent_shares[0] == pytest.approx(0) and bent_shares[-1] == pytest.approx(1)
+        assert (np.diff(bent_shares) >= 0).all() and (np.diff(bent_shares) > 0).sum() > 10
 
 
 def test_codes_look_like_the_column() -> None:
@@ -145,9 +145,9 @@ def test_codes_look_like_the_column() -> None:
 
 def test_a_new_key_gives_new_codes_and_the_same_key_the_same() -> None:
     table, method = some_table(), EncodeForTrees(target="risk")
-    one, other = method.new_key(table), method.new_key(table)
-    first = method.protect(table, one).data.frame
-    assert first.equals(method.protect(table, one).data.frame)
+    key, other = method.new_key(table), method.new_key(table)
+    first = method.protect(table, key).data.frame
+    assert first.equals(method.protect(table, key).data.frame)
     second = method.protect(table, other).data.frame
     assert not first["age"].equals(second["age"]) and not first["risk"].equals(second["risk"])
 
@@ -198,10 +198,10 @@ def test_the_key_is_in_nothing_that_leaves(tmp_path: Path) -> None:
     path = key.save(tmp_path / "key.json")
     assert path.stat().st_mode & 0o777 == 0o600
     claims = " ".join(claim.model_dump_json() for claim in release.claims)
-    said = claims + str(dict(release.losses)) + release.method.model_dump_json() + repr(key) + repr(release)
-    said += release.data.frame.write_csv()
+    text = claims + str(dict(release.losses)) + release.method.model_dump_json() + repr(key) + repr(release)
+    text += release.data.frame.write_csv()
     for value in ("91234", "45678", "77777", "yes", '"no"', str(key.secret["seal"])):
-        assert value not in said
+        assert value not in text
     assert sf.Key.load(path).secret == key.secret
 
 
@@ -221,8 +221,8 @@ def test_a_key_that_was_changed_is_refused(tmp_path: Path) -> None:
 def test_another_table_is_refused_or_encoded_where_that_is_exact() -> None:
     table, method = some_table(), EncodeForTrees(target="risk")
     key = method.new_key(table)
-    some = sf.Table.of(table.frame.head(20))
-    assert method.protect(some, key).data.frame.equals(method.protect(table, key).data.frame.head(20))
+    first_rows = sf.Table.of(table.frame.head(20))
+    assert method.protect(first_rows, key).data.frame.equals(method.protect(table, key).data.frame.head(20))
     with pytest.raises(sf.DataError, match=r'1 cells of "age" hold values that are not in the key'):
         method.protect(table_of({"age": [7], "pay": [table.frame["pay"][0]], "risk": ["low"]}), key)
     with pytest.raises(sf.DataError, match='another table, with the columns "pay"'):
@@ -231,15 +231,15 @@ def test_another_table_is_refused_or_encoded_where_that_is_exact() -> None:
 
 def test_a_pure_piece_that_is_torn_is_refused() -> None:
     table = table_of({"x": list(range(20)), "y": ["a"] * 10 + ["b"] * 10})
-    torn = table_of({"x": [3, 4], "y": ["a", "b"]})
+    torn_table = table_of({"x": [3, 4], "y": ["a", "b"]})
     for permute in (True, False):
         method = EncodeForTrees(target="y", permute=permute)
         key = method.new_key(table)
         if permute:
             with pytest.raises(sf.DataError, match='1 pure pieces of "x"'):
-                method.protect(torn, key)
+                method.protect(torn_table, key)
         else:
-            assert len(method.protect(torn, key).data) == 2
+            assert len(method.protect(torn_table, key).data) == 2
 
 
 def test_bad_input() -> None:
@@ -260,8 +260,8 @@ def test_bad_input() -> None:
 
 def test_values_that_trees_take_for_equal_share_a_code() -> None:
     """1 and its 32-bit neighbour are 1.2e-7 apart, and scikit-learn still does not part them."""
-    near = float(np.nextafter(np.float32(1), np.float32(2)))
-    table = table_of({"x": [1.0, near, 2.0, 2.0 + 1e-12], "y": ["a", "b", "a", "a"]})
+    near_value = float(np.nextafter(np.float32(1), np.float32(2)))
+    table = table_of({"x": [1.0, near_value, 2.0, 2.0 + 1e-12], "y": ["a", "b", "a", "a"]})
     method = EncodeForTrees(target="y", min_width=1)
     key = method.new_key(table)
     codes = method.protect(table, key).data.frame["x"].to_list()
@@ -275,14 +275,15 @@ def test_values_that_trees_take_for_equal_share_a_code() -> None:
 @given(st.lists(st.one_of(st.integers(-50, 50), st.floats(-9, 9, width=32)), min_size=1, max_size=50), st.booleans())
 def test_places_are_those_of_sorting(given_cells: list[float], missing: bool) -> None:
     cells = np.array([*given_cells, *([np.nan] if missing else [])], dtype=np.float32) + np.float32(0)
-    values, place = rank_cells(cells)
-    expected = sorted({float(one) for one in cells if not np.isnan(one)})
+    values, ranks = rank_cells(cells)
+    expected = sorted({float(cell) for cell in cells if not np.isnan(cell)})
     assert values.tolist() == expected
-    assert [UNKNOWN if np.isnan(c) else expected.index(float(c)) for c in cells] == place.tolist()
-    some = values[::2]
-    found = look_up_cells(cells, some)
+    assert [UNKNOWN if np.isnan(c) else expected.index(float(c)) for c in cells] == ranks.tolist()
+    half_values = values[::2]
+    indices = look_up_cells(cells, half_values)
     assert all(
-        (p == UNKNOWN and float(c) not in some.tolist()) or some[p] == c for c, p in zip(cells, found, strict=True)
+        (p == UNKNOWN and float(c) not in half_values.tolist()) or half_values[p] == c
+        for c, p in zip(cells, indices, strict=True)
     )
 
 
@@ -291,32 +292,32 @@ UNKNOWN = -1
 
 def test_many_values_are_placed_by_sorting() -> None:
     cells = chance().normal(size=50_000).astype(np.float32)
-    values, place = rank_cells(cells)
-    assert np.array_equal(look_up_cells(cells, values), place)
+    values, ranks = rank_cells(cells)
+    assert np.array_equal(look_up_cells(cells, values), ranks)
     assert (look_up_cells(np.array([99.0, np.nan], dtype=np.float32), values) == UNKNOWN).all()
 
 
 def test_the_class_of_a_value_by_hand() -> None:
-    place, classes = np.array([0, 0, 1, 2, 2, -1]), np.array([1, 1, 0, 0, 1, 1])
-    assert find_value_classes(place, classes, 4).tolist() == [1, 0, MIXED, MIXED]
+    ranks, classes = np.array([0, 0, 1, 2, 2, -1]), np.array([1, 1, 0, 0, 1, 1])
+    assert find_value_classes(ranks, classes, 4).tolist() == [1, 0, MIXED, MIXED]
 
 
 def test_a_column_key_survives_a_file() -> None:
     ranks = RankedColumn.of(some_table(), "pay", (some_table().frame["risk"] == "low").cast(pl.Int64).to_numpy())
-    one = EncodeForTrees(target="risk").draw_key(ranks, chance())
-    other = ColumnKey.read_secret("pay", one.dump_secret())
+    column_key = EncodeForTrees(target="risk").draw_key(ranks, chance())
+    other = ColumnKey.read_secret("pay", column_key.dump_secret())
     for name in ("values", "codes", "starts", "pure"):
-        assert np.array_equal(getattr(one, name), getattr(other, name))
-    assert (one.rising, one.decimals) == (other.rising, other.decimals)
+        assert np.array_equal(getattr(column_key, name), getattr(other, name))
+    assert (column_key.rising, column_key.decimals) == (other.rising, other.decimals)
 
 
 def test_progress_is_told() -> None:
     from sfumato.progress import listen_to_progress
 
-    told: list[str] = []
-    with listen_to_progress(lambda step, done, total: told.append(step)):
+    steps: list[str] = []
+    with listen_to_progress(lambda step, count, total: steps.append(step)):
         EncodeForTrees(target="risk").new_key(some_table())
-    assert {"sorting values", "drawing codes"} <= set(told)
+    assert {"sorting values", "drawing codes"} <= set(steps)
 
 
 @pytest.mark.parametrize("order", ["as_read", "shuffled"])
@@ -338,6 +339,6 @@ def test_codes_are_released_in_any_order_and_without_numbers(tmp_path: Path, ord
         "protect": [{"method": "encode_for_trees", "target": "sex"}],
         "output": {"order": order},
     }
-    done = sf.run(sf.Policy.model_validate(policy), tmp_path / "out")
-    assert done.published
-    assert [finding.measured for finding in done.findings if finding.property == "trees_that_differ"] == [0]
+    result = sf.run(sf.Policy.model_validate(policy), tmp_path / "out")
+    assert result.published
+    assert [finding.measured for finding in result.findings if finding.property == "trees_that_differ"] == [0]

@@ -21,9 +21,9 @@ quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCh
 rows = st.lists(st.lists(st.integers(0, 7), max_size=6), min_size=1, max_size=25).filter(any)
 
 
-def some(seed: int = 1, count: int = 80) -> sf.Baskets:
-    held = np.random.default_rng(seed).random((count, 9)) < np.linspace(0.1, 0.8, 9)
-    return sf.Baskets.of([[f"item {at}" for at in np.flatnonzero(row)] for row in held])
+def make_baskets(seed: int = 1, count: int = 80) -> sf.Baskets:
+    membership = np.random.default_rng(seed).random((count, 9)) < np.linspace(0.1, 0.8, 9)
+    return sf.Baskets.of([[f"item {index}" for index in np.flatnonzero(row)] for row in membership])
 
 
 def released(method: EncodeItems, data: sf.Baskets, seed: int = 3) -> tuple[sf.Release, ItemKey]:
@@ -38,7 +38,7 @@ def test_one_to_n_is_admissible(lists: list[list[int]], n: int, shared: int, noi
     data = sf.Baskets.of(lists)
     method = EncodeItems(kind="one_to_n", n=n, shared_codes=shared, fake_codes=3, noise=noise)
     release, key = released(method, data, seed)
-    images = {item: {key.codes[at] for at in image} for item, image in zip(key.items, key.images, strict=True)}
+    images = {item: {key.codes[index] for index in image} for item, image in zip(key.items, key.images, strict=True)}
     for item, image in images.items():
         assert not image <= set().union(*(other for name, other in images.items() if name != item))
         assert len(image) <= n
@@ -59,8 +59,12 @@ def test_padded_supports_are_shared(lists: list[list[int]], k: int, seed: int) -
     assert count_shared_supports(release.data) >= k
     assert count_unrecoverable_items(release.data, data, release.details["rows"]) == 0
     name = dict(zip(key.codes, key.items, strict=True))
-    real = [one for one, row in zip(release.data.to_lists(), release.details["rows"], strict=True) if row >= 0]
-    assert [sorted(name[code] for code in one) for one in real] == data.to_lists()
+    real = [
+        published_row
+        for published_row, row in zip(release.data.to_lists(), release.details["rows"], strict=True)
+        if row >= 0
+    ]
+    assert [sorted(name[code] for code in published_row) for published_row in real] == data.to_lists()
 
 
 @quick
@@ -71,7 +75,7 @@ def test_as_little_is_added_as_can_be(supports: list[int], k: int) -> None:
         return
     lacking = _count_lacking_baskets(np.array(supports), k)
     lifted = sorted(np.array(supports) + lacking)
-    assert all(lifted.count(one) >= k for one in lifted)
+    assert all(lifted.count(support) >= k for support in lifted)
     assert lacking.min() >= 0
     assert lacking.sum() == _least_lift(tuple(sorted(supports)), k)
 
@@ -81,18 +85,18 @@ def _least_lift(supports: tuple[int, ...], k: int) -> float:
     if not supports:
         return 0
     best = float("inf")
-    *others, top = supports
-    for size in range(k - 1, len(others) + 1):
-        for fellows in combinations(range(len(others)), size):
-            rest = tuple(one for at, one in enumerate(others) if at not in fellows)
-            cost = sum(top - others[at] for at in fellows)
+    *other_supports, top = supports
+    for size in range(k - 1, len(other_supports) + 1):
+        for fellows in combinations(range(len(other_supports)), size):
+            rest = tuple(support for index, support in enumerate(other_supports) if index not in fellows)
+            cost = sum(top - other_supports[index] for index in fellows)
             best = min(best, cost + (_least_lift(rest, k) if len(rest) >= k or not rest else float("inf")))
     return best
 
 
 @pytest.mark.parametrize("method", [EncodeItems(k=3), EncodeItems(kind="one_to_n", n=3)])
 def test_same_key_same_release_new_key_new_codes(method: EncodeItems) -> None:
-    data = some()
+    data = make_baskets()
     key = method.new_key(data)
     assert method.protect(data, key).data == method.protect(data, key).data
     other = method.protect(data, method.new_key(data)).data
@@ -101,7 +105,7 @@ def test_same_key_same_release_new_key_new_codes(method: EncodeItems) -> None:
 
 
 def test_fake_baskets_are_no_larger_or_smaller_on_average() -> None:
-    data = some(count=400)
+    data = make_baskets(count=400)
     release, key = released(EncodeItems(k=3), data)
     sizes = np.diff(release.data.offsets)
     fake = release.details["rows"] < 0
@@ -112,7 +116,7 @@ def test_fake_baskets_are_no_larger_or_smaller_on_average() -> None:
 
 @pytest.mark.parametrize("method", [EncodeItems(k=3), EncodeItems(kind="one_to_n")])
 def test_wrong_and_changed_keys_are_refused(method: EncodeItems, tmp_path: Path) -> None:
-    data = some()
+    data = make_baskets()
     key = method.new_key(data)
     loaded = Key.load(key.save(tmp_path / "key.json"))
     assert method.protect(data, loaded).data == method.protect(data, key).data
@@ -121,7 +125,7 @@ def test_wrong_and_changed_keys_are_refused(method: EncodeItems, tmp_path: Path)
         with pytest.raises(sf.DataError, match="changed or damaged"):
             method.protect(data, changed)
     with pytest.raises(sf.DataError, match="other baskets"):
-        method.protect(some(2), key)
+        method.protect(make_baskets(2), key)
     with pytest.raises(sf.PolicyError, match="needs a key"):
         method.protect(data)
     other = EncodeItems(kind="one_to_n" if method.kind == "padded" else "padded", k=3)
@@ -130,7 +134,7 @@ def test_wrong_and_changed_keys_are_refused(method: EncodeItems, tmp_path: Path)
 
 
 def test_the_release_holds_no_key_and_no_name() -> None:
-    data = some()
+    data = make_baskets()
     method = EncodeItems(k=3)
     key = method.new_key(data)
     release = method.protect(data, key)

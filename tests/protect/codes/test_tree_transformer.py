@@ -31,16 +31,16 @@ def data(seed: int = 0) -> tuple[Any, Any]:
 
 @pytest.mark.filterwarnings("ignore")  # the checks warn of what they try on purpose
 def test_estimator_checks() -> None:
-    found = check_estimator(EncodeForTrees(target="y").transformer(), on_fail=None, on_skip=None)
-    failed = {one["check_name"] for one in found if one["status"] == "failed"}
+    results = check_estimator(EncodeForTrees(target="y").transformer(), on_fail=None, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
     assert failed == set(CANNOT)
-    assert sum(one["status"] == "passed" for one in found) > 35
+    assert sum(result["status"] == "passed" for result in results) > 35
 
 
 def test_settings_are_those_of_the_method() -> None:
-    made = EncodeForTrees(target="y", pieces=7, permute=False, curves=("log",)).transformer(random_state=3)
-    assert isinstance(made, TreeTransformer)
-    assert made.get_params() == {
+    transformer = EncodeForTrees(target="y", pieces=7, permute=False, curves=("log",)).transformer(random_state=3)
+    assert isinstance(transformer, TreeTransformer)
+    assert transformer.get_params() == {
         "breakpoints": "max_monochromatic", "pieces": 7, "min_width": 5, "direction": "monotone", "permute": False,
         "curves": ("log",), "random_state": 3,
     }  # fmt: skip
@@ -49,12 +49,12 @@ def test_settings_are_those_of_the_method() -> None:
 def test_there_and_back() -> None:
     cells, classes = data()
     cells[3, 1] = np.nan
-    one = TreeTransformer(random_state=1).fit(cells, classes)
-    codes = one.transform(cells)
+    transformer = TreeTransformer(random_state=1).fit(cells, classes)
+    codes = transformer.transform(cells)
     assert np.isnan(codes[3, 1]) and not np.array_equal(codes[:, 0], cells[:, 0])
-    assert np.array_equal(one.inverse_transform(codes), cells, equal_nan=True)
-    again = TreeTransformer(random_state=1).fit(cells, classes).transform(cells)
-    assert np.array_equal(codes, again, equal_nan=True)
+    assert np.array_equal(transformer.inverse_transform(codes), cells, equal_nan=True)
+    second_codes = TreeTransformer(random_state=1).fit(cells, classes).transform(cells)
+    assert np.array_equal(codes, second_codes, equal_nan=True)
     assert not np.array_equal(codes, TreeTransformer(random_state=2).fit_transform(cells, classes), equal_nan=True)
     assert not np.array_equal(TreeTransformer().fit_transform(cells, classes), codes, equal_nan=True)
 
@@ -73,12 +73,12 @@ def test_in_a_pipeline_and_decoded() -> None:
 
 def test_what_is_not_known_is_refused_and_the_key_is_not_pickled() -> None:
     cells, classes = data(2)
-    one = TreeTransformer().fit(cells, classes)
+    transformer = TreeTransformer().fit(cells, classes)
     with pytest.raises(sf.DataError, match='1 cells of "x0" hold values that are not in the key'):
-        one.transform([[999.0, cells[0, 1]]])
+        transformer.transform([[999.0, cells[0, 1]]])
     with pytest.raises(sf.DataError, match="not codes of this key"):
-        one.inverse_transform([[-999.5, 0.001]])
+        transformer.inverse_transform([[-999.5, 0.001]])
     with pytest.raises(TypeError, match="Key is saved by"):
-        pickle.dumps(one)
+        pickle.dumps(transformer)
     with pytest.raises(ValueError, match="requires y"):
         TreeTransformer().fit(cells)

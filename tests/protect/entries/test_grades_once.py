@@ -13,7 +13,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.protect.entries.entry_ledger import RuleMining
 from sfumato.protect.entries.grades import mine_leftover_rules, run_grades_once
-from tests.brute_rules import seen
+from tests.brute_rules import find_visible
 from tests.properties.test_suppress_entries_brute import Case, Place, cases, quick
 from tests.tables import EMPLOYEES, EMPLOYEES_PRIVATE
 
@@ -27,7 +27,7 @@ def blank_by_the_book(case: Case, factor: int) -> list[Place]:
     blanked: list[Place] = []
     while open_rules:
         weights = weigh(case, open_rules, set(blanked))
-        order = sorted(weights, key=lambda place: (-weights[place], place))
+        order = sorted(weights, key=lambda cell: (-weights[cell], cell))
         blanked += order[:factor]
         open_rules &= {rule[:3] for rule in case.rules(set(blanked))}
     return blanked
@@ -36,18 +36,22 @@ def blank_by_the_book(case: Case, factor: int) -> list[Place]:
 def weigh(case: Case, rules: set[Any], blanked: set[Place]) -> dict[Place, int]:
     """What blanking each entry contributes to invalidating or marginalizing the rules (Section 5)."""
     weights: dict[Place, int] = {}
-    hidden = case.private | blanked
+    hidden_cells = case.private | blanked
     for antecedent, column, value in rules:
-        rows = [row for row in range(len(case.rows)) if antecedent <= set(seen(case.rows, hidden, row).items())]
-        public = [row for row in rows if column in seen(case.rows, hidden, row)]
+        rows = [
+            row
+            for row in range(len(case.rows))
+            if antecedent <= set(find_visible(case.rows, hidden_cells, row).items())
+        ]
+        public = [row for row in rows if column in find_visible(case.rows, hidden_cells, row)]
         private = [row for row in rows if (row, column) in case.private and case.rows[row][column] is not None]
         for row in public:
             if case.rows[row][column] == value:
-                for place in [*((row, at) for at, _ in antecedent), (row, column)]:
-                    weights[place] = weights.get(place, 0) + ONE // len(public)
+                for cell in [*((row, item_column) for item_column, _ in antecedent), (row, column)]:
+                    weights[cell] = weights.get(cell, 0) + ONE // len(public)
         for row in private:
-            for at, _ in antecedent:
-                weights[row, at] = weights.get((row, at), 0) + ONE // len(private)
+            for antecedent_column, _ in antecedent:
+                weights[row, antecedent_column] = weights.get((row, antecedent_column), 0) + ONE // len(private)
     return weights
 
 
@@ -64,22 +68,22 @@ def test_the_entries_are_those_of_the_printed_algorithm(case: Case, factor: int)
 
 
 def employees(ian: str) -> sf.Table:
-    rows = [(*row[:1], ian, *row[2:]) if at == 5 else row for at, row in enumerate(EMPLOYEES)]
-    columns = {f"c{at}": [row[at] for row in rows] for at in range(5)}
+    rows = [(*row[:1], ian, *row[2:]) if index == 5 else row for index, row in enumerate(EMPLOYEES)]
+    columns = {f"c{index}": [row[index] for row in rows] for index in range(5)}
     return sf.Table.of(columns, dict.fromkeys(columns, "insensitive"))
 
 
-@pytest.mark.parametrize(("ian", "blanked", "left"), [("F", 7, True), ("M", 5, False)])
-def test_it_claims_only_what_it_guarantees(ian: str, blanked: int, left: bool) -> None:
+@pytest.mark.parametrize(("ian", "blanked", "has_leftovers"), [("F", 7, True), ("M", 5, False)])
+def test_it_claims_only_what_it_guarantees(ian: str, blanked: int, has_leftovers: bool) -> None:
     """Independently counted: 7 entries leave a rule with Ian as printed, 5 leave none with Ian as a man."""
     private = [(row, f"c{column}") for row, column in sorted(EMPLOYEES_PRIVATE)]
     method = sf.SuppressEntries(private=private, confidence=0.6, min_support=2, search="grades_once")
     table = employees(ian)
     release = method.protect(table)
     assert release.losses["derived_entries"] == blanked
-    counted = sf.measure.leftover_rules(release.data, release.details["hidden"], "3/5", 2)
-    assert release.losses["leftover_rules"] == counted == release.details["rules_after"].height
-    assert bool(counted) == left
+    leftover_count = sf.measure.leftover_rules(release.data, release.details["hidden"], "3/5", 2)
+    assert release.losses["leftover_rules"] == leftover_count == release.details["rules_after"].height
+    assert bool(leftover_count) == has_leftovers
     findings = sf.check(release, table)
     assert [finding.property for finding in findings] == [
         "private_entries_blanked", "identifying_columns", "changed_cells"

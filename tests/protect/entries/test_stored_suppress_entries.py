@@ -64,9 +64,9 @@ def plan_and_protect(method: Any, frame: pl.DataFrame, lengths: Sequence[int], s
 def test_the_release_is_that_of_memory(private: str, search: str) -> None:
     method = sf.SuppressEntries(private=PRIVATE[private], confidence=0.7, min_support=3, search=search)
     plan, release = plan_and_protect(method, make_people(90, 1), [40, 7])
-    here = publish(plan)
-    assert here.equals(release.data.frame)
-    assert here.schema == release.data.frame.schema
+    published = publish(plan)
+    assert published.equals(release.data.frame)
+    assert published.schema == release.data.frame.schema
     assert plan.claims == release.claims
     assert plan.changes == release.changes
     assert dict(plan.losses) == dict(release.losses)

@@ -25,7 +25,7 @@ from sfumato.randomness import Randomness
 from tests.brute_rules import adversarial
 
 SEARCHES = ("grades", "grades+", "exact")
-each = pytest.mark.parametrize("search", SEARCHES)
+search_cases = pytest.mark.parametrize("search", SEARCHES)
 
 
 def zipf(rows: int = 200, columns: int = 4, seed: int = 3) -> sf.Table:
@@ -34,8 +34,8 @@ def zipf(rows: int = 200, columns: int = 4, seed: int = 3) -> sf.Table:
 
 
 def suppress(table: sf.Table, **fields: Any) -> sf.Release:
-    asked = {"private": 0.05, "confidence": 0.7, "min_support": 3} | fields
-    return SuppressEntries(**asked).protect(table, Randomness.seeded(1))
+    arguments = {"private": 0.05, "confidence": 0.7, "min_support": 3} | fields
+    return SuppressEntries(**arguments).protect(table, Randomness.seeded(1))
 
 
 def leftover(table: sf.Table, release: sf.Release, confidence: Fraction, least: int) -> set[Any]:
@@ -46,7 +46,7 @@ def leftover(table: sf.Table, release: sf.Release, confidence: Fraction, least: 
     return adversarial(rows, set(places[0]), set(places[1]), confidence, least)
 
 
-@each
+@search_cases
 def test_what_is_published(search: str) -> None:
     table = zipf()
     release = suppress(table, search=search)
@@ -59,12 +59,12 @@ def test_what_is_published(search: str) -> None:
     assert len(blank) == len(private) + len(derived)
     assert len(private) == 40
     for name in after.columns:
-        seen = after[name].is_not_null()
-        assert after[name].filter(seen).equals(before[name].filter(seen))
+        visible_mask = after[name].is_not_null()
+        assert after[name].filter(visible_mask).equals(before[name].filter(visible_mask))
     assert leftover(table, release, Fraction(7, 10), 3) == set()
 
 
-@each
+@search_cases
 def test_what_is_told(search: str) -> None:
     table = zipf()
     release = suppress(table, search=search)
@@ -85,7 +85,7 @@ def test_what_is_told(search: str) -> None:
     assert release.losses["loss"] == pytest.approx((40 + details["objective"]) / table.frame.height / 4)
 
 
-@each
+@search_cases
 def test_claims_hold_by_other_code(search: str) -> None:
     table = zipf()
     findings = sf.check(suppress(table, search=search), table)
@@ -97,12 +97,14 @@ def test_a_release_with_a_rule_left_breaks_its_claim() -> None:
     table = zipf()
     release = suppress(table)
     row, name = release.details["derived"][0]
-    shown = release.data.frame.with_columns(
+    forged_frame = release.data.frame.with_columns(
         pl.when(pl.arange(0, pl.len()) == row).then(pl.lit(table.frame[name][row])).otherwise(pl.col(name)).alias(name)
     )
-    forged = sf.Release(release.data.with_frame(shown), release.method, release.claims, release.losses, release.details)
-    broken = [finding.property for finding in sf.check(forged, table) if finding.holds is False]
-    assert "adversarial_rules" in broken
+    forged = sf.Release(
+        release.data.with_frame(forged_frame), release.method, release.claims, release.losses, release.details
+    )
+    broken_properties = [finding.property for finding in sf.check(forged, table) if finding.holds is False]
+    assert "adversarial_rules" in broken_properties
 
 
 def test_grades_plus_is_not_larger_and_exact_is_smallest() -> None:
@@ -114,26 +116,26 @@ def test_grades_plus_is_not_larger_and_exact_is_smallest() -> None:
 
 def test_a_larger_blanking_factor_blanks_whole_batches() -> None:
     table = zipf(400)
-    one = suppress(table, search="grades").losses["derived_entries"]
+    single_count = suppress(table, search="grades").losses["derived_entries"]
     many = suppress(table, search="grades", blanking_factor=7).losses["derived_entries"]
     assert many % 7 == 0
-    assert many >= one
+    assert many >= single_count
 
 
-@each
+@search_cases
 def test_the_same_table_gives_the_same_release(search: str) -> None:
-    one, two = suppress(zipf(), search=search), suppress(zipf(), search=search)
-    assert one.data == two.data
-    assert one.details["derived"] == two.details["derived"]
+    release, two = suppress(zipf(), search=search), suppress(zipf(), search=search)
+    assert release.data == two.data
+    assert release.details["derived"] == two.details["derived"]
 
 
 def test_identifying_columns_are_left_out_and_take_no_part() -> None:
     table = zipf()
-    named = sf.Table.of(
-        table.frame.with_columns(pl.Series("name", [f"n{at}" for at in range(200)])),
+    named_table = sf.Table.of(
+        table.frame.with_columns(pl.Series("name", [f"n{number}" for number in range(200)])),
         {**table.roles, "name": "identifying"},
     )
-    release = suppress(named, private=[(0, "D1"), (1, "D2")])
+    release = suppress(named_table, private=[(0, "D1"), (1, "D2")])
     assert release.data.frame.columns == table.frame.columns
     assert release.details["derived"] == suppress(table, private=[(0, "D1"), (1, "D2")]).details["derived"]
 
@@ -154,32 +156,32 @@ def test_beside_intervals_a_forged_cell_breaks_a_claim() -> None:
     frame = pl.DataFrame({"age": [20.0, 21.5, 39.0, 60.0, 58.5, 41.0], "sex": list("fffmmm")})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     release = suppress(table, private=[(1, "age")], min_support=3, discretize={"age": 2})
-    shown = release.data.frame
-    forged = shown.with_columns(sex=pl.Series(list("fffmmf")))
-    told = shown.with_columns(age=table.frame["age"])
-    seen: tuple[tuple[pl.DataFrame, list[str]], ...] = (
-        (shown, []),
+    published = release.data.frame
+    forged = published.with_columns(sex=pl.Series(list("fffmmf")))
+    leaking_frame = published.with_columns(age=table.frame["age"])
+    cases: tuple[tuple[pl.DataFrame, list[str]], ...] = (
+        (published, []),
         (forged, ["changed_in_other_columns"]),
-        (told, ["private_entries_blanked", "distinct_numbers", "wrong_midpoints"]),
-        (shown.with_columns(age=pl.Series([50.0, None, 30.0, 50.0, 50.0, 50.0])), ["wrong_midpoints"]),
-        (shown.with_columns(age=pl.Series([30.0, None, 30.0, 50.0, 50.0, None])), []),
+        (leaking_frame, ["private_entries_blanked", "distinct_numbers", "wrong_midpoints"]),
+        (published.with_columns(age=pl.Series([50.0, None, 30.0, 50.0, 50.0, 50.0])), ["wrong_midpoints"]),
+        (published.with_columns(age=pl.Series([30.0, None, 30.0, 50.0, 50.0, None])), []),
     )
-    for frame, broken in seen:
+    for frame, broken_properties in cases:
         findings = sf.check(replace(release, data=release.data.with_frame(frame)), table)
-        assert [finding.property for finding in findings if not finding.holds] == broken
+        assert [finding.property for finding in findings if not finding.holds] == broken_properties
 
 
 def test_midpoints_do_not_tell_the_extremes() -> None:
     """Two tables that differ in the youngest and the oldest person have the same midpoints."""
-    seen = []
+    midpoints = []
     for youngest, oldest in ((20.3, 60.9), (21.7, 62.2)):
         frame = pl.DataFrame({"age": [youngest, 31.5, 39.0, oldest, 58.5, 41.0], "sex": list("fffmmm")})
         table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
         for how in (2, (40.0,)):
             release = suppress(table, private=[(1, "age")], min_support=3, discretize={"age": how})
-            seen.append(release.data.frame["age"].drop_nulls().unique().sort().to_list())
-    assert seen[0] == seen[2]
-    assert seen[1] == seen[3]
+            midpoints.append(release.data.frame["age"].drop_nulls().unique().sort().to_list())
+    assert midpoints[0] == midpoints[2]
+    assert midpoints[1] == midpoints[3]
 
 
 def test_missing_entries_are_neither_seen_nor_hidden() -> None:
@@ -190,7 +192,7 @@ def test_missing_entries_are_neither_seen_nor_hidden() -> None:
     assert leftover(table, release, Fraction(7, 10), 1) == set()
 
 
-@each
+@search_cases
 @pytest.mark.parametrize(
     "fields",
     [
@@ -220,7 +222,7 @@ def test_a_release_in_which_nothing_is_private_is_refused(private: Any) -> None:
         suppress(zipf(30, 3), private=private)
 
 
-@each
+@search_cases
 def test_a_column_of_one_value(search: str) -> None:
     frame = pl.DataFrame({"same": ["x"] * 12, "other": list("aabbccddeeff")})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
@@ -232,7 +234,7 @@ def test_a_column_of_one_value(search: str) -> None:
 def test_more_columns_than_marks() -> None:
     """Columns share marks from the 65th on; counts must not."""
     chance = np.random.default_rng(5)
-    frame = pl.DataFrame({f"c{at}": chance.integers(0, 2, 40) for at in range(70)})
+    frame = pl.DataFrame({f"c{index}": chance.integers(0, 2, 40) for index in range(70)})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     private = [(1, "c0"), (2, "c66"), (3, "c64"), (8, "c1")]
     for search in ("grades", "grades+"):
@@ -247,11 +249,11 @@ def test_rows_of_many_columns_are_solved_exactly_too() -> None:
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     cells = TableCells.of(table, np.random.default_rng(3).random((60, 8)) < 0.02)
     question = RuleQuestion(Fraction(7, 10), 3, max_length=3)
-    found = find_exact_entries(RuleMining(cells, question), 30)
-    assert found.proven
-    assert len(found.entries) <= len(run_grades_plus(RuleMining(cells, question), 0.1).entries)
-    assert len(found.entries) <= len(run_grades(RuleMining(cells, question)).entries)
-    assert (found.states == BLANKED).sum() == len(found.entries)
+    solution = find_exact_entries(RuleMining(cells, question), 30)
+    assert solution.proven
+    assert len(solution.entries) <= len(run_grades_plus(RuleMining(cells, question), 0.1).entries)
+    assert len(solution.entries) <= len(run_grades(RuleMining(cells, question)).entries)
+    assert (solution.states == BLANKED).sum() == len(solution.entries)
 
 
 def test_a_stopped_search_is_never_certified() -> None:
@@ -289,17 +291,17 @@ def test_learners_are_kept_off_too() -> None:
 
 def test_a_certificate_names_no_entry() -> None:
     method = SuppressEntries(private=[(17, "D3")], confidence=0.8)
-    told = json.dumps(method.describe())
-    assert "17" not in told
-    assert "cells" in told
+    text = json.dumps(method.describe())
+    assert "17" not in text
+    assert "cells" in text
     assert "17" not in repr(method)
 
 
 def test_json_round_trip_keeps_the_confidence_exact() -> None:
     method = SuppressEntries(private=["D1"], confidence=Fraction(2, 3), discretize={"D1": 3})
-    again = SuppressEntries.model_validate_json(method.model_dump_json())
-    assert again == method
-    assert again.confidence == Fraction(2, 3)
+    method_copy = SuppressEntries.model_validate_json(method.model_dump_json())
+    assert method_copy == method
+    assert method_copy.confidence == Fraction(2, 3)
     assert SuppressEntries(private=["D1"], confidence=0.8).confidence == Fraction(4, 5)
 
 

@@ -57,7 +57,7 @@ def one_column(values: Any, name: str = "x") -> sf.Table:
     return sf.Table.of(pl.DataFrame({name: values}), {name: "sensitive"})
 
 
-def kept(release: sf.Release, original: sf.Table, published: sf.Table | None = None) -> list[bool]:
+def judge_claims(release: sf.Release, original: sf.Table, published: sf.Table | None = None) -> list[bool]:
     """Whether each claim that this method makes of its noise holds."""
     evidence = Evidence(published or release.data, original, release.details["rows"])
     mine = [claim for claim in release.claims if find_checks()[claim.measure] == "sfumato.measure.noise.noise_checks"]
@@ -69,8 +69,8 @@ def kept(release: sf.Release, original: sf.Table, published: sf.Table | None = N
 def test_claims_hold_and_the_originals_break_them(kind: str, privacy: float) -> None:
     table = people()
     release = AddNoise(columns=("age", "pay", "born"), kind=kind, privacy=privacy).protect(table)
-    assert all(kept(release, table))
-    assert not all(kept(release, table, table.with_frame(table.frame.drop("name"))))
+    assert all(judge_claims(release, table))
+    assert not all(judge_claims(release, table, table.with_frame(table.frame.drop("name"))))
     assert release.claims[-1].measure == "named_columns"
     assert 0 <= release.losses["loss"] <= release.losses["largest_loss"] <= 1
 
@@ -91,17 +91,17 @@ def test_types_order_and_missing_cells_stay(kind: str) -> None:
 def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     table = people()
     release = AddNoise(columns=("age", "born"), kind=kind, privacy=0.25).protect(table, Randomness.seeded(3))
-    told = json.loads(json.dumps(release.public))
-    assert set(told) == {"age", "born"}
-    assert told["age"]["kind"] == kind
-    assert "range" not in told["age"]  # it is taken from the data, whose ends are someone's
-    assert told["age"]["domain"] == "data"
-    assert told["age"]["grid"] == (0 if kind == "discretize" else 1)
-    assert told["age"]["step"] == 1
-    assert ("covariance" in told["age"]) == (kind == "correlated")
-    analyst = sf.Release(release.data, None, (), {}, read_details({"public": told}))
-    found = reconstruct_distribution(analyst, column="age", bins=6)
-    assert found.mean == pytest.approx(table.frame["age"].mean(), abs=4)
+    public_facts = json.loads(json.dumps(release.public))
+    assert set(public_facts) == {"age", "born"}
+    assert public_facts["age"]["kind"] == kind
+    assert "range" not in public_facts["age"]  # it is taken from the data, whose ends are someone's
+    assert public_facts["age"]["domain"] == "data"
+    assert public_facts["age"]["grid"] == (0 if kind == "discretize" else 1)
+    assert public_facts["age"]["step"] == 1
+    assert ("covariance" in public_facts["age"]) == (kind == "correlated")
+    analyst = sf.Release(release.data, None, (), {}, read_details({"public": public_facts}))
+    distribution = reconstruct_distribution(analyst, column="age", bins=6)
+    assert distribution.mean == pytest.approx(table.frame["age"].mean(), abs=4)
 
 
 def test_chance_repeats_with_a_seed_and_not_without() -> None:
@@ -125,9 +125,9 @@ def test_the_scale_is_the_level_of_the_range(kind: str) -> None:
 def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_every_level() -> None:
     table = people()
     release = AddNoise(columns=("age", "pay"), kind="correlated", privacy=0.5).protect(table)
-    told = release.public
-    times = told["age"]["times"]
-    assert times == told["pay"]["times"] == float(f"{times:.2g}")
+    public_facts = release.public
+    times = public_facts["age"]["times"]
+    assert times == public_facts["pay"]["times"] == float(f"{times:.2g}")
     frame = pl.DataFrame({"a": table.frame["age"], "p": table.frame["pay"]}).drop_nulls()
     whole = frame.to_numpy().T.astype(float)
     spread = np.cov(whole, bias=True)
@@ -135,9 +135,9 @@ def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_eve
     assert np.cov(added) == pytest.approx(times * spread, rel=0.25)
     # What is told of its covariance is estimated from the release, to within chance.
     assert get_noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
-    levels: list[Any] = [one.arguments for one in release.claims if one.property == "noise_privacy"]
-    least = [Noise.for_privacy("gaussian", 0.5 * (one["high"] - one["low"]), 0.95).scale for one in levels]
-    needed = [scale**2 / spread[at, at] for at, scale in enumerate(least)]
+    levels: list[Any] = [claim.arguments for claim in release.claims if claim.property == "noise_privacy"]
+    least = [Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale for level in levels]
+    needed = [scale**2 / spread[index, index] for index, scale in enumerate(least)]
     assert max(needed) <= times <= 1.1 * max(needed)
 
 
@@ -147,7 +147,7 @@ def test_correlated_noise_where_one_column_follows_from_another() -> None:
     release = AddNoise(columns=("x", "y"), kind="correlated").protect(table)
     added = release.data.frame - frame
     assert np.abs((added["y"] - 2 * added["x"]).to_numpy()).max() < 1e-3
-    assert all(kept(release, table))
+    assert all(judge_claims(release, table))
 
 
 @settings(max_examples=150, deadline=None)
@@ -157,9 +157,9 @@ def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privac
     values = list(range(low, low + span + 1))
     column = read_number_column(one_column(values), "x", None, exact=True)
     noise = choose_intervals(column, privacy * span, confidence)
-    shown = compute_interval_middles(column, noise).tolist()
+    middles = compute_interval_middles(column, noise).tolist()
     groups: dict[int, list[int]] = {}
-    for value, middle in zip(values, shown, strict=True):
+    for value, middle in zip(values, middles, strict=True):
         groups.setdefault(middle, []).append(value)
     for middle, members in groups.items():
         whole = int(noise.scale)
@@ -178,8 +178,8 @@ def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privac
 def test_intervals_hold_their_values(values: list[float], privacy: float, confidence: float) -> None:
     column = read_number_column(one_column(values), "x", None, exact=True)
     noise = choose_intervals(column, privacy * column.span, confidence)
-    shown = compute_interval_middles(column, noise)
-    assert np.abs(shown - column.numbers).max() <= noise.scale * (0.5 + 1e-9)
+    middles = compute_interval_middles(column, noise)
+    assert np.abs(middles - column.numbers).max() <= noise.scale * (0.5 + 1e-9)
     assert confidence * noise.scale >= privacy * column.span * (1 - 1e-9)
     # cut by the range, the intervals are still as wide
     assert noise.scale >= column.span or column.span / noise.scale == pytest.approx(round(column.span / noise.scale))
@@ -191,7 +191,7 @@ def test_correlated_noise_on_whole_columns_that_are_the_same() -> None:
     table = sf.Table.of(pl.DataFrame({"x": values, "y": values}), {"x": "sensitive", "y": "sensitive"})
     release = AddNoise(columns=("x", "y"), kind="correlated", privacy=0.4).protect(table)
     assert release.data.frame["x"].equals(release.data.frame["y"].alias("x"))
-    assert all(kept(release, table))
+    assert all(judge_claims(release, table))
 
 
 def test_small_and_unsigned_types() -> None:
@@ -211,7 +211,7 @@ def test_whole_numbers_as_far_as_floats_hold_them_are_moved_exactly() -> None:
     table = one_column([far + number for number in range(0, 400, 2)])
     release = AddNoise(columns="x", kind="uniform", privacy=0.05).protect(table)
     assert np.abs((release.data.frame["x"] - table.frame["x"]).to_numpy()).max() <= 13  # of a range of 500
-    assert all(kept(release, table))
+    assert all(judge_claims(release, table))
     with pytest.raises(sf.ImpossibleRelease, match="too large"):
         AddNoise(columns="x", privacy=1e6).protect(one_column([-(2**53), 2**53]))
 
@@ -225,7 +225,7 @@ def test_dates_spelt_as_text_are_dates() -> None:
     assert release.data.frame["x"].dtype == pl.Date
     assert release.data.frame["x"].null_count() == 1
     assert release.public["x"]["range"] == [10957, 12053]
-    assert all(kept(release, table))
+    assert all(judge_claims(release, table))
 
 
 def test_a_method_survives_json() -> None:
@@ -234,7 +234,7 @@ def test_a_method_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "asked", "error", "words"),
+    ("values", "arguments", "error", "words"),
     [
         ([1.0, float("inf"), 3.0], {}, sf.DataError, "1 cells"),
         ([5, 5, 5], {}, sf.ImpossibleRelease, "ranges="),
@@ -262,9 +262,9 @@ def test_a_method_survives_json() -> None:
         ([-(2**54), 1], {}, sf.DataError, "1 whole numbers beyond"),
     ],
 )
-def test_refused(values: Any, asked: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_refused(values: Any, arguments: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        AddNoise(**({"columns": "x"} | asked)).protect(one_column(values))
+        AddNoise(**({"columns": "x"} | arguments)).protect(one_column(values))
 
 
 def test_refused_tables_and_parameters() -> None:
@@ -283,10 +283,10 @@ def test_a_column_of_one_value_with_a_range_and_nearly_no_rows() -> None:
     for values in ([5, 5, 5], [5]):
         table = one_column(values)
         release = AddNoise(columns="x", ranges={"x": (0, 120)}).protect(table)
-        assert all(kept(release, table))
+        assert all(judge_claims(release, table))
         assert 0 < release.losses["loss"] <= 1.0
         same = AddNoise(columns="x", kind="discretize", privacy=0.2, ranges={"x": (0, 120)}).protect(table)
-        assert all(kept(same, table))
+        assert all(judge_claims(same, table))
 
 
 def test_maturity_says_where_noise_comes_off() -> None:
@@ -303,8 +303,8 @@ def test_honest_noise_is_never_accused(kind: str, count: int) -> None:
     chance = np.random.default_rng(count)
     noise = Noise.for_privacy(kind, 1.0, 0.9)  # type: ignore[arg-type]
     added = np.sort(noise.draw(chance, 2_000 * count).reshape(2_000, count), axis=1)
-    held = int(np.ceil(0.9 * count - 1e-9))
-    widths = (added[:, held - 1 :] - added[:, : count - held + 1]).min(axis=1)
+    covered_count = int(np.ceil(0.9 * count - 1e-9))
+    widths = (added[:, covered_count - 1 :] - added[:, : count - covered_count + 1]).min(axis=1)
     least = compute_least_level(kind, 0.9, count)
     assert widths.min() >= least > 0
     assert compute_least_level(kind, 0.9, 100 * count) > least
@@ -322,11 +322,11 @@ def test_forged_noise_is_found(kind: str) -> None:
     release = AddNoise(columns=("x", "w"), kind=kind, privacy=0.5).protect(table, Randomness.seeded(1))
     noise, other = ((release.data.frame[name] - table.frame[name]).to_numpy() for name in ("x", "w"))
     points = np.quantile(noise, (np.arange(11) + 0.5) / 11)
-    some = np.arange(count)
+    row_numbers = np.arange(count)
     forged = {
-        "a fifth as it was": (np.where(some % 5 == 0, 0, noise), other),
-        "3 % as they were": (np.where(some % 33 == 0, 0, noise), other),
-        "3 % nearly as they were": (np.where(some % 33 == 0, 1e-9, noise), other),
+        "a fifth as it was": (np.where(row_numbers % 5 == 0, 0, noise), other),
+        "3 % as they were": (np.where(row_numbers % 33 == 0, 0, noise), other),
+        "3 % nearly as they were": (np.where(row_numbers % 33 == 0, 1e-9, noise), other),
         "the same noise": (noise, noise * other.std() / noise.std() * 0.999),
         "the other's value": (noise, (x - x.mean()) * other.std() / x.std()),
         "signs that tell": (np.sign(np.abs(x - 50) - 6.7) * np.abs(noise), other),
@@ -335,9 +335,9 @@ def test_forged_noise_is_found(kind: str) -> None:
         "another law": (chance.laplace(0, noise.std() / np.sqrt(2), count), other),
         "eleven points": (points[np.abs(noise[:, None] - points).argmin(axis=1)], other),
     }
-    assert all(kept(release, table))
-    for name, (one, two) in forged.items():
-        assert not all(kept(release, table, two_columns(x + one, w + two))), name
+    assert all(judge_claims(release, table))
+    for name, (first_noise, two) in forged.items():
+        assert not all(judge_claims(release, table, two_columns(x + first_noise, w + two))), name
 
 
 def test_forged_whole_noise_is_found() -> None:
@@ -346,9 +346,13 @@ def test_forged_whole_noise_is_found() -> None:
     table = two_columns(x, w)
     release = AddNoise(columns=("x", "w"), privacy=0.5).protect(table, Randomness.seeded(1))
     noise, other = ((release.data.frame[name] - table.frame[name]).to_numpy() for name in ("x", "w"))
-    assert all(kept(release, table))
-    for one, two in ((np.where(np.arange(count) % 20 == 0, 0, noise), other), (noise, noise), (noise // 9 * 9, other)):
-        assert not all(kept(release, table, two_columns(x + one, w + two)))
+    assert all(judge_claims(release, table))
+    for first_noise, two in (
+        (np.where(np.arange(count) % 20 == 0, 0, noise), other),
+        (noise, noise),
+        (noise // 9 * 9, other),
+    ):
+        assert not all(judge_claims(release, table, two_columns(x + first_noise, w + two)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -369,7 +373,7 @@ def test_honest_releases_keep_every_claim(kind: str) -> None:
         holes = pl.when(pl.int_range(count) % 7 == 3).then(None).otherwise(pl.col("tiny")).alias("tiny")
         table = sf.Table.of(frame.with_columns(holes), dict.fromkeys(frame.columns, "sensitive"))
         method = AddNoise(columns=tuple(frame.columns), kind=kind, privacy=float(10 ** chance.uniform(-1.5, 0.5)))
-        assert all(kept(method.protect(table), table))
+        assert all(judge_claims(method.protect(table), table))
 
 
 def test_correlated_noise_beside_much_larger_numbers_is_not_lost() -> None:
@@ -379,7 +383,7 @@ def test_correlated_noise_beside_much_larger_numbers_is_not_lost() -> None:
     release = AddNoise(columns=("x", "w"), kind="correlated").protect(table)
     added = (release.data.frame["x"] - table.frame["x"]).to_numpy()
     assert added.std() == pytest.approx(release.public["x"]["scale"], rel=0.15)
-    assert all(kept(release, table))
+    assert all(judge_claims(release, table))
 
 
 def test_intervals_claim_no_more_than_the_range_leaves_open() -> None:
@@ -390,26 +394,26 @@ def test_intervals_claim_no_more_than_the_range_leaves_open() -> None:
     assert release.public["x"]["achieved"] == 0.5
     assert release.claims[0].threshold == pytest.approx(0.5)
     assert "is impossible" in release.claims[0].meaning
-    assert all(kept(release, table))
-    enough = AddNoise(columns="x", kind="discretize", privacy=0.4, confidence=0.5).protect(table)
-    assert enough.public["x"]["achieved"] == 0.4
-    assert "is impossible" not in enough.claims[0].meaning
+    assert all(judge_claims(release, table))
+    level_release = AddNoise(columns="x", kind="discretize", privacy=0.4, confidence=0.5).protect(table)
+    assert level_release.public["x"]["achieved"] == 0.4
+    assert "is impossible" not in level_release.claims[0].meaning
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated"])
 def test_dates_stay_in_the_calendar(kind: str) -> None:
     days = [dt.date(2000, 1, 1) + dt.timedelta(days=number) for number in range(50)]
-    never = one_column([*days, dt.date(9999, 12, 31), dt.date(9999, 12, 31)])
+    late_dates = one_column([*days, dt.date(9999, 12, 31), dt.date(9999, 12, 31)])
     with pytest.raises(
         sf.ImpossibleRelease, match=r'"x": noise moves 52 dates outside the calendar.*missing.*`ranges`'
     ):
-        AddNoise(columns="x", kind=kind, privacy=0.5).protect(never)
+        AddNoise(columns="x", kind=kind, privacy=0.5).protect(late_dates)
     with pytest.raises(sf.ImpossibleRelease, match="50 dates out"):
         AddNoise(columns="x", kind=kind, privacy=1e5).protect(one_column(days))
     last = one_column([dt.date(9990 + number % 10, 1, 1 + number) for number in range(20)])
     with pytest.raises(sf.ImpossibleRelease, match="outside the calendar"):
         AddNoise(columns="x", kind=kind).protect(last)
-    assert AddNoise(columns="x", kind="discretize").protect(never).data.frame["x"].dt.year().max() < 9_999
+    assert AddNoise(columns="x", kind="discretize").protect(late_dates).data.frame["x"].dt.year().max() < 9_999
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -438,7 +442,7 @@ def test_chance_that_is_none() -> None:
 def test_a_column_of_nothing_with_a_range_can_be_checked(kind: str) -> None:
     table = one_column(pl.Series([None] * 5, dtype=pl.Float64))
     release = AddNoise(columns="x", kind=kind, ranges={"x": (0, 1)}).protect(table)
-    assert all(kept(release, table))
+    assert all(judge_claims(release, table))
     assert all(finding.holds for finding in sf.check(release, table))
 
 
@@ -449,16 +453,18 @@ def test_whole_numbers_at_every_level(kind: str) -> None:
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "sensitive"))
     for privacy in (0.1, 0.25, 0.5, 1.0, 2.0):
         release = AddNoise(columns=tuple(RANGES), kind=kind, privacy=privacy, ranges=RANGES).protect(table)
-        assert all(kept(release, table))
+        assert all(judge_claims(release, table))
         if kind != "discretize":
-            assert all(told["achieved"] >= privacy for told in release.public.values())
+            assert all(facts["achieved"] >= privacy for facts in release.public.values())
             assert (release.data.frame["elevel"] != table.frame["elevel"]).mean() > 0.35
         else:
-            assert min(told["scale"] for told in release.public.values()) >= 2
-    told = AddNoise(columns="elevel", privacy=0.1, ranges={"elevel": (0, 4)}).protect(table).public["elevel"]
-    assert told["scale"] == 0.75
+            assert min(facts["scale"] for facts in release.public.values()) >= 2
+    column_facts = AddNoise(columns="elevel", privacy=0.1, ranges={"elevel": (0, 4)}).protect(table).public["elevel"]
+    assert column_facts["scale"] == 0.75
     law = Noise(kind="gaussian", scale=0.75, step=1)
-    assert told["achieved"] == pytest.approx(privacy_level(law, (0, 4))) == pytest.approx(0.75 * 2 * 1.959964 / 5)
+    assert (
+        column_facts["achieved"] == pytest.approx(privacy_level(law, (0, 4))) == pytest.approx(0.75 * 2 * 1.959964 / 5)
+    )
     unknown = AddNoise(columns="elevel", privacy=0.1).protect(table)
     assert unknown.public["elevel"]["achieved"] == 0.1  # more would tell how wide the data's range is
     assert all(finding.holds for finding in sf.check(unknown, table))
@@ -470,8 +476,8 @@ def test_whole_numbers_at_every_level(kind: str) -> None:
 def test_as_many_whole_numbers_as_promised(kind: Any, ends: tuple[int, int], privacy: float) -> None:
     """The fewest whole numbers that hold 95 % of the noise, counted, as a share of those in the range."""
     table = sf.Table.of({"x": [ends[0], ends[1]] * 5}, {"x": "sensitive"})
-    told = AddNoise(columns="x", kind=kind, privacy=privacy, ranges={"x": ends}).protect(table).public["x"]
-    law, steps = Noise(kind=kind, scale=told["scale"], step=1), np.arange(-60.0, 61.0)
+    facts = AddNoise(columns="x", kind=kind, privacy=privacy, ranges={"x": ends}).protect(table).public["x"]
+    law, steps = Noise(kind=kind, scale=facts["scale"], step=1), np.arange(-60.0, 61.0)
     chance = np.sort(np.diff(law.cumulate(np.append(steps, 61) - np.float64(0.5))))[::-1]
     fewest = int(np.searchsorted(np.cumsum(chance), 0.95 - 1e-12)) + 1
     assert fewest / (ends[1] - ends[0] + 1) >= privacy

@@ -35,10 +35,10 @@ def test_whole_numbers_by_the_book(values: list[int], cuts: list[int]) -> None:
     """From one cut to below the next; of an even number of them the lower middle."""
     edges = [0, *cuts, 41]
     release = cut(values, tuple(cuts), (0, 40))
-    for value, shown in zip(values, release.data.frame["x"], strict=True):
-        place = bisect_right(edges, value) - 1
-        inside = list(range(edges[place], edges[place + 1]))
-        assert value in inside and shown == inside[(len(inside) - 1) // 2]
+    for value, published in zip(values, release.data.frame["x"], strict=True):
+        index = bisect_right(edges, value) - 1
+        interval = list(range(edges[index], edges[index + 1]))
+        assert value in interval and published == interval[(len(interval) - 1) // 2]
     level = 0.95 * min(b - a for a, b in pairwise(edges)) / 41
     assert release.public["x"]["achieved"] == pytest.approx(level)
     assert release.public["x"]["edges"] == edges
@@ -54,7 +54,7 @@ def test_decimals_missing_cells_and_dates() -> None:
     days = [date(2009, 1, 3), date(2009, 6, 30), date(2009, 12, 31)]
     release = cut(days, (date(2009, 7, 1),), (date(2009, 1, 1), date(2009, 12, 31)))
     assert release.data.frame["x"].to_list() == [date(2009, 4, 1), date(2009, 4, 1), date(2009, 9, 30)]
-    assert all(found.holds for found in sf.check(release, sf.Table.of({"x": days}, ROLES)))
+    assert all(finding.holds for finding in sf.check(release, sf.Table.of({"x": days}, ROLES)))
     shares = estimate_released_columns(release, ["x"])
     assert shares["probability"].to_list() == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
 
@@ -73,7 +73,7 @@ def test_equal_frequency_on_a_coarse_grid() -> None:
     level = next(claim for claim in release.claims if claim.property == "cut_privacy")
     assert "taken from the data" in level.meaning
     table = sf.Table.of({"x": values}, ROLES)
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 @given(values=st.lists(st.integers(0, 12), min_size=2, max_size=40), count=st.integers(2, 8))
@@ -82,23 +82,23 @@ def test_equal_frequency_never_publishes_a_value_by_its_interval(values: list[in
     edges = release.public["x"]["edges"]
     assert len(edges) <= count + 1
     assert all(high - low >= 2 for low, high in pairwise(edges))
-    assert all(found.holds for found in sf.check(release, sf.Table.of({"x": values}, ROLES)))
+    assert all(finding.holds for finding in sf.check(release, sf.Table.of({"x": values}, ROLES)))
 
 
 def test_forged_releases_break_their_claims() -> None:
     values = list(range(41))
     table, release = sf.Table.of({"x": values}, ROLES), cut(values, (10, 30), (0, 40))
 
-    def broken(shown: pl.Series) -> set[str]:
-        data = release.data.with_frame(release.data.frame.with_columns(shown.alias("x")))
+    def find_broken(column: pl.Series) -> set[str]:
+        data = release.data.with_frame(release.data.frame.with_columns(column.alias("x")))
         forged = sf.Release(data, release.method, release.claims, release.losses, release.details)
-        return {found.property for found in sf.check(forged, table) if found.holds is False}
+        return {finding.property for finding in sf.check(forged, table) if finding.holds is False}
 
-    shown = release.data.frame["x"]
-    assert broken(shown) == set()
-    assert broken(pl.Series([shown[40], *shown[1:]])) == {"outside_cuts"}
-    assert broken(shown + 1) == {"outside_cuts"}
-    assert broken(pl.Series(values)) == {"outside_cuts", "cut_privacy"}
+    published = release.data.frame["x"]
+    assert find_broken(published) == set()
+    assert find_broken(pl.Series([published[40], *published[1:]])) == {"outside_cuts"}
+    assert find_broken(published + 1) == {"outside_cuts"}
+    assert find_broken(pl.Series(values)) == {"outside_cuts", "cut_privacy"}
 
 
 def test_an_attacker_knows_the_cuts() -> None:
@@ -122,7 +122,7 @@ def test_beside_columns_of_equal_widths() -> None:
     assert release.data.frame["y"].unique().sort().to_list() == [12, 37]
     assert release.public["x"]["kind"] == "discretize" and release.public["y"]["kind"] == "intervals"
     assert release.details["loss"].keys() == {"x", "y"}
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
     assert sf.AddNoise.model_validate_json(method.model_dump_json()) == method
 
 

@@ -47,21 +47,21 @@ def table_of(name: str, count: int) -> sf.Table:
 
 def could_become(candidates: Floats, published: float) -> Any:
     """Which candidates some number that numpy draws as uniform takes to the published one when it is added."""
-    drawn = np.rint((published - candidates + REACH) / (2 * REACH) * 2.0**53)
-    found = np.zeros(len(candidates), dtype=np.bool_)
-    for off in range(-4, 5):
-        found |= candidates + (-REACH + 2 * REACH * ((drawn + off) * 2.0**-53)) == published
-    return found
+    draws = np.rint((published - candidates + REACH) / (2 * REACH) * 2.0**53)
+    matches = np.zeros(len(candidates), dtype=np.bool_)
+    for offset in range(-4, 5):
+        matches |= candidates + (-REACH + 2 * REACH * ((draws + offset) * 2.0**-53)) == published
+    return matches
 
 
-def narrowed(name: str, true: Floats, shown: Floats) -> Any:
+def narrowed(name: str, true: Floats, published: Floats) -> Any:
     """For each cell, how many values are left of a thousand; 0 where the true one is not among them."""
     candidates = CANDIDATES[name]
-    found = []
-    for value, seen in zip(true.tolist(), shown.tolist(), strict=True):
-        left = candidates[could_become(candidates, seen)]
-        found.append(len(left) if value in left else 0)
-    return np.array(found)
+    counts = []
+    for value, published_value in zip(true.tolist(), published.tolist(), strict=True):
+        survivors = candidates[could_become(candidates, published_value)]
+        counts.append(len(survivors) if value in survivors else 0)
+    return np.array(counts)
 
 
 def test_sums_of_floats_tell_some_values() -> None:
@@ -69,11 +69,11 @@ def test_sums_of_floats_tell_some_values() -> None:
     chance = np.random.default_rng(3)
     for name, most in (("cents", 40), ("logarithms", 1)):
         true = table_of(name, 100_000).frame["x"].to_numpy()
-        shown = true + chance.uniform(-REACH, REACH, len(true))
-        close = np.abs(shown) < 8  # so little is left beside what was added that the value's own last bits are seen
-        left = narrowed(name, true[close], shown[close])
-        assert (left > 0).all()
-        assert (left <= most).sum() > 30
+        published = true + chance.uniform(-REACH, REACH, len(true))
+        close = np.abs(published) < 8  # so little is left beside what was added that the value's own last bits are seen
+        candidate_counts = narrowed(name, true[close], published[close])
+        assert (candidate_counts > 0).all()
+        assert (candidate_counts <= most).sum() > 30
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated"])
@@ -86,12 +86,12 @@ def test_no_value_is_told_by_the_last_bits(kind: str, name: str) -> None:
     release = method.protect(table, Randomness.seeded(5))
     if kind == "uniform":
         assert release.public["x"]["scale"] == pytest.approx(REACH)
-    true, shown = (one.frame["x"].to_numpy() for one in (table, release.data))
-    close = np.abs(shown) < 8
+    true, published = (source.frame["x"].to_numpy() for source in (table, release.data))
+    close = np.abs(published) < 8
     assert close.sum() > 30
-    left = narrowed(name, true[close], shown[close])
-    assert (left == 1).sum() <= 2
-    assert ((left > 0) & (left < 1_000)).mean() < 0.2
+    candidate_counts = narrowed(name, true[close], published[close])
+    assert (candidate_counts == 1).sum() <= 2
+    assert ((candidate_counts > 0) & (candidate_counts < 1_000)).mean() < 0.2
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian"])
@@ -105,9 +105,12 @@ def test_all_values_can_become_the_same_numbers(kind: str) -> None:
     steps = np.random.default_rng(2).integers(-900 * per_unit, 900 * per_unit, 5_000)
     moved = (np.rint(table.frame["pay"].to_numpy() * per_unit) + steps) / per_unit
     other = method.protect(table.with_frame(pl.DataFrame({"pay": moved})), Randomness.seeded(1))
-    counted = [np.rint(one.data.frame["pay"].to_numpy() * per_unit).astype(np.int64) for one in (first, other)]
-    assert np.array_equal(counted[1] - counted[0], steps)
-    assert np.array_equal(counted[1] / per_unit, other.data.frame["pay"].to_numpy())
+    step_counts = [
+        np.rint(noisy_release.data.frame["pay"].to_numpy() * per_unit).astype(np.int64)
+        for noisy_release in (first, other)
+    ]
+    assert np.array_equal(step_counts[1] - step_counts[0], steps)
+    assert np.array_equal(step_counts[1] / per_unit, other.data.frame["pay"].to_numpy())
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated"])
@@ -120,10 +123,10 @@ def test_every_published_number_lies_on_the_grid_told(kind: str, size: float, dt
     release = AddNoise(columns="x", kind=kind, privacy=0.5, ranges={"x": (0, 10 * size)}).protect(table)
     grid, scale = release.public["x"]["grid"], release.public["x"]["scale"]
     assert 0 < grid <= scale * (1e-6 if dtype == pl.Float64 else 1e-3)
-    shown = release.data.frame["x"].cast(pl.Float64).to_numpy()
-    steps = np.rint(shown / grid)
-    again = steps / np.rint(1 / grid) if grid < 1 else steps * grid
-    assert np.array_equal(np.asarray(pl.Series(again, dtype=dtype).cast(pl.Float64)), shown)
+    published = release.data.frame["x"].cast(pl.Float64).to_numpy()
+    steps = np.rint(published / grid)
+    grid_values = steps / np.rint(1 / grid) if grid < 1 else steps * grid
+    assert np.array_equal(np.asarray(pl.Series(grid_values, dtype=dtype).cast(pl.Float64)), published)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian"])
@@ -142,23 +145,23 @@ def test_originals_that_differ_below_the_grid_become_the_same(kind: str) -> None
 def test_the_grid_does_not_depend_on_the_data(kind: str) -> None:
     """Only on the range given and the level: the same for whole thousands and for numbers with all their bits."""
     method = AddNoise(columns="x", kind=kind, privacy=0.3, ranges={"x": (0, 1e4)})
-    told = [
+    grids = [
         method.protect(sf.Table.of({"x": values}, {"x": "sensitive"})).public["x"]
         for values in ([1000.0, 2000.0, 9000.0], [np.pi, 1e-9, 9999.9999], [0.0, 0.0, 0.1])
     ]
-    assert told[0] == told[1] == told[2]
+    assert grids[0] == grids[1] == grids[2]
 
 
 def test_negative_zero_does_not_tell_a_sign() -> None:
     values = np.where(np.arange(20_000) % 2, -1e-13, 1e-13)
     table = sf.Table.of({"x": values}, {"x": "sensitive"})
     method = AddNoise(columns="x", kind="uniform", privacy=1e-3, ranges={"x": (-1e-3, 1e-3)})
-    shown = method.protect(table, Randomness.seeded(1)).data.frame["x"].to_numpy()
-    assert not np.signbit(shown[shown == 0]).any()
+    published = method.protect(table, Randomness.seeded(1)).data.frame["x"].to_numpy()
+    assert not np.signbit(published[published == 0]).any()
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "bounds"),
     [
         ([18, 33, 89], [10, 90]),
         ([0, 1, 4], [0, 4]),
@@ -170,14 +173,16 @@ def test_negative_zero_does_not_tell_a_sign() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "discretize"])
-def test_a_range_of_the_data_is_coarse_and_not_told(kind: str, values: list[Any], told: list[float]) -> None:
+def test_a_range_of_the_data_is_coarse_and_not_told(kind: str, values: list[Any], bounds: list[float]) -> None:
     table = sf.Table.of({"x": values}, {"x": "sensitive"})
     release = AddNoise(columns="x", kind=kind, privacy=0.4).protect(table)
     assert "range" not in release.public["x"]
-    claim = next(one for one in release.claims if one.property in ("noise_privacy", "interval_privacy"))
-    assert [claim.arguments["low"], claim.arguments["high"]] == told
+    claim = next(
+        candidate for candidate in release.claims if candidate.property in ("noise_privacy", "interval_privacy")
+    )
+    assert [claim.arguments["low"], claim.arguments["high"]] == bounds
     exact = AddNoise(columns="x", kind=kind, privacy=0.4, exact_range=True).protect(table)
-    days = [(one - dt.date(1970, 1, 1)).days if isinstance(one, dt.date) else one for one in values]
+    days = [(value - dt.date(1970, 1, 1)).days if isinstance(value, dt.date) else value for value in values]
     assert exact.public["x"]["range"] == [min(days), max(days)]
 
 
@@ -221,14 +226,16 @@ def test_the_covariance_told_is_that_of_the_release() -> None:
         table = sf.Table.of({"age": age, "pay": pay}, {"age": "sensitive", "pay": "sensitive"})
         release = AddNoise(columns=("age", "pay"), kind="correlated", privacy=0.5).protect(table)
         claims.append(release.claims)
-        told, times = release.public["pay"], release.public["pay"]["times"]
-        seen = release.data.frame
-        level: Any = [one.arguments for one in release.claims if one.property == "noise_privacy"][1]
+        pay_facts, times = release.public["pay"], release.public["pay"]["times"]
+        published = release.data.frame
+        level: Any = [claim.arguments for claim in release.claims if claim.property == "noise_privacy"][1]
         least = Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale
-        guessed = float(np.sqrt(seen["pay"].to_numpy().var() * times / (1 + times)))
-        assert told["scale"] == pytest.approx(max(least, guessed))
-        alike = np.corrcoef(seen["age"], seen["pay"])[0, 1]
-        assert told["covariance"]["age"] == pytest.approx(alike * told["scale"] * release.public["age"]["scale"])
+        guessed = float(np.sqrt(published["pay"].to_numpy().var() * times / (1 + times)))
+        assert pay_facts["scale"] == pytest.approx(max(least, guessed))
+        alike = np.corrcoef(published["age"], published["pay"])[0, 1]
+        assert pay_facts["covariance"]["age"] == pytest.approx(
+            alike * pay_facts["scale"] * release.public["age"]["scale"]
+        )
         assert all(finding.holds for finding in sf.check(release, table))
     assert claims[0] == claims[1]
 
@@ -241,6 +248,6 @@ def test_much_noise_on_whole_numbers_hides_their_last_digits(kind: str) -> None:
     release = AddNoise(columns="x", kind=kind, privacy=100.0, ranges={"x": (0, 2**53)}).protect(table)
     added = release.data.frame["x"].to_numpy() - values
     assert np.abs(added).max() > 10**17
-    seen = np.bincount(added % 16, minlength=16)
-    assert (np.abs(seen - 250) < 6.5 * np.sqrt(250)).all()  # once in 10⁹ releases
+    residue_counts = np.bincount(added % 16, minlength=16)
+    assert (np.abs(residue_counts - 250) < 6.5 * np.sqrt(250)).all()  # once in 10⁹ releases
     assert all(finding.holds for finding in sf.check(release, table))

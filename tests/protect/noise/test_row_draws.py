@@ -24,13 +24,13 @@ def test_a_cut_of_the_table_changes_no_draw(first: int, count: int, cut: int) ->
 
 
 def test_no_two_rows_columns_or_secrets_share_a_draw() -> None:
-    others = RowDraws(bytes(32))
-    drawn = [
+    other_draws = RowDraws(bytes(32))
+    draw_parts = [
         DRAWS.draw_words("age", 0, 50_000),
         DRAWS.draw_words("agf", 0, 50_000),
-        others.draw_words("age", 0, 50_000),
+        other_draws.draw_words("age", 0, 50_000),
     ]
-    words = np.concatenate([part.ravel() for part in drawn])
+    words = np.concatenate([part.ravel() for part in draw_parts])
     assert len(np.unique(words)) == len(words)
 
 

@@ -42,12 +42,12 @@ def test_every_number_that_follows_is_large(rows: list[tuple[Any, ...]], k: int,
     rules = release.data.list_counts()
     atoms = [rule.support for rule in rules]
     assert sum(atoms) == len(rows)
-    for chosen in chain.from_iterable(combinations(atoms, size) for size in range(1, min(4, len(atoms)) + 1)):
-        assert sum(chosen) >= k
+    for subset in chain.from_iterable(combinations(atoms, size) for size in range(1, min(4, len(atoms)) + 1)):
+        assert sum(subset) >= k
     # Every row is in one leaf, and is counted there.
-    seen = sf.mine.classify(release.data, table)
-    assert seen.null_count() == 0
-    wrong = (seen != table.frame["y"]).sum()
+    predictions = sf.mine.classify(release.data, table)
+    assert predictions.null_count() == 0
+    wrong = (predictions != table.frame["y"]).sum()
     assert release.losses["loss"] == pytest.approx(wrong / len(rows))
     assert measures.measure_classification_error(release.data, table) == pytest.approx(wrong / len(rows))
 
@@ -81,7 +81,7 @@ def test_classes_that_are_not_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "kind", "said"),
+    ("fields", "kind", "message"),
     [
         ({"target": "none"}, sf.PolicyError, "is not a column"),
         ({"target": "who"}, sf.PolicyError, "names people"),
@@ -93,8 +93,8 @@ def test_classes_that_are_not_told_apart() -> None:
         ({"max_confidence": 0.3}, sf.ImpossibleRelease, "raise max_confidence"),
     ],
 )
-def test_what_cannot_be_grown_is_refused(fields: dict[str, Any], kind: type[Exception], said: str) -> None:
-    with pytest.raises(kind, match=said):
+def test_what_cannot_be_grown_is_refused(fields: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
         grow(make_table([("p", "r", 1, "u"), ("q", "s", 2, "v")] * 6), **fields)
 
 
@@ -117,8 +117,8 @@ def test_each_measure_notices_its_own_fault() -> None:
     honest = [RuleCount(left, ("y = u",), 6, 6), RuleCount(right, ("y = v",), 4, 4)]
     assert measures.count_overlapping_rules(sf.Rules.of_counts(honest, 10)) == 0
     assert measures.count_overlapping_rules(sf.Rules.of_counts(honest, 11)) == 1
-    beside = [honest[0], RuleCount(("b = r",), ("y = v",), 4, 4)]
-    assert measures.count_overlapping_rules(sf.Rules.of_counts(beside, 10)) == 1
+    rule_pair = [honest[0], RuleCount(("b = r",), ("y = v",), 4, 4)]
+    assert measures.count_overlapping_rules(sf.Rules.of_counts(rule_pair, 10)) == 1
     hiding = sf.Rules.of_counts([RuleCount(left, ("y = u",), 5, 6), honest[1]], 10)
     assert measures.count_small_remainders(hiding, 2) == 1
     assert measures.count_small_remainders(hiding, 1) == 0
@@ -140,8 +140,8 @@ def test_a_policy_publishes_the_rules_alone(tmp_path: Path, monkeypatch: pytest.
         "accept": {"n": "a number that nobody knows"},
         "output": {"path": str(tmp_path / "out")},
     }
-    done = sf.run(sf.Policy.model_validate(policy))
-    assert done.published
+    result = sf.run(sf.Policy.model_validate(policy))
+    assert result.published
     assert sf.verify(tmp_path / "out").holds
     read = sf.read_release(tmp_path / "out")
     assert read.data.rules.rows() == [(["a = p"], ["y = u"], 10, 1.0), (["not a = p"], ["y = v"], 10, 1.0)]
@@ -164,5 +164,5 @@ def test_who_is_in_no_leaf_is_not_said_to_be_in_one() -> None:
     """Rows whose class is missing are left out, and the claim says so."""
     release = grow(make_table([("p", "r", 1, "u")] * 9 + [("q", "r", 1, "v")] * 9 + [("q", "r", 1, None)] * 9))
     assert release.data.baskets == 18
-    said = next(claim.meaning for claim in release.claims if claim.property == "overlapping_rules")
-    assert "Every person with a known class is in exactly one leaf" in said
+    meaning = next(claim.meaning for claim in release.claims if claim.property == "overlapping_rules")
+    assert "Every person with a known class is in exactly one leaf" in meaning

@@ -28,7 +28,7 @@ from sfumato.patterns import Patterns
 from sfumato.protect.patterns.additive_repair import RepairTarget, add_baskets, choose_covering_baskets, raise_supports
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
 from tests import brute_patterns as brute
-from tests.brute_patterns import spelt
+from tests.brute_patterns import spell_items
 from tests.mine.patterns.test_derivability import COUNTER_EXAMPLE
 
 Repair = Literal["additive", "suppressive"]
@@ -83,26 +83,26 @@ def test_claims_hold_by_the_independent_measure(repair: Repair, seed: int) -> No
         assert patterns.baskets == len(data) + release.losses["added_baskets"]
     else:
         assert count_untrue_supports(patterns, data) == 0
-    none = PublishPatterns(k=k, min_support=least, repair="none").protect(data)
-    assert none.data == Patterns.of(frequent_itemsets(data, least), len(data), least)
-    if none.details["channels"].height:
-        assert inferable_patterns(none.data, k, least) > 0
+    plain_release = PublishPatterns(k=k, min_support=least, repair="none").protect(data)
+    assert plain_release.data == Patterns.of(frequent_itemsets(data, least), len(data), least)
+    if plain_release.details["channels"].height:
+        assert inferable_patterns(plain_release.data, k, least) > 0
 
 
 @pytest.mark.parametrize("kind", [PublishPatterns, sf.PublishRules])
 def test_without_a_repair_nothing_is_promised_about_k(kind: type[PublishPatterns] | type[sf.PublishRules]) -> None:
     """Of those with a, 1 has no b: anybody can subtract."""
     data = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 30)
-    said, maturity = {}, {}
+    meanings, maturity = {}, {}
     for repair in REPAIRS:
         method = kind(k=3, min_support=9, repair=repair)
         release = method.protect(data)
-        said[repair] = " ".join(claim.meaning for claim in release.claims)
+        meanings[repair] = " ".join(claim.meaning for claim in release.claims)
         maturity[repair] = method.maturity
         promised = {claim.property for claim in release.claims} & {"inferable_patterns", "derivable_patterns"}
         assert bool(promised) == (repair != "none")
-    assert "groups of fewer people than k may follow from the published supports" in said["none"]
-    assert not any("may follow" in said[repair] for repair in ("additive", "suppressive"))
+    assert "groups of fewer people than k may follow from the published supports" in meanings["none"]
+    assert not any("may follow" in meanings[repair] for repair in ("additive", "suppressive"))
     assert maturity == {"additive": "stable", "suppressive": "stable", "none": "for study"}
     assert '`repair = "none"` nothing is promised about it' in find_field_doc(kind, "k")
 
@@ -114,8 +114,11 @@ def test_raised_supports_are_not_said_to_be_those_of_the_baskets(
     data = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 30)
     raised, true = (kind(k=3, min_support=9, repair=repair).protect(data) for repair in REPAIRS[:2])
     assert raised.losses["added_baskets"] > 0 == true.losses["added_baskets"]
-    first, held = (next(one for one in made.claims if one.property == "least_support") for made in (raised, true))
-    assert held.meaning == "Every published itemset is held by at least 9 baskets."
+    first, true_claim = (
+        next(candidate for candidate in release.claims if candidate.property == "least_support")
+        for release in (raised, true)
+    )
+    assert true_claim.meaning == "Every published itemset is held by at least 9 baskets."
     assert first.meaning == (
         "Every published support is at least 9. Supports, and the number of baskets, count baskets that were added "
         "where small groups had to be hidden."
@@ -146,9 +149,9 @@ def test_additive_patterns_are_those_of_one_database() -> None:
 def test_suppressed_patterns_keep_every_subset_and_no_superset() -> None:
     data = random_baskets(5, 7, 60)
     release = PublishPatterns(k=4, min_support=8, repair="suppressive", seconds=0.2).protect(data)
-    kept = {frozenset(items) for items, _ in release.data.to_lists()}
+    kept_sets = {frozenset(items) for items, _ in release.data.to_lists()}
     assert release.losses["lost_itemsets"] > 0
-    assert all(part in kept for one in kept for part in brute.subsets(one) if part)
+    assert all(part in kept_sets for itemset in kept_sets for part in brute.subsets(itemset) if part)
     assert release.data.complete_from is None
 
 
@@ -186,7 +189,7 @@ def test_with_a_seventh_item_they_are_closed_in_time_and_less_is_claimed(monkeyp
 
 def test_safe_patterns_are_left_alone() -> None:
     data = sf.Baskets.of([["a", "b"]] * 10 + [["a"]] * 10 + [["b"]] * 10 + [[]] * 10)
-    true = Patterns.of(spelt({"a": 20, "b": 20, "ab": 10}), 40, 10)
+    true = Patterns.of(spell_items({"a": 20, "b": 20, "ab": 10}), 40, 10)
     for repair in ("additive", "suppressive", "none"):
         release = PublishPatterns(k=5, min_support=10, repair=repair, seconds=0.2).protect(data)
         assert release.data.frame.equals(true.frame)
@@ -196,11 +199,11 @@ def test_safe_patterns_are_left_alone() -> None:
 
 def test_the_input_is_not_changed_and_the_release_repeats() -> None:
     data = random_baskets(8, 6, 50)
-    before = data.to_lists()
+    original_rows = data.to_lists()
     for repair in ("additive", "suppressive"):
         method = PublishPatterns(k=3, min_support=7, repair=repair)
         assert method.protect(data).data == method.protect(data).data
-    assert data.to_lists() == before
+    assert data.to_lists() == original_rows
 
 
 def test_json_round_trip_and_fields() -> None:

@@ -45,8 +45,8 @@ def test_as_mined_the_rules_give_people_away() -> None:
     true = sf.mine.association_rules(BASKETS, 8, 0.8)
     assert len(release.data.wholes) == true.height
     assert release.losses["loss"] == 0 == measure_rule_errors(BASKETS, release.data, 8, 0.8)
-    told = sf.mine.forced_patterns(release.data, 3)
-    assert any(one.most == 1 for one in told)
+    derived_patterns = sf.mine.forced_patterns(release.data, 3)
+    assert any(pattern.most == 1 for pattern in derived_patterns)
     assert sf.attack.SupportInference().run(release, BASKETS).successes > 0
     safe = sf.PublishRules(k=3, min_support=8, min_confidence=0.8).protect(BASKETS)
     assert sf.mine.forced_patterns(safe.data, 3) == []

@@ -25,14 +25,16 @@ def count_subsequences(sequences: list[list[str]]) -> Counter[tuple[str, ...]]:
 
 def count_matches(sequence: Elements, pattern: Elements, max_gap: int | None, window: int | None) -> int:
     """How many matches a pattern has, by listing all choices of positions."""
-    found = 0
+    match_count = 0
     for places in combinations(range(len(sequence)), len(pattern)):
         if max_gap is not None and any(b - a - 1 > max_gap for a, b in pairwise(places)):
             continue
         if window is not None and places[-1] - places[0] >= window:
             continue
-        found += all(set(element) <= set(sequence[place]) for element, place in zip(pattern, places, strict=True))
-    return found
+        match_count += all(
+            set(element) <= set(sequence[position]) for element, position in zip(pattern, places, strict=True)
+        )
+    return match_count
 
 
 def draw_elements(chance: np.random.Generator, most: int, *, sets: bool) -> Elements:
@@ -43,4 +45,4 @@ def draw_elements(chance: np.random.Generator, most: int, *, sets: bool) -> Elem
 
 def as_elements(lists: list[list[Any]]) -> list[Elements]:
     """Sequences of single items as sequences of itemsets."""
-    return [[[one] if isinstance(one, str) else one for one in sequence] for sequence in lists]
+    return [[[element] if isinstance(element, str) else element for element in sequence] for sequence in lists]

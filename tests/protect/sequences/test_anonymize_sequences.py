@@ -51,7 +51,7 @@ def test_what_is_left_out_is_counted() -> None:
 
 def test_nothing_rare_is_left_in_random_databases() -> None:
     chance = np.random.default_rng(6)
-    left_by_one_pass = tried = 0
+    left_by_one_pass = case_count = 0
     for _ in range(120):
         rows = [[item for [item] in draw_elements(chance, 6, sets=False)] for _ in range(chance.integers(2, 14))]
         data, k = sf.Sequences.of(rows), int(chance.integers(2, 4))
@@ -59,14 +59,14 @@ def test_nothing_rare_is_left_in_random_databases() -> None:
             release = sf.AnonymizeSequences(k=k).protect(data)
         except sf.ImpossibleRelease:
             continue
-        once = sf.AnonymizeSequences(k=k, literal=True).protect(data)
-        after, literal = (count_subsequences(one.data.to_lists()) for one in (release, once))
+        literal_release = sf.AnonymizeSequences(k=k, literal=True).protect(data)
+        after, literal = (count_subsequences(source.data.to_lists()) for source in (release, literal_release))
         before = count_subsequences(rows)
         assert min(after.values()) >= k
         assert all(before[part] >= k for part in (*after, *literal))
         assert sf.measure.sequence_anonymity(release.data) == min(after.values())
-        tried, left_by_one_pass = tried + 1, left_by_one_pass + (min(literal.values()) < k)
-    assert tried > 80
+        case_count, left_by_one_pass = case_count + 1, left_by_one_pass + (min(literal.values()) < k)
+    assert case_count > 80
     assert left_by_one_pass > 10
 
 

@@ -35,11 +35,11 @@ def find_by_comparison(labels: int, length: int, rows: int) -> list[int]:
 
 def draw_sequences(labels: int, length: int, rows: int) -> list[list[int]]:
     chance = np.random.default_rng(labels)
-    drawn = chance.integers(0, labels, (rows, length))
-    drawn[:, : length // 2] = np.sort(drawn[:, : length // 2], axis=1)
-    sequences = [row[: chance.integers(1, length + 1)].tolist() for row in drawn]
+    label_draws = chance.integers(0, labels, (rows, length))
+    label_draws[:, : length // 2] = np.sort(label_draws[:, : length // 2], axis=1)
+    sequences = [row[: chance.integers(1, length + 1)].tolist() for row in label_draws]
     if labels > 64:  # labels that share a bit with those of other sequences
-        sequences += [[label % 64, *row[1:]] for label, row in zip(drawn[:, 0].tolist(), sequences, strict=True)]
+        sequences += [[label % 64, *row[1:]] for label, row in zip(label_draws[:, 0].tolist(), sequences, strict=True)]
     return sequences
 
 
@@ -54,8 +54,8 @@ def test_no_path_is_closer(labels: int, length: int, rows: int, monkeypatch: pyt
     expected = find_by_comparison(labels, length, rows)
     for worthwhile in (0, 20, 10**9):  # always a smaller tree, sometimes, never
         monkeypatch.setattr(closest_paths, "WORTHWHILE", worthwhile)
-        found = find_closest(tree, supports, listed, starts)
-        assert found[::5].tolist() == expected, f"WORTHWHILE = {worthwhile}"
+        nearest_paths = find_closest(tree, supports, listed, starts)
+        assert nearest_paths[::5].tolist() == expected, f"WORTHWHILE = {worthwhile}"
 
 
 @pytest.mark.parametrize(("name", "value"), [("CHUNK", 7), ("TOGETHER", 3), ("ROOM", 1)])

@@ -48,8 +48,10 @@ def draw_case(chance: np.random.Generator) -> tuple[list[Elements], list[Element
     rows = [draw_elements(chance, 6, sets=sets) for _ in range(chance.integers(1, 8))]
     patterns = [draw_elements(chance, 3, sets=sets) or [["a"]] for _ in range(chance.integers(1, 4))]
     gap = None if chance.integers(2) else int(chance.integers(0, 3))
-    known = {"a", *(item for row in rows for element in row for item in element)}  # others are refused
-    patterns = [[list({i if i in known else "a": i for i in element}) for element in pattern] for pattern in patterns]
+    known_items = {"a", *(item for row in rows for element in row for item in element)}  # others are refused
+    patterns = [
+        [list({i if i in known_items else "a": i for i in element}) for element in pattern] for pattern in patterns
+    ]
     longest = max(map(len, patterns))  # a shorter window is refused
     return [[["a"]], *rows], patterns, gap, None if chance.integers(2) else int(chance.integers(longest, 5))
 
@@ -71,8 +73,8 @@ def test_counts_equal_brute_force() -> None:
         expected = [[count_matches(row, pattern, gap, window) for row in rows] for pattern in patterns]
         assert draft.totals.tolist() == expected
         places = ItemPlaces(data)
-        found = [places.count_matching(pattern, gap, window) for pattern in patterns]
-        assert found == [sum(count > 0 for count in counts) for counts in expected]
+        matching_counts = [places.count_matching(pattern, gap, window) for pattern in patterns]
+        assert matching_counts == [sum(count > 0 for count in counts) for counts in expected]
 
 
 @pytest.mark.parametrize("mark", ["delete", "Δ"])
@@ -95,32 +97,35 @@ def test_thresholds_are_kept_in_random_databases(strategy: Any, mark: Any) -> No
 
 def test_the_exact_strategy_makes_the_fewest_changes() -> None:
     chance = np.random.default_rng(3)
-    tried = 0
+    case_count = 0
     for _ in range(30):
         rows, patterns, gap, window = draw_case(chance)
         limits = tuple(chance.integers(0, 2, len(patterns)).tolist())
-        given: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "patterns": patterns,
             "threshold": limits,
             "mark": "Δ",
             "max_gap": gap,
             "window": window,
         }
-        release = sf.HideSequences(**given, strategy="exact").protect(sf.Sequences.of(rows))
+        release = sf.HideSequences(**arguments, strategy="exact").protect(sf.Sequences.of(rows))
         objective = release.details["objective"]
         assert release.details["proven"]
-        assert objective <= sf.HideSequences(**given).protect(sf.Sequences.of(rows)).losses["changes"]
+        assert objective <= sf.HideSequences(**arguments).protect(sf.Sequences.of(rows)).losses["changes"]
         if not 1 <= objective <= 3:
             continue
-        tried += 1
-        places = [(row, at, item) for row, s in enumerate(rows) for at, e in enumerate(s) for item in e]
-        for gone in map(set, combinations(places, int(objective) - 1)):
-            left = [
-                [[i for i in e if (row, at, i) not in gone] for at, e in enumerate(s)] for row, s in enumerate(rows)
+        case_count += 1
+        places = [(row, position, item) for row, s in enumerate(rows) for position, e in enumerate(s) for item in e]
+        for removals in map(set, combinations(places, int(objective) - 1)):
+            remaining_rows = [
+                [[i for i in e if (row, position, i) not in removals] for position, e in enumerate(s)]
+                for row, s in enumerate(rows)
             ]
-            supports = [sum(count_matches(row, pattern, gap, window) > 0 for row in left) for pattern in patterns]
+            supports = [
+                sum(count_matches(row, pattern, gap, window) > 0 for row in remaining_rows) for pattern in patterns
+            ]
             assert any(support > most for support, most in zip(supports, limits, strict=True))
-    assert tried > 8
+    assert case_count > 8
 
 
 def test_many_sequences_that_are_alike_are_solved_together() -> None:
@@ -212,7 +217,8 @@ def test_replacements_bring_nothing_back() -> None:
             assert sum(count_matches(row, pattern, gap, window) > 0 for row in published) <= 1
         assert all(finding.holds for finding in sf.check(release, data))
         before, after = (
-            set(map(str, sf.mine.frequent_subsequences(one, 2)["pattern"].to_list())) for one in (data, release.data)
+            set(map(str, sf.mine.frequent_subsequences(source, 2)["pattern"].to_list()))
+            for source in (data, release.data)
         )
         assert after <= before
         replaced += sum(len(old) == len(new) and old != new for old, new in zip(rows * 2, published, strict=True))
@@ -274,7 +280,7 @@ def test_a_file_lists_patterns(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"threshold": 1}, "there is nothing to hide"),
         ({"patterns": [[]], "threshold": 1}, "is empty"),
@@ -285,9 +291,9 @@ def test_a_file_lists_patterns(tmp_path: Any) -> None:
         ({"patterns": [["a"]], "threshold": 1, "min_support": 2}, "no other mark has it"),
     ],
 )
-def test_bad_input_is_refused(given: dict[str, Any], message: str) -> None:
+def test_bad_input_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        sf.HideSequences(**given)
+        sf.HideSequences(**arguments)
 
 
 def test_the_mark_cannot_be_an_item() -> None:
@@ -308,8 +314,8 @@ def test_marks_name_every_item_that_a_replacement_with_limits_changes() -> None:
         assert len(marks) == release.losses["changes"]
         assert all(rows[row][position] == item for row, position, item in release.details["marks"])
         for number, (before, after) in enumerate(zip(rows, release.data.to_lists(), strict=True)):
-            kept = [".?" if (number, position) in marks else item for position, item in enumerate(before)]
-            assert re.fullmatch("".join(kept), "".join(after)), (seed, number)
+            row_pattern = [".?" if (number, position) in marks else item for position, item in enumerate(before)]
+            assert re.fullmatch("".join(row_pattern), "".join(after)), (seed, number)
             unmarked_rows += before == after
         differ = sum(before != after for before, after in zip(rows, release.data.to_lists(), strict=True))
         assert release.losses["changed_sequences"] == differ
@@ -359,9 +365,9 @@ def test_too_many_patterns_to_replace_are_refused_with_what_helps_here(
     monkeypatch.setattr(new_patterns, "MOST_VISITS", 1)
     data = sf.Sequences.of([list("abcdefghijkl")] * 3 + [list(row) for row in few])
     method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=2)
-    with pytest.raises(sf.PolicyError, match=advice) as caught:
+    with pytest.raises(sf.PolicyError, match=advice) as error_info:
         method.protect(data)
-    assert "kind" not in str(caught.value) and "max_length" not in str(caught.value)
+    assert "kind" not in str(error_info.value) and "max_length" not in str(error_info.value)
     if few:
         method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="replace", min_support=4)
         assert len(method.protect(data).data) == len(data)
@@ -406,7 +412,7 @@ def test_new_patterns_are_found_without_listing_those_that_are_frequent(monkeypa
 
 def test_new_patterns_are_those_of_brute_force() -> None:
     chance = np.random.default_rng(12)
-    found = 0
+    ghost_count = 0
     for _ in range(200):
         before = [[[item] for item in chance.integers(0, 4, size=chance.integers(0, 7)).tolist()] for _ in range(6)]
         after = [[[chance.choice([*element, *range(4)])] for element in row if chance.random() < 0.8] for row in before]
@@ -418,8 +424,8 @@ def test_new_patterns_are_those_of_brute_force() -> None:
         old, new = (mine([*every, *rows], least) for rows in (before, after))
         expected = {tuple(item for (item,) in pattern) for pattern in new.keys() - old.keys()}
         assert new_patterns.find_new_patterns(original, published, least) == expected
-        found += len(expected)
-    assert found > 100
+        ghost_count += len(expected)
+    assert ghost_count > 100
 
 
 def test_itemsets_have_no_search_for_new_patterns(monkeypatch: pytest.MonkeyPatch) -> None:

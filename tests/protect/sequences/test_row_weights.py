@@ -70,9 +70,9 @@ def test_a_replacement_lets_no_secret_pattern_back_in_after_one_that_was_given_u
 
 @pytest.mark.parametrize("mark", ["delete", "Δ"])
 def test_every_long_sequence_shows_progress(mark: Any) -> None:
-    told: list[int] = []
+    counts: list[int] = []
     data = sf.Sequences.of([list("abcde" * 200)] * 3)
     method = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark=mark, max_gap=0)
-    with listen_to_progress(lambda step, done, total: told.append(done) if step == "hiding patterns" else None):
+    with listen_to_progress(lambda step, count, total: counts.append(count) if step == "hiding patterns" else None):
         method.protect(data)
-    assert told == [0, 1, 2]
+    assert counts == [0, 1, 2]

@@ -13,11 +13,11 @@ from tests.contract.examples import METHOD_EXAMPLES
 
 SEQUENCES, BASKETS = sf.Sequences.of([["a", "b"], ["b", "a"]]), sf.Baskets.of([["a", "b"], ["b"]])
 NESTED = sf.Sequences.of([[["a", "b"], ["c"]], [["c"], ["a"]]])
-either = pytest.mark.parametrize("sequences", [SEQUENCES, NESTED], ids=["flat", "nested"])
+shape_cases = pytest.mark.parametrize("sequences", [SEQUENCES, NESTED], ids=["flat", "nested"])
 BASKET_METHODS = [example.subject for example in METHOD_EXAMPLES if example.subject.shape == "baskets"]
 
 
-@either
+@shape_cases
 @pytest.mark.parametrize("method", BASKET_METHODS, ids=lambda method: method.method)
 def test_methods_for_baskets_refuse_sequences(method: Any, sequences: sf.Sequences) -> None:
     start = method.new_key if hasattr(method, "new_key") else method.protect
@@ -27,7 +27,7 @@ def test_methods_for_baskets_refuse_sequences(method: Any, sequences: sf.Sequenc
         sf.run(sequences, method)
 
 
-@either
+@shape_cases
 @pytest.mark.parametrize(
     "mine",
     [
@@ -49,7 +49,7 @@ def test_methods_for_sequences_refuse_baskets(method: Any) -> None:
         method.protect(BASKETS)
 
 
-@either
+@shape_cases
 def test_a_policy_for_baskets_refuses_a_file_of_sequences(sequences: sf.Sequences, tmp_path: Path) -> None:
     sequences.write(tmp_path / "data.txt", "spmf")
     policy = sf.Policy(

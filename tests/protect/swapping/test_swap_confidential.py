@@ -37,15 +37,15 @@ def people(rows: int = 300, seed: int = 5, missing: float = 0.05) -> sf.Table:
             "age": chance.integers(20, 29, rows) + sick,
             "sex": chance.choice(["f", "m"], rows),
             "town": chance.choice(["Ulm", "Bonn", "Jena"], rows),
-            "disease": pl.Series([["flu", "gout", "mumps", "rash"][one] for one in sick]),
+            "disease": pl.Series([["flu", "gout", "mumps", "rash"][code] for code in sick]),
             "wage": (sick + chance.integers(0, 2, rows)) * 1000,
-            "visit": [date(2020, 1, 1 + int(one)) for one in chance.integers(0, 3, rows)],
+            "visit": [date(2020, 1, 1 + int(day)) for day in chance.integers(0, 3, rows)],
         }
     )
     holes = chance.random((rows, 3)) < missing
     frame = frame.with_columns(
-        pl.when(pl.Series(holes[:, at])).then(None).otherwise(pl.col(name)).alias(name)
-        for at, name in enumerate(("town", "disease", "wage"))
+        pl.when(pl.Series(holes[:, index])).then(None).otherwise(pl.col(name)).alias(name)
+        for index, name in enumerate(("town", "disease", "wage"))
     )
     roles = dict.fromkeys(("age", "sex", "town"), "quasi_identifying")
     return sf.Table.of(
@@ -70,33 +70,36 @@ def test_everything_promised_holds(search: str, share: float, group_share: float
     assert published.frame.columns == table.frame.columns[1:]
     assert published.frame.schema == table.frame.drop("name").schema
     counts = identifiable_records(table, "disease", PATTERN)["status"].drop_nulls().value_counts()
-    told = dict(counts.iter_rows())
-    found = release.details["identifiable"]["disease"]
-    assert (found["unique"], found["collective"]) == (told["unique"], told["collective"])
+    status_counts = dict(counts.iter_rows())
+    identifiable = release.details["identifiable"]["disease"]
+    assert (identifiable["unique"], identifiable["collective"]) == (
+        status_counts["unique"],
+        status_counts["collective"],
+    )
     assert release.details["objective"] >= release.details["bound"] - 1e-9
     assert release.losses["loss"] == pytest.approx(len(release.details["changed"]) / table.frame["disease"].count())
 
 
 def test_the_optimum_costs_least_and_moves_the_joint_least() -> None:
     table = offers()
-    found = {
+    releases = {
         search: SwapConfidential(column="salary", share=0.5, search=search).protect(table, Randomness.seeded(1))
         for search in ("optimal", "paper", "random")
     }
-    costs = [found[one].details["objective"] for one in ("optimal", "paper", "random")]
+    costs = [releases[strategy].details["objective"] for strategy in ("optimal", "paper", "random")]
     assert costs == sorted(costs) and costs[0] < costs[1] < costs[2]
-    moved = [found[one].losses["joint_total_variation"] for one in ("optimal", "paper", "random")]
+    moved = [releases[strategy].losses["joint_total_variation"] for strategy in ("optimal", "paper", "random")]
     assert moved == sorted(moved) and moved[0] < moved[2] / 2
-    assert found["paper"].details["bound"] <= costs[0] + 1e-9
-    assert found["optimal"].details["proven"] and not found["random"].details["proven"]
+    assert releases["paper"].details["bound"] <= costs[0] + 1e-9
+    assert releases["optimal"].details["proven"] and not releases["random"].details["proven"]
 
 
 def test_swaps_lead_from_the_original_to_the_release() -> None:
     table = people()
     release = SwapConfidential(column="disease", share=0.5).protect(table, Randomness.seeded(1))
     values = table.frame["disease"].to_list()
-    for one, other in release.details["swaps"]:
-        values[one], values[other] = values[other], values[one]
+    for row, other in release.details["swaps"]:
+        values[row], values[other] = values[other], values[row]
     assert values == release.data.frame["disease"].to_list()
     assert not len(release.details["by_column"]["disease"]["replaced"])
 
@@ -107,9 +110,9 @@ def test_several_columns_are_swapped_in_turn_and_their_correlation_is_told() -> 
     for name in ("disease", "wage"):
         assert count_uniques_off_share(table, release.data, name, PATTERN, 0.5) == 0
         assert count_cells_changed_elsewhere(table, release.data, name, PATTERN, confidential=("disease", "wage")) == 0
-    (told,) = release.details["correlations"]
-    assert told["columns"] == ("disease", "wage")
-    assert 0 < told["after"] < told["before"] <= 1
+    (correlation,) = release.details["correlations"]
+    assert correlation["columns"] == ("disease", "wage")
+    assert 0 < correlation["after"] < correlation["before"] <= 1
     assert set(release.details["by_column"]) == {"disease", "wage"}
     assert len({claim.arguments.get("column") for claim in release.claims}) == 3  # and one that names nobody
 
@@ -126,14 +129,14 @@ def test_the_correlation_is_that_of_a_table_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", [pl.Int64, pl.Float64, pl.Boolean, pl.Date, pl.String])
 def test_types_stay_and_missing_stays_missing(kind: Any) -> None:
-    made: list[Any] = {  # type: ignore[assignment]
+    values: list[Any] = {  # type: ignore[assignment]
         pl.Int64: [1, 2, 3],
         pl.Float64: [0.5, 1.5, 2.5],
         pl.Boolean: [True, False, True],
         pl.Date: [date(2020, 1, 1), date(2020, 1, 2), date(2020, 1, 3)],
         pl.String: ["a", "b", "c"],
     }[kind]
-    column = pl.Series("secret", [*made, *made, None, None, *made], dtype=kind)
+    column = pl.Series("secret", [*values, *values, None, None, *values], dtype=kind)
     table = sf.Table.of(
         pl.DataFrame([pl.Series("id", range(len(column))), column]), {"id": "quasi_identifying", "secret": "sensitive"}
     )
@@ -178,9 +181,9 @@ def test_who_is_changed_in_a_group_and_among_equals_is_drawn_by_lot() -> None:
         {"k": "quasi_identifying", "secret": "sensitive"},
     )
     method = SwapConfidential(column="secret", share=0.5)
-    drawn = {tuple(method.protect(table).details["changed"].tolist()) for _ in range(20)}
-    assert len(drawn) > 5
-    assert all(one < 6 <= two < 12 <= three for one, two, three in drawn)
+    draws = {tuple(method.protect(table).details["changed"].tolist()) for _ in range(20)}
+    assert len(draws) > 5
+    assert all(first < 6 <= two < 12 <= three for first, two, three in draws)
     same = [method.protect(table, Randomness.seeded(9)).data.frame for _ in range(2)]
     assert same[0].equals(same[1])
 
@@ -269,8 +272,8 @@ def test_too_many_values_are_refused_with_a_cure(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_json_round_trip_keeps_counts_and_shares_apart(method: SwapConfidential) -> None:
-    again = SwapConfidential.model_validate_json(method.model_dump_json())
-    assert again == method and type(again.group_share) is type(method.group_share)
+    method_copy = SwapConfidential.model_validate_json(method.model_dump_json())
+    assert method_copy == method and type(method_copy.group_share) is type(method.group_share)
 
 
 def test_its_maturity_says_whether_it_can_be_read_back() -> None:
@@ -300,13 +303,13 @@ def test_random_swaps_spare_no_value() -> None:
     true = pl.Series(chance.choice(list("uvwxyz"), 600))
     table = sf.Table.of({"who": list(range(600)), "ill": true}, {"who": "quasi_identifying", "ill": "sensitive"})
     method = SwapConfidential(column="ill", share=0.5, search="random", seconds=1.0)
-    drawn = [method.protect(table).data.frame["ill"] for _ in range(2)]
-    for published in drawn:
+    draws = [method.protect(table).data.frame["ill"] for _ in range(2)]
+    for published in draws:
         assert published.value_counts().sort("ill").equals(true.alias("ill").value_counts().sort("ill"))
         for value in "uvwxyz":
             changed = (published != true).filter(true == value).mean()
             assert 0.2 < float(str(changed)) < 0.8
-    assert 0.15 < (drawn[0] == drawn[1]).mean() < 0.45, "two draws are independent: 0.25 + 0.25 / 5"
+    assert 0.15 < (draws[0] == draws[1]).mean() < 0.45, "two draws are independent: 0.25 + 0.25 / 5"
 
 
 def test_random_swaps_of_many_values_solve_no_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,14 +332,14 @@ def test_the_papers_rival_draws_values_in_proportion_to_the_column() -> None:
         {"person": list(range(rows)), "pay": values.tolist()}, {"person": "quasi_identifying", "pay": "sensitive"}
     )
     release = SwapConfidential(column="pay", share=0.5, search="proportional").protect(table, Randomness.seeded(3))
-    after = release.data.frame["pay"].to_numpy()
-    moved = after != values
+    new_values = release.data.frame["pay"].to_numpy()
+    moved = new_values != values
     assert moved.sum() == rows / 2
-    for own, part in parts.items():
-        assert_share((moved & (values == own)).sum(), (values == own).sum(), 0.5)
-        for new in set(parts) - {own}:
-            here = moved & (values == own)
-            assert_share((after[here] == new).sum(), here.sum(), parts[new] / (1 - part))
+    for own_value, part in parts.items():
+        assert_share((moved & (values == own_value)).sum(), (values == own_value).sum(), 0.5)
+        for new in set(parts) - {own_value}:
+            value_moves = moved & (values == own_value)
+            assert_share((new_values[value_moves] == new).sum(), value_moves.sum(), parts[new] / (1 - part))
     assert release.losses["marginal_shift"] == measure_marginal_shift(table, release.data, "pay") > 0
     assert "marginal_shift" not in {claim.property for claim in release.claims}
     assert all(finding.holds for finding in sf.check(release, table))
@@ -352,5 +355,5 @@ def test_the_loss_is_a_share_of_the_values_that_are_known() -> None:
     frame = pl.DataFrame({"age": list(range(20, 30)), "disease": values})
     table = sf.Table.of(frame, {"age": "quasi_identifying", "disease": "sensitive"})
     release = sf.SwapConfidential(column="disease", share=0.5).protect(table, sf.Randomness.seeded(1))
-    changed = sum(was != now for was, now in zip(values, release.data.frame["disease"], strict=True))
+    changed = sum(was != new_value for was, new_value in zip(values, release.data.frame["disease"], strict=True))
     assert changed and release.losses["loss"] == pytest.approx(changed / 6)

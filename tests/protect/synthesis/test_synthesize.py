@@ -43,10 +43,10 @@ def mixed(rows: int = 600, seed: int = 1) -> sf.Table:
     price = np.round(age * 2.5 + chance.normal(0, 5, rows), 2)
     frame = pl.DataFrame(
         {
-            "name": [f"p{at}" for at in range(rows)],
+            "name": [f"p{number}" for number in range(rows)],
             "age": pl.Series(age, dtype=pl.Int16),
             "town": town,
-            "born": [date(2000, 1, 1) - timedelta(days=int(one) * 365) for one in age],
+            "born": [date(2000, 1, 1) - timedelta(days=int(years) * 365) for years in age],
             "married": (age > 30) & (chance.random(rows) < 0.7),
             "price": pl.Series(price).set(pl.Series((age > 60) & (chance.random(rows) < 0.6)), None),
             "ill": ill,
@@ -57,41 +57,44 @@ def mixed(rows: int = 600, seed: int = 1) -> sf.Table:
 
 def checked(release: sf.Release, original: sf.Table) -> dict[str, Any]:
     """Every claim measured again; whether it holds."""
-    found = {}
+    outcomes = {}
     for claim in release.claims:
         if find_checks()[claim.measure] in ("sfumato.measure.synthesis.synthesis_checks", "sfumato.measure.truth"):
             evidence = Evidence(release.data, original, release.details["rows"], None, release.details)
-            found[claim.property] = claim.holds(CHECKS[claim.measure](evidence, claim.arguments))
-    return found
+            outcomes[claim.property] = claim.holds(CHECKS[claim.measure](evidence, claim.arguments))
+    return outcomes
 
 
-def made(table: sf.Table, seed: int = 3, **said: Any) -> sf.Release:
-    return Synthesize(**{"min_leaf": 5, **said}).protect(table, sf.Randomness.seeded(seed))
+def make_release(table: sf.Table, seed: int = 3, **options: Any) -> sf.Release:
+    return Synthesize(**{"min_leaf": 5, **options}).protect(table, sf.Randomness.seeded(seed))
 
 
 @pytest.mark.parametrize("kind", ["full", "partial"])
 def test_columns_keep_their_types_and_names_leave(kind: str) -> None:
     table = mixed()
-    release = made(table, kind=kind)
-    before = table.frame.drop("name").schema
-    assert release.data.frame.schema == before
+    release = make_release(table, kind=kind)
+    schema = table.frame.drop("name").schema
+    assert release.data.frame.schema == schema
     assert len(release.data) == len(table)
     assert len(release.details["rows"]) == len(table)
     assert all(checked(release, table).values())
     assert count_foreign_values(table, release.data, release.data.frame.columns) == 0
     assert 0 <= release.losses["loss"] <= 1
-    spelt = release.data.frame["price"].drop_nulls()
-    assert spelt.round(2).equals(spelt)
+    prices = release.data.frame["price"].drop_nulls()
+    assert prices.round(2).equals(prices)
 
 
 def test_claims_of_each_kind() -> None:
     table = mixed(200)
-    names = [claim.property for claim in made(table).claims]
+    names = [claim.property for claim in make_release(table).claims]
     assert names == ["people_at_extremes", "rare_words", "copied_uniques", "identifying_columns"]
-    names = [claim.property for claim in made(table, kind="partial", columns=("town", "price")).claims]
+    names = [claim.property for claim in make_release(table, kind="partial", columns=("town", "price")).claims]
     assert names == ["people_at_extremes", "rare_words", "kept_cells_changed", "identifying_columns"]
-    said: dict[str, Any] = {"smooth": False, "copies": "allow", "most_nearer": 0.9, "rare": "keep"}
-    assert [claim.property for claim in made(table, **said).claims] == ["nearer_training", "identifying_columns"]
+    options: dict[str, Any] = {"smooth": False, "copies": "allow", "most_nearer": 0.9, "rare": "keep"}
+    assert [claim.property for claim in make_release(table, **options).claims] == [
+        "nearer_training",
+        "identifying_columns",
+    ]
 
 
 def test_claims_of_a_partial_release_are_about_the_drawn_columns() -> None:
@@ -99,11 +102,11 @@ def test_claims_of_a_partial_release_are_about_the_drawn_columns() -> None:
     people = {
         "age": [*range(20, 59), 89],
         "town": ["Home"] * 39 + ["Rare"],
-        "pay": [100 * (at % 8) for at in range(40)],
+        "pay": [100 * (number % 8) for number in range(40)],
         "ill": ["flu", "cold"] * 20,
     }
     table = sf.Table.of(people, dict.fromkeys(people, "quasi_identifying"))
-    release = made(table, kind="partial", columns=("pay", "ill"))
+    release = make_release(table, kind="partial", columns=("pay", "ill"))
     claims = {claim.property: claim for claim in release.claims}
     extremes, words = claims["people_at_extremes"], claims["rare_words"]
     assert extremes.meaning == (
@@ -116,92 +119,97 @@ def test_claims_of_a_partial_release_are_about_the_drawn_columns() -> None:
     assert (extremes.arguments["columns"], words.arguments["columns"]) == (("pay",), ("ill",))
     assert {"age", "town"} <= set(release.data.frame.columns) and "Rare" in release.data.frame["town"].to_list()
     assert all(checked(release, table).values())
-    full = {claim.property: claim.meaning for claim in made(mixed(200)).claims}
+    full = {claim.property: claim.meaning for claim in make_release(mixed(200)).claims}
     assert full["people_at_extremes"] == "At least 5 people reach the highest and the lowest of every number."
     assert full["rare_words"] == "At least 5 people have every word that was drawn."
 
 
 def test_the_originals_break_the_claims() -> None:
     table = mixed(200)
-    release = made(table)
+    release = make_release(table)
     forged = sf.Release(table.with_frame(table.frame.drop("name")), release.method, release.claims, {}, release.details)
-    found = checked(forged, table)
-    assert not found["copied_uniques"]
-    assert not found["people_at_extremes"]
-    partial = made(table, kind="partial", columns=("ill",))
+    outcomes = checked(forged, table)
+    assert not outcomes["copied_uniques"]
+    assert not outcomes["people_at_extremes"]
+    partial = make_release(table, kind="partial", columns=("ill",))
     turned = partial.data.with_frame(partial.data.frame.with_columns(pl.col("age").reverse()))
     assert not checked(sf.Release(turned, None, partial.claims, {}, partial.details), table)["kept_cells_changed"]
 
 
 def test_seeds_decide_everything_drawn() -> None:
     table = mixed(200)
-    assert made(table, 1).data == made(table, 1).data
-    assert made(table, 1).data != made(table, 2).data
-    one, two = made(table, 1, kind="partial", columns=("ill",)), made(table, 2, kind="partial", columns=("ill",))
-    assert one.data.frame.drop("ill").equals(two.data.frame.drop("ill"))
-    assert not one.data.frame["ill"].equals(two.data.frame["ill"])
+    assert make_release(table, 1).data == make_release(table, 1).data
+    assert make_release(table, 1).data != make_release(table, 2).data
+    first_release, two = (
+        make_release(table, 1, kind="partial", columns=("ill",)),
+        make_release(table, 2, kind="partial", columns=("ill",)),
+    )
+    assert first_release.data.frame.drop("ill").equals(two.data.frame.drop("ill"))
+    assert not first_release.data.frame["ill"].equals(two.data.frame["ill"])
 
 
 def test_what_goes_together_still_does() -> None:
     table = mixed(4000)
-    drawn = made(table, holdout=0.0).data.frame
+    synthetic = make_release(table, holdout=0.0).data.frame
     shares = [
         frame.group_by(pl.col("age") > 60).agg((pl.col("ill") == "yes").mean()).sort("age")["ill"].to_numpy()
-        for frame in (table.frame, drawn)
+        for frame in (table.frame, synthetic)
     ]
     # Two independent shares of about 1,600 at the fewest: five standard errors are 0.09.
     assert np.abs(shares[0] - shares[1]).max() < 0.09
-    both = [frame.drop_nulls().select(pl.corr("age", "price")).item() for frame in (table.frame, drawn)]
-    assert abs(both[0] - both[1]) < 0.02
+    correlations = [frame.drop_nulls().select(pl.corr("age", "price")).item() for frame in (table.frame, synthetic)]
+    assert abs(correlations[0] - correlations[1]) < 0.02
 
 
 def test_missing_cells_keep_their_pattern() -> None:
     table = mixed(4000)
-    drawn = made(table, holdout=0.0).data.frame
-    assert drawn.filter(pl.col("age") <= 60)["price"].null_count() == 0
-    old = drawn.filter(pl.col("age") > 60)
+    synthetic = make_release(table, holdout=0.0).data.frame
+    assert synthetic.filter(pl.col("age") <= 60)["price"].null_count() == 0
+    old = synthetic.filter(pl.col("age") > 60)
     truth = table.frame.filter(pl.col("age") > 60)
     gap = old["price"].null_count() / len(old) - truth["price"].null_count() / len(truth)
     assert abs(gap) < 0.09
-    assert drawn.drop("price").null_count().row(0) == (0,) * 5
+    assert synthetic.drop("price").null_count().row(0) == (0,) * 5
 
 
 def test_partial_keeps_all_but_the_columns_named() -> None:
     table = mixed()
-    release = made(table, kind="partial", columns=("price", "ill"))
+    release = make_release(table, kind="partial", columns=("price", "ill"))
     assert release.data.frame.drop("price", "ill").equals(table.frame.drop("name", "price", "ill"))
     assert not release.data.frame["ill"].equals(table.frame["ill"])
     assert release.details["rows"].tolist() == list(range(len(table)))
     assert release.details["order"] == ["price", "ill"]
     assert "holdout" not in release.details
-    usual = made(table, kind="partial")
+    usual = make_release(table, kind="partial")
     assert usual.details["order"] == ["age", "town", "born", "ill"]
     assert usual.data.frame["married"].equals(table.frame["married"])
 
 
 def test_rows_and_order() -> None:
     table = mixed(300)
-    release = made(table, rows=37, order=("ill", "age"))
+    release = make_release(table, rows=37, order=("ill", "age"))
     assert len(release.data) == 37
     assert len(release.details["rows"]) == 37
     assert release.details["order"] == ["ill", "age", "town", "born", "married", "price"]
-    assert len(made(table, rows=1000).data) == 1000
-    assert made(table, columns=("age", "town", "born", "married", "price", "ill"), rows=5).data.frame.height == 5
+    assert len(make_release(table, rows=1000).data) == 1000
+    assert (
+        make_release(table, columns=("age", "town", "born", "married", "price", "ill"), rows=5).data.frame.height == 5
+    )
 
 
 def test_people_set_aside_leave_no_trace() -> None:
     """Every person has a word of their own: only words of people learned from may be drawn."""
     table = mixed(400)
-    frame = table.frame.with_columns(pl.Series("town", [f"t{at}" for at in range(400)]))
+    frame = table.frame.with_columns(pl.Series("town", [f"t{number}" for number in range(400)]))
     table = sf.Table.of(frame, ROLES)
     with pytest.raises(sf.ImpossibleRelease, match=r'300 of the 300 people .* "town"'):
-        made(table, holdout=0.25)
-    release = made(table, holdout=0.25, rare="keep")
-    learnt, aside = release.details["training"], release.details["holdout"]
+        make_release(table, holdout=0.25)
+    release = make_release(table, holdout=0.25, rare="keep")
+    training, aside = release.details["training"], release.details["holdout"]
     assert len(aside) == 100
-    assert sorted([*learnt, *aside]) == list(range(400))
-    assert set(release.data.frame["town"]) <= {f"t{at}" for at in learnt}
-    assert set(release.details["rows"]) <= set(learnt.tolist())
+    assert sorted([*training, *aside]) == list(range(400))
+    assert set(release.data.frame["town"]) <= {f"t{number}" for number in training}
+    assert set(release.details["rows"]) <= set(training.tolist())
     assert release.losses["rare_words"] == pytest.approx(1 / 3)  # of three columns of words or truth values
     assert release.details["order"][-1] == "town"  # it has more categories than a tree tells apart
 
@@ -209,25 +217,25 @@ def test_people_set_aside_leave_no_trace() -> None:
 def test_leaves_have_enough_people() -> None:
     table = mixed()
     for fewest in (1, 5, 40):
-        release = made(table, min_leaf=fewest)
+        release = make_release(table, min_leaf=fewest)
         assert min(release.details["smallest_leaf"].values()) >= fewest
-    assert max(made(table, min_leaf=150).details["leaves"].values()) <= 3
+    assert max(make_release(table, min_leaf=150).details["leaves"].values()) <= 3
 
 
 def test_values_are_drawn_from_the_leaf_of_their_row() -> None:
     """Two words that decide a number: each row's number is that of someone with the same word."""
     frame = pl.DataFrame({"word": ["a"] * 30 + ["b"] * 30, "number": [*range(30), *range(100, 130)]})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
-    drawn = made(table, smooth=False, copies="allow", holdout=0.0).data.frame
-    assert set(drawn.filter(pl.col("word") == "a")["number"]) <= set(range(30))
-    assert set(drawn.filter(pl.col("word") == "b")["number"]) <= set(range(100, 130))
+    synthetic = make_release(table, smooth=False, copies="allow", holdout=0.0).data.frame
+    assert set(synthetic.filter(pl.col("word") == "a")["number"]) <= set(range(30))
+    assert set(synthetic.filter(pl.col("word") == "b")["number"]) <= set(range(100, 130))
 
 
 def test_the_people_of_a_leaf_are_drawn_alike() -> None:
     column = SynthesisColumn.of(pl.Series("x", ["a"] * 30 + ["b"] * 60 + ["c"] * 10), "test")
     model = ColumnModel.fit(column, (), TreeGrowth(5, True, 0), "test")
-    drawn = column.publish(model.draw({}, 30_000, np.random.default_rng(5)))
-    counts = Counter(drawn.to_list())
+    sample = column.publish(model.draw({}, 30_000, np.random.default_rng(5)))
+    counts = Counter(sample.to_list())
     for word, share in (("a", 0.3), ("b", 0.6), ("c", 0.1)):
         assert abs(counts[word] / 30_000 - share) < 5 * (share * (1 - share) / 30_000) ** 0.5
 
@@ -237,16 +245,16 @@ def test_smoothing_keeps_heaps_and_blurs_the_rare() -> None:
     numbers = np.concatenate([np.zeros(500), np.full(300, 1000.0), chance.uniform(0, 5000, 200), [1e9]])
     frame = pl.DataFrame({"x": numbers, "y": chance.integers(0, 3, len(numbers))})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
-    drawn = made(table, holdout=0.0).data.frame["x"]
-    assert (drawn == 0).sum() > 400
-    assert (drawn == 1000).sum() > 230
-    rare = {float(one) for one in numbers if one not in (0, 1000)}
-    assert sum(one in rare for one in drawn.to_list()) == 0
+    synthetic = make_release(table, holdout=0.0).data.frame["x"]
+    assert (synthetic == 0).sum() > 400
+    assert (synthetic == 1000).sum() > 230
+    rare = {float(value) for value in numbers if value not in (0, 1000)}
+    assert sum(value in rare for value in synthetic.to_list()) == 0
     # The fifth highest is someone's: they are pulled back to the grid below it.
-    assert sorted(numbers)[-5] - 50 <= drawn.max() < sorted(numbers)[-5]
-    assert drawn.max() % 50 == 0
-    plain = made(table, holdout=0.0, smooth=False).data.frame["x"]
-    assert set(plain) <= {float(one) for one in numbers}
+    assert sorted(numbers)[-5] - 50 <= synthetic.max() < sorted(numbers)[-5]
+    assert synthetic.max() % 50 == 0
+    plain = make_release(table, holdout=0.0, smooth=False).data.frame["x"]
+    assert set(plain) <= {float(value) for value in numbers}
 
 
 @pytest.mark.parametrize("numbers", [np.arange(0, 102, 2), np.arange(0, 70, 7)])
@@ -257,19 +265,19 @@ def test_numbers_of_a_hierarchy_stay_in_it(numbers: np.ndarray[Any, Any]) -> Non
     frame = pl.DataFrame({"x": x, "y": chance.normal(size=203)})
     kinds = dict.fromkeys(frame.columns, "quasi_identifying")
     table = sf.Table.of(frame, kinds, {"x": {"kind": "intervals", "widths": [10, 1000]}})
-    release = made(table, holdout=0.0, rows=3000)
+    release = make_release(table, holdout=0.0, rows=3000)
     assert set(release.data.frame["x"]) <= set(x)
     assert "x" in release.data.hierarchies
     assert all(checked(release, table).values())
-    assert not set(made(sf.Table.of(frame, kinds), holdout=0.0, rows=3000).data.frame["x"]) <= set(x)
+    assert not set(make_release(sf.Table.of(frame, kinds), holdout=0.0, rows=3000).data.frame["x"]) <= set(x)
 
 
 def test_whole_numbers_of_few_people_come_to_lie_between() -> None:
     """Everybody has an even number of their own: but for those pulled back to the fifth extreme, all drawn are odd."""
-    table = sf.Table.of({"x": [2 * at for at in range(100)]}, {"x": "quasi_identifying"})
-    drawn = made(table, holdout=0.0, rows=500).data.frame["x"]
-    assert set(drawn.filter(drawn % 2 == 0)) <= {8, 190}
-    assert drawn.n_unique() > 80
+    table = sf.Table.of({"x": [2 * number for number in range(100)]}, {"x": "quasi_identifying"})
+    synthetic = make_release(table, holdout=0.0, rows=500).data.frame["x"]
+    assert set(synthetic.filter(synthetic % 2 == 0)) <= {8, 190}
+    assert synthetic.n_unique() > 80
 
 
 def test_a_hierarchy_of_peoples_own_numbers_is_given_up() -> None:
@@ -277,23 +285,25 @@ def test_a_hierarchy_of_peoples_own_numbers_is_given_up() -> None:
     frame = pl.DataFrame({"x": chance.choice(np.arange(0, 30_000, 7), 200), "y": chance.normal(size=200)})
     kinds = dict.fromkeys(frame.columns, "quasi_identifying")
     table = sf.Table.of(frame, kinds, {"x": {"kind": "intervals", "widths": [100, 1000]}})
-    release = made(table, holdout=0.0)
+    release = make_release(table, holdout=0.0)
     assert release.data.frame["x"].is_in(frame["x"].implode()).mean() < 0.3
     assert not release.data.hierarchies
     assert all(checked(release, table).values())
-    plain = made(table, holdout=0.0, smooth=False)
+    plain = make_release(table, holdout=0.0, smooth=False)
     assert set(plain.data.frame["x"]) <= set(frame["x"])
     assert list(plain.data.hierarchies) == ["x"]
 
 
 def test_whole_numbers_of_any_size() -> None:
     big = 2**60
-    frame = pl.DataFrame({"x": [big + 2 * at for at in range(100)], "tiny": pl.Series([0, 255] * 50, dtype=pl.UInt8)})
+    frame = pl.DataFrame(
+        {"x": [big + 2 * number for number in range(100)], "tiny": pl.Series([0, 255] * 50, dtype=pl.UInt8)}
+    )
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
-    release = made(table, holdout=0.0)
-    drawn = release.data.frame["x"]
-    assert drawn.dtype == pl.Int64
-    assert big + 8 <= drawn.min() <= drawn.max() <= big + 190
+    release = make_release(table, holdout=0.0)
+    synthetic = release.data.frame["x"]
+    assert synthetic.dtype == pl.Int64
+    assert big + 8 <= synthetic.min() <= synthetic.max() <= big + 190
     assert set(release.data.frame["tiny"]) == {0, 255}
     assert all(checked(release, table).values())
 
@@ -310,40 +320,40 @@ def test_one_value_no_spread_and_nothing_at_all() -> None:
     )
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     for kind in ("full", "partial"):
-        said: dict[str, Any] = {"columns": tuple(frame.columns)} if kind == "partial" else {}
-        release = made(table, kind=kind, **said)
-        drawn = release.data.frame
-        assert drawn.schema == frame.schema
-        assert set(drawn["one"]) == {"x"}
-        assert set(drawn["still"]) == {7}
-        assert drawn["never"].null_count() == drawn["blank"].null_count() == 50
-        assert 0 < drawn["some"].null_count() < 50
+        options: dict[str, Any] = {"columns": tuple(frame.columns)} if kind == "partial" else {}
+        release = make_release(table, kind=kind, **options)
+        synthetic = release.data.frame
+        assert synthetic.schema == frame.schema
+        assert set(synthetic["one"]) == {"x"}
+        assert set(synthetic["still"]) == {7}
+        assert synthetic["never"].null_count() == synthetic["blank"].null_count() == 50
+        assert 0 < synthetic["some"].null_count() < 50
         assert all(checked(release, table).values())
 
 
 def test_copies_of_unique_people_are_drawn_again() -> None:
     """Two columns that decide a third: nearly every row is someone's unless it is refused."""
     chance = np.random.default_rng(6)
-    one, two = chance.integers(0, 12, 150), chance.integers(0, 12, 150)
-    frame = pl.DataFrame({"one": one, "two": two}).cast(pl.String)
+    first_codes, two = chance.integers(0, 12, 150), chance.integers(0, 12, 150)
+    frame = pl.DataFrame({"one": first_codes, "two": two}).cast(pl.String)
     frame = frame.with_columns("w" + pl.col("one"))
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
     uniques = {row for row, count in Counter(frame.rows()).items() if count == 1}
-    allowed = made(table, copies="allow", holdout=0.0, rows=2000)
+    allowed = make_release(table, copies="allow", holdout=0.0, rows=2000)
     assert any(row in uniques for row in allowed.data.frame.rows())
-    release = made(table, holdout=0.0, rows=2000)
+    release = make_release(table, holdout=0.0, rows=2000)
     assert release.losses["redrawn_rows"] > 0
     assert not any(row in uniques for row in release.data.frame.rows())
-    everyone = sf.Table.of({"id": [f"p{at}" for at in range(50)]}, {"id": "quasi_identifying"})
+    unique_people = sf.Table.of({"id": [f"p{number}" for number in range(50)]}, {"id": "quasi_identifying"})
     with pytest.raises(sf.ImpossibleRelease, match="50 synthetic rows"):
-        made(everyone, rare="keep")
+        make_release(unique_people, rare="keep")
 
 
 def test_rows_that_cannot_be_drawn_anew_take_others() -> None:
     """Ninety-nine of a hundred draws are someone unique: after some rounds the rest repeats what is nobody's."""
-    words = [f"p{at}" for at in range(990)] + ["many"] * 10
+    words = [f"p{number}" for number in range(990)] + ["many"] * 10
     table = sf.Table.of({"id": words}, {"id": "quasi_identifying"})
-    assert set(made(table, holdout=0.0, rare="keep").data.frame["id"]) == {"many"}
+    assert set(make_release(table, holdout=0.0, rare="keep").data.frame["id"]) == {"many"}
 
 
 def test_drawing_again_keeps_the_share_of_groups() -> None:
@@ -355,17 +365,17 @@ def test_drawing_again_keeps_the_share_of_groups() -> None:
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
     shares = []
     for copies in ("allow", "redraw"):
-        drawn = [made(table, seed, min_leaf=10, holdout=0.0, copies=copies) for seed in range(8)]
-        shares.append(np.mean([(release.data.frame["c"] == "x").mean() for release in drawn]))
-    assert sum(release.losses["redrawn_rows"] for release in drawn) > 100
+        releases = [make_release(table, seed, min_leaf=10, holdout=0.0, copies=copies) for seed in range(8)]
+        shares.append(np.mean([(release.data.frame["c"] == "x").mean() for release in releases]))
+    assert sum(release.losses["redrawn_rows"] for release in releases) > 100
     assert shares[0] == pytest.approx(shares[1], abs=0.004)
 
 
 SPELT: dict[str, list[Any]] = {
-    "date": [date(1940, 1, 1) + timedelta(days=at) for at in range(25_000)],
-    "moment": [datetime(2000, 1, 1) + timedelta(minutes=3 * at) for at in range(25_000)],
-    "time": [time(at // 3600, at // 60 % 60, at % 60) for at in range(0, 75_000, 3)],
-    "decimal": [Decimal(at * 7) / 100 for at in range(-12_500, 12_500)],
+    "date": [date(1940, 1, 1) + timedelta(days=day) for day in range(25_000)],
+    "moment": [datetime(2000, 1, 1) + timedelta(minutes=3 * step) for step in range(25_000)],
+    "time": [time(second // 3600, second // 60 % 60, second % 60) for second in range(0, 75_000, 3)],
+    "decimal": [Decimal(number * 7) / 100 for number in range(-12_500, 12_500)],
 }
 
 
@@ -374,20 +384,22 @@ SPELT: dict[str, list[Any]] = {
 def test_numbers_kept_as_text_are_moved_and_spelt_as_they_were(kind: str, missing: bool) -> None:
     """A file of text has dates as text, and a table keeps moments and amounts so: they are numbers all the same."""
     chance = np.random.default_rng(11)
-    own = pl.Series("x", SPELT[kind]).cast(pl.String)[np.sort(chance.choice(25_000, 400, replace=False))]
-    own = own.set(pl.Series(np.arange(400) % 9 == 0), None) if missing else own
-    frame = pl.DataFrame({"x": own, "y": np.arange(400) // 20})
+    texts = pl.Series("x", SPELT[kind]).cast(pl.String)[np.sort(chance.choice(25_000, 400, replace=False))]
+    texts = texts.set(pl.Series(np.arange(400) % 9 == 0), None) if missing else texts
+    frame = pl.DataFrame({"x": texts, "y": np.arange(400) // 20})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
     for how in ("full", "partial"):
-        release = made(table, kind=how)
-        drawn = release.data.frame["x"]
-        assert drawn.dtype == pl.String
-        assert (drawn.null_count() > 0) == missing
-        assert set(drawn.drop_nulls().str.replace_all(r"\d+", "0")) <= set(
-            own.drop_nulls().str.replace_all(r"\d+", "0")
+        release = make_release(table, kind=how)
+        synthetic = release.data.frame["x"]
+        assert synthetic.dtype == pl.String
+        assert (synthetic.null_count() > 0) == missing
+        assert set(synthetic.drop_nulls().str.replace_all(r"\d+", "0")) <= set(
+            texts.drop_nulls().str.replace_all(r"\d+", "0")
         )
-        assert drawn.drop_nulls().is_in(own.implode()).mean() < 0.25
-        assert next(one for one in release.claims if one.property == "people_at_extremes").arguments["columns"] == (
+        assert synthetic.drop_nulls().is_in(texts.implode()).mean() < 0.25
+        assert next(claim for claim in release.claims if claim.property == "people_at_extremes").arguments[
+            "columns"
+        ] == (
             "x",
             "y",
         )
@@ -399,9 +411,13 @@ def test_numbers_kept_as_text_are_moved_and_spelt_as_they_were(kind: str, missin
 def test_a_date_is_drawn_alike_from_a_file_of_text_and_from_dates() -> None:
     table = mixed()
     text = sf.Table.of(table.frame.with_columns(pl.col("born").cast(pl.String)), ROLES)
-    assert made(table).data.frame.with_columns(pl.col("born").cast(pl.String)).equals(made(text).data.frame)
-    kept = made(text, kind="partial", columns=("ill",)).data.frame
-    assert kept["born"].equals(text.frame["born"])
+    assert (
+        make_release(table)
+        .data.frame.with_columns(pl.col("born").cast(pl.String))
+        .equals(make_release(text).data.frame)
+    )
+    partial_frame = make_release(text, kind="partial", columns=("ill",)).data.frame
+    assert partial_frame["born"].equals(text.frame["born"])
 
 
 @pytest.mark.parametrize(
@@ -442,15 +458,17 @@ def rare_town(rows: int = 400) -> sf.Table:
     """A column in which every tenth person has a word of their own, and truth values of which one is rare."""
     chance = np.random.default_rng(2)
     common = chance.choice(["Ulm", "Kiel", "Trier"], rows)
-    town = [f"t{at}" if at % 10 == 0 else word for at, word in enumerate(common)]
-    frame = pl.DataFrame({"town": town, "odd": [at < 3 for at in range(rows)], "age": chance.integers(20, 60, rows)})
+    town = [f"t{index}" if index % 10 == 0 else word for index, word in enumerate(common)]
+    frame = pl.DataFrame(
+        {"town": town, "odd": [index < 3 for index in range(rows)], "age": chance.integers(20, 60, rows)}
+    )
     return sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
 
 
 def test_words_that_few_people_have_are_not_drawn() -> None:
     table = rare_town()
     for how in ("full", "partial"):
-        release = made(table, kind=how)
+        release = make_release(table, kind=how)
         assert set(release.data.frame["town"]) == {"Ulm", "Kiel", "Trier"}
         assert set(release.data.frame["odd"]) == {False}
         assert release.losses["rare_words"] == 0
@@ -461,30 +479,30 @@ def test_words_that_few_people_have_are_not_drawn() -> None:
         assert checked(release, table)["rare_words"]
         forged = sf.Release(table, None, release.claims, {}, release.details)
         assert not checked(forged, table)["rare_words"]
-        kept = made(table, kind=how, rare="keep")
-        assert kept.losses["rare_words"] > 0
-        assert kept.losses["replaced_words"] == 0
-        assert "rare_words" not in [claim.property for claim in kept.claims]
+        full_release = make_release(table, kind=how, rare="keep")
+        assert full_release.losses["rare_words"] > 0
+        assert full_release.losses["replaced_words"] == 0
+        assert "rare_words" not in [claim.property for claim in full_release.claims]
 
 
 def test_words_of_columns_that_stay_are_nobodys_promise() -> None:
     table = rare_town()
-    release = made(table, kind="partial", columns=("age", "odd"))
+    release = make_release(table, kind="partial", columns=("age", "odd"))
     assert release.data.frame["town"].equals(table.frame["town"])
-    assert next(one for one in release.claims if one.property == "rare_words").arguments["columns"] == ("odd",)
+    assert next(claim for claim in release.claims if claim.property == "rare_words").arguments["columns"] == ("odd",)
     assert checked(release, table)["rare_words"]
 
 
-@pytest.mark.parametrize(("alone", "refused"), [(70, False), (80, True)])
-def test_columns_of_words_that_few_people_have_are_refused(alone: int, refused: bool) -> None:
-    words = [f"w{at}" for at in range(alone)] + ["many"] * (100 - alone)
+@pytest.mark.parametrize(("rare_count", "is_refused"), [(70, False), (80, True)])
+def test_columns_of_words_that_few_people_have_are_refused(rare_count: int, is_refused: bool) -> None:
+    words = [f"w{number}" for number in range(rare_count)] + ["many"] * (100 - rare_count)
     table = sf.Table.of({"x": words, "y": list(range(100))}, dict.fromkeys("xy", "insensitive"))
-    if not refused:
-        assert set(made(table, holdout=0.0).data.frame["x"]) == {"many"}
+    if not is_refused:
+        assert set(make_release(table, holdout=0.0).data.frame["x"]) == {"many"}
         return
-    with pytest.raises(sf.ImpossibleRelease, match=r'80 of the 100 people .* "x" .* rare = .keep') as told:
-        made(table, holdout=0.0)
-    assert "w7" not in str(told.value)
+    with pytest.raises(sf.ImpossibleRelease, match=r'80 of the 100 people .* "x" .* rare = .keep') as error_info:
+        make_release(table, holdout=0.0)
+    assert "w7" not in str(error_info.value)
 
 
 @settings(max_examples=40, deadline=None)
@@ -503,25 +521,25 @@ def test_small_tables_keep_every_claim(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(["full", "partial"]))
     fewest = data.draw(st.integers(1, 3))
     try:
-        release = made(table, data.draw(st.integers(0, 9)), kind=kind, min_leaf=fewest)
+        release = make_release(table, data.draw(st.integers(0, 9)), kind=kind, min_leaf=fewest)
     except sf.ImpossibleRelease:
         return
-    drawn = release.data.frame
+    synthetic = release.data.frame
     for name in cells:
-        assert set(drawn[name].drop_nulls()) <= set(range(-5, 6)) | set(table.frame[name].drop_nulls())
-    known = [one for one in cells["n"].to_list() if one is not None]
-    shown = [one for one in drawn["n"].to_list() if one is not None]
-    if shown:
-        assert sum(one >= max(shown) for one in known) >= fewest
-        assert sum(one <= min(shown) for one in known) >= fewest
+        assert set(synthetic[name].drop_nulls()) <= set(range(-5, 6)) | set(table.frame[name].drop_nulls())
+    known_numbers = [cell for cell in cells["n"].to_list() if cell is not None]
+    drawn_numbers = [cell for cell in synthetic["n"].to_list() if cell is not None]
+    if drawn_numbers:
+        assert sum(cell >= max(drawn_numbers) for cell in known_numbers) >= fewest
+        assert sum(cell <= min(drawn_numbers) for cell in known_numbers) >= fewest
     if kind == "full":
         uniques = {row for row, count in Counter(table.frame.rows()).items() if count == 1}
-        assert not uniques & set(drawn.rows())
+        assert not uniques & set(synthetic.rows())
     assert all(checked(release, table).values())
 
 
 @pytest.mark.parametrize(
-    ("said", "frame", "match"),
+    ("options", "frame", "match"),
     [
         ({}, {"x": [1.0, float("inf")] * 20}, '"x" has 20 infinite cells'),
         ({}, {"x": [1, 2, 3]}, r"min_leaf = 5; add people"),
@@ -535,14 +553,14 @@ def test_small_tables_keep_every_claim(data: st.DataObject) -> None:
         ({}, {"x": pl.Series([2**63 + 5] * 40, dtype=pl.UInt64)}, "beyond 2⁶³"),
     ],
 )
-def test_bad_input_is_refused_by_name(said: dict[str, Any], frame: dict[str, Any], match: str) -> None:
+def test_bad_input_is_refused_by_name(options: dict[str, Any], frame: dict[str, Any], match: str) -> None:
     table = sf.Table.of(frame, dict.fromkeys(frame, "insensitive"))
     with pytest.raises(sf.SfumatoError, match=match):
-        made(table, **said)
+        make_release(table, **options)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "options",
     [
         {"kind": "partial", "rows": 5},
         {"kind": "partial", "holdout": 0.1},
@@ -554,14 +572,14 @@ def test_bad_input_is_refused_by_name(said: dict[str, Any], frame: dict[str, Any
         {"rows": 0},
     ],
 )
-def test_what_does_not_go_together_is_refused(said: dict[str, Any]) -> None:
+def test_what_does_not_go_together_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"partial|most_nearer|must be at (least|most)"):
-        Synthesize(**said)
+        Synthesize(**options)
 
 
 def test_nothing_to_publish_is_refused() -> None:
     with pytest.raises(sf.DataError, match="no columns to publish"):
-        made(sf.Table.of({"x": [1, 2]}, {"x": "identifying"}))
+        make_release(sf.Table.of({"x": [1, 2]}, {"x": "identifying"}))
 
 
 def test_categories_are_ordered_by_the_share_of_one_class() -> None:
@@ -573,7 +591,7 @@ def test_categories_are_ordered_by_the_share_of_one_class() -> None:
 
 
 def test_only_the_commonest_categories_are_told_apart() -> None:
-    column = SynthesisColumn.of(pl.Series("x", [f"w{at % 100:03}" for at in range(150)]), "test")
+    column = SynthesisColumn.of(pl.Series("x", [f"w{number % 100:03}" for number in range(150)]), "test")
     classes, count = number_target_classes(column, column.known_people)
     assert count == 64
     assert len(np.unique(classes)) == 64
@@ -589,17 +607,17 @@ def test_the_bounds_of_what_is_drawn_are_nobodys_own() -> None:
             [base, [10.5, 20.5, 30.5, 40.5, fifth], [9_990.5, 9_991.5, 9_992.5, 9_993.5, 9_880.25]]
         )
         table = sf.Table.of({"x": numbers}, {"x": "insensitive"})
-        release = made(table, holdout=0.0, rows=4_000)
-        drawn = release.data.frame["x"]
-        assert fifth not in drawn
-        assert 9_880.25 not in drawn
+        release = make_release(table, holdout=0.0, rows=4_000)
+        synthetic = release.data.frame["x"]
+        assert fifth not in synthetic
+        assert 9_880.25 not in synthetic
         assert all(finding.holds for finding in sf.check(release, table))
-        ends.append((drawn.min(), drawn.max()))
+        ends.append((synthetic.min(), synthetic.max()))
     assert ends[0] == ends[1] == (200.0, 9_800.0)
 
 
 def test_numbers_with_all_their_bits_are_drawn_without_their_last_ones() -> None:
     numbers = np.random.default_rng(1).normal(50, 10, 500)
-    drawn = made(sf.Table.of({"x": numbers}, {"x": "insensitive"}), holdout=0.0).data.frame["x"].to_numpy()
-    assert np.array_equal(drawn, np.round(drawn, 5))
-    assert len(np.unique(drawn)) > 400
+    synthetic = make_release(sf.Table.of({"x": numbers}, {"x": "insensitive"}), holdout=0.0).data.frame["x"].to_numpy()
+    assert np.array_equal(synthetic, np.round(synthetic, 5))
+    assert len(np.unique(synthetic)) > 400

@@ -47,7 +47,7 @@ def test_bars_are_as_long_as_their_numbers() -> None:
     ends = {
         side: re.findall(rf'<path d="M0,[\d.]+h([\d.]+)q([\d.]+)[^>]*fill="{side}"', svg) for side in (BEFORE, AFTER)
     }
-    lengths = {side: [float(length) + float(bend) for length, bend in found] for side, found in ends.items()}
+    lengths = {side: [float(length) + float(bend) for length, bend in bars] for side, bars in ends.items()}
     assert lengths == {BEFORE: [52.0, 78.0], AFTER: [26.0, 104.0]}
     boxes = re.findall(r'<rect [^>]*height="([\d.]+)" fill="[^"]+"/>', draw_histogram(np.array([0.0, 1, 2]), [5, 10]))
     assert [float(height) for height in boxes] == [60.0, 120.0]
@@ -78,11 +78,11 @@ def test_ticks_are_round_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "most", "written"),
+    ("number", "most", "tick_label"),
     [(1999, 2100, "1999"), (0.5, 3, "0.5"), (-40_000, 50_000, "−40,000"), (1_500_000, 2e6, "1.5M"), (0, 2e6, "0")],
 )
-def test_how_ticks_are_written(number: float, most: float, written: str) -> None:
-    assert format_tick(number, most) == written
+def test_how_ticks_are_written(number: float, most: float, tick_label: str) -> None:
+    assert format_tick(number, most) == tick_label
 
 
 def test_shares_are_written_as_percentages() -> None:

@@ -37,7 +37,7 @@ def filled(svg: str, colour: str) -> int:
 
 
 def spots(many: int) -> list[RuleSpot]:
-    return [RuleSpot(0.6 + 0.4 * at / many, 1 + at) for at in range(many)]
+    return [RuleSpot(0.6 + 0.4 * index / many, 1 + index) for index in range(many)]
 
 
 PICTURES: dict[str, Callable[[], str]] = {
@@ -79,13 +79,13 @@ def test_a_large_map_has_bands() -> None:
 def test_a_wide_map_shows_the_busiest_columns() -> None:
     private = np.zeros((50, COLUMNS + 5), dtype=bool)
     private[:, -1] = True
-    svg = draw_blanked_map([f"c{at}" for at in range(COLUMNS + 5)], private, private & False)
+    svg = draw_blanked_map([f"c{index}" for index in range(COLUMNS + 5)], private, private & False)
     assert ">c34<" in svg and ">c29<" not in svg and f"The {COLUMNS} columns" in svg
 
 
 def test_maps_of_nothing_can_be_drawn() -> None:
-    nothing = np.zeros((5, 2), dtype=bool)
-    assert filled(draw_blanked_map(["a", "b"], nothing, nothing), BLANKED) <= 1
+    empty_mask = np.zeros((5, 2), dtype=bool)
+    assert filled(draw_blanked_map(["a", "b"], empty_mask, empty_mask), BLANKED) <= 1
     assert draw_blanked_map(["a"], np.zeros((0, 1), dtype=bool), np.zeros((0, 1), dtype=bool)).startswith("<svg")
 
 

@@ -51,11 +51,11 @@ def test_flows_in_both_directions_are_apart_and_keep_to_the_right() -> None:
 
 
 def test_heads_of_arrows_point_to_the_goal() -> None:
-    here = _Cell(1, 1)
+    start_cell = _Cell(1, 1)
     goals = {"north": _Cell(2, 1), "east": _Cell(1, 2), "south": _Cell(0, 1), "west": _Cell(1, 0)}
-    turned = {name: _shift(here, goal)["angle"] % 360 for name, goal in goals.items()}
+    turned = {name: _shift(start_cell, goal)["angle"] % 360 for name, goal in goals.items()}
     assert turned == {"north": 0, "east": 90, "south": 180, "west": 270}
-    head = _shift(here, goals["east"])
+    head = _shift(start_cell, goals["east"])
     assert head["x"] < head["head_x"] < head["x2"] and head["head_y"] == head["y"]
 
 

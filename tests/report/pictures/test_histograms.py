@@ -14,8 +14,8 @@ AGES = [20 + n % 60 for n in range(600)]
 
 
 def draw(before: list[Any], after: list[Any], *, internal: bool = True) -> dict[str, Any]:
-    told = account({"town": before}, {"town": after})
-    (figure,) = show_distributions(told if internal else replace(told, original=None), 1)["drawn"]
+    run_account = account({"town": before}, {"town": after})
+    (figure,) = show_distributions(run_account if internal else replace(run_account, original=None), 1)["drawn"]
     assert isinstance(figure, dict)
     return figure
 
@@ -32,7 +32,7 @@ def test_noise_and_exact_numbers_are_binned_on_one_scale() -> None:
     assert count_sides(noisy) == [600, 600]
     exact = draw(AGES, AGES)
     assert [label for label, _, _ in exact["rows"]] == [f"{low} to {low + 4}" for low in range(20, 80, 5)]
-    assert all(was == now == 50 for _, was, now in exact["rows"])
+    assert all(was == new_count == 50 for _, was, new_count in exact["rows"])
 
 
 def test_suppressed_numbers_are_told_beside_the_histogram() -> None:

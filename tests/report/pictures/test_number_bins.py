@@ -16,9 +16,9 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-1000, 
 
 
 def cells_of(*values: float) -> NumberCells:
-    found = parse_cells(pl.Series("x", values, dtype=pl.Float64))
-    assert found is not None
-    return found
+    cells = parse_cells(pl.Series("x", values, dtype=pl.Float64))
+    assert cells is not None
+    return cells
 
 
 def test_whole_numbers_are_named_by_their_first_and_last() -> None:
@@ -62,11 +62,11 @@ def test_every_number_is_in_the_range_that_names_it(numbers: list[float], most: 
         return
     assert len(bins.labels) == len(bins.edges) - 1 <= most
     assert sum(bins.count(cells_of(*numbers))) == len(numbers)
-    found = bins.find_bins(values)
-    inside = (values >= bins.edges[0]) & (values < bins.edges[-1])
-    assert (values[inside] >= bins.edges[found[inside]]).all()
-    assert (values[inside] < bins.edges[found[inside] + 1]).all()
-    assert bins.open_ends == bool((~inside).any())
+    indices = bins.find_bins(values)
+    inside_mask = (values >= bins.edges[0]) & (values < bins.edges[-1])
+    assert (values[inside_mask] >= bins.edges[indices[inside_mask]]).all()
+    assert (values[inside_mask] < bins.edges[indices[inside_mask] + 1]).all()
+    assert bins.open_ends == bool((~inside_mask).any())
 
 
 def test_ranges_are_spread_over_their_numbers() -> None:

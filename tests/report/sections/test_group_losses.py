@@ -49,5 +49,5 @@ def test_the_worst_group_is_told(pages: tuple[str, str]) -> None:
 def test_the_page_that_leaves_tells_nothing_by_group(pages: tuple[str, str]) -> None:
     internal, leaving = pages
     assert "Who lost the most" in internal
-    for told in ("Who lost", "70 to 79", "of everybody", "LONE"):
-        assert told not in leaving
+    for phrase in ("Who lost", "70 to 79", "of everybody", "LONE"):
+        assert phrase not in leaving

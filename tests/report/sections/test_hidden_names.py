@@ -46,21 +46,23 @@ def run(root: Path, policy: dict[str, Any]) -> Pages:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pages]:
-    made = {}
+    pages_by_method = {}
     for name, fields in RUNS.items():
         root = tmp_path_factory.mktemp(name)
         rows = [f"{number},{item}" for number, items in enumerate(BASKETS) for item in items]
         (root / "bought.csv").write_text("id,item\n" + "\n".join(rows) + "\n")
-        made[name] = run(root, {"data": {"path": str(root / "bought.csv")}, "protect": [{"method": name, **fields}]})
-    return made
+        pages_by_method[name] = run(
+            root, {"data": {"path": str(root / "bought.csv")}, "protect": [{"method": name, **fields}]}
+        )
+    return pages_by_method
 
 
 def test_hidden_rules_are_named_with_what_became_of_them(pages: dict[str, Pages]) -> None:
-    hidden = re.search(
+    match = re.search(
         r"Hidden: wine ==> pills, support 30 → (\d+), confidence 75 % → ([\d.]+) %\.", pages["hide_rules"].internal
     )
-    assert hidden
-    assert int(hidden[1]) < 25 or float(hidden[2]) < 60
+    assert match
+    assert int(match[1]) < 25 or float(match[2]) < 60
 
 
 def test_lost_itemsets_are_named(pages: dict[str, Pages]) -> None:
@@ -80,16 +82,16 @@ def test_nothing_that_leaves_names_an_item(pages: dict[str, Pages], name: str) -
 def test_many_secrets_and_losses_are_cut_with_a_count() -> None:
     pairs = list(combinations("abcdefg", 2))
     baskets = sf.Baskets.of([list("abcdefg")] * 3)
-    told = describe_secrets([((left,), (right,)) for left, right in pairs], baskets, baskets)
-    assert len(told) == 13
-    assert told[0] == "Hidden: a ==> b, support 3 → 3, confidence 100\N{NO-BREAK SPACE}% → 100\N{NO-BREAK SPACE}%."
-    assert told[-1] == "9 more were to be hidden."
+    sentences = describe_secrets([((left,), (right,)) for left, right in pairs], baskets, baskets)
+    assert len(sentences) == 13
+    assert sentences[0] == "Hidden: a ==> b, support 3 → 3, confidence 100\N{NO-BREAK SPACE}% → 100\N{NO-BREAK SPACE}%."
+    assert sentences[-1] == "9 more were to be hidden."
     assert describe_secrets(["z", ((), ("a", "b"))], baskets, baskets) == [
         "Hidden: z, support 0 → 0.",
         "Hidden: a, b, support 3 → 3.",
     ]
-    before = pl.DataFrame({"items": [list(pair) for pair in pairs], "support": range(21)})
-    (lost,) = describe_lost_itemsets(before, before.head(1), [((), ("f", "g"))])
-    assert lost.startswith("Itemsets lost, with their support before: e, g (19); e, f (18);")
-    assert lost.endswith("and 11 more.")
-    assert describe_lost_itemsets(before, before) == []
+    itemsets = pl.DataFrame({"items": [list(pair) for pair in pairs], "support": range(21)})
+    (sentence,) = describe_lost_itemsets(itemsets, itemsets.head(1), [((), ("f", "g"))])
+    assert sentence.startswith("Itemsets lost, with their support before: e, g (19); e, f (18);")
+    assert sentence.endswith("and 11 more.")
+    assert describe_lost_itemsets(itemsets, itemsets) == []

@@ -86,10 +86,10 @@ def test_an_item_that_ends_in_the_mark_is_counted_where_nothing_is_marked() -> N
 
 def test_patterns_as_mined_are_not_said_to_be_repaired() -> None:
     baskets = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 30)
-    said = {}
+    intros = {}
     for repair in ("none", "additive"):
         release = sf.PublishPatterns(k=3, min_support=9, repair=repair).protect(baskets)
-        said[repair] = build_pattern_section(release, baskets, release.data).intro
-        assert "had 2 inference channels to fewer than 3 people" in said[repair]
-    assert "Nothing was repaired, so readers can derive this." in said["none"]
-    assert "Nothing was repaired" not in said["additive"]
+        intros[repair] = build_pattern_section(release, baskets, release.data).intro
+        assert "had 2 inference channels to fewer than 3 people" in intros[repair]
+    assert "Nothing was repaired, so readers can derive this." in intros["none"]
+    assert "Nothing was repaired" not in intros["additive"]

@@ -106,8 +106,10 @@ def test_the_tree_is_the_one_behind_the_rules(rows: list[tuple[str, ...]], k: in
         return
     tree = build_classifier_tree(release.data)
     assert tree is not None
-    told = {(frozenset(path), name): count for path, leaf in tree.list_leaves() for name, count in leaf.counts.items()}
-    assert told == {
+    leaf_counts = {
+        (frozenset(path), name): count for path, leaf in tree.list_leaves() for name, count in leaf.counts.items()
+    }
+    assert leaf_counts == {
         (frozenset(rule.left), str(rule.right[0]).removeprefix("y = ")): rule.support
         for rule in release.data.list_counts()
     }
@@ -132,13 +134,13 @@ def test_the_page_that_leaves_says_nothing_about_what_was_withheld() -> None:
 
 def test_the_figures_of_rules_are_said_to_be_what_the_repair_made_them() -> None:
     """Both pages: added baskets count, and nothing tells how many they are."""
-    said = {}
+    intros = {}
     for repair in ("additive", "suppressive", "none"):
         method = sf.PublishRules(k=2, min_support=8, min_confidence=0.5, repair=repair)
         release = method.protect(sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 40 + [["c"]] * 20))
         (section,) = build_outgoing_sections({}, release.data, [method.describe()])
         assert section == make_sections([method], release, BASKETS, release.data, {})[0]
-        said[repair] = section.intro
+        intros[repair] = section.intro
         assert f"in {release.data.baskets} baskets" in section.intro
         (unknown,) = build_outgoing_sections({}, release.data)
         assert not len(release.data.wholes) or "If the repair is additive, baskets were added" in unknown.intro
@@ -147,10 +149,10 @@ def test_the_figures_of_rules_are_said_to_be_what_the_repair_made_them() -> None
             numbers = {int(text) for text in re.findall(r"\d+", section.intro)}
             assert numbers == {len(release.data.wholes), len(release.data.items), release.data.baskets}
     raised = "every support, and the number of baskets, is the true one or larger; a confidence may be higher or lower"
-    assert "baskets, counting added ones." in said["additive"] and raised in said["additive"]
-    assert "groups of fewer people than k may follow from the rules" in said["none"]
-    assert not any(words in said["suppressive"] for words in ("added", "may follow"))
-    assert not any(words in said["none"] for words in ("added", "safely"))
+    assert "baskets, counting added ones." in intros["additive"] and raised in intros["additive"]
+    assert "groups of fewer people than k may follow from the rules" in intros["none"]
+    assert not any(words in intros["suppressive"] for words in ("added", "may follow"))
+    assert not any(words in intros["none"] for words in ("added", "safely"))
 
 
 def test_withheld_rules_have_their_reason() -> None:
@@ -171,15 +173,22 @@ def test_channels_between_rules_are_those_whose_supports_rules_show() -> None:
     """By hand: 9 of 10 with a have b. With a rule a → b the one other is seen; if rules tell only b → a, it is not."""
     baskets = sf.Baskets.of([["a", "b"]] * 9 + [["a"]] + [["b"]] * 40 + [["c"]] * 5)
     mined: dict[str, Any] = {"k": 2, "min_support": 9, "repair": "none"}
-    shown = sf.PublishRules(**mined, min_confidence=0.8).protect(baskets)
-    assert shown.details["channels"]["inner"].to_list() == [["a"]] == shown.details["rule_channels"]["inner"].to_list()
-    assert "disclose it. Nothing was repaired, so readers can derive this." in build_rule_repair_section(shown).intro
+    loose_release = sf.PublishRules(**mined, min_confidence=0.8).protect(baskets)
+    assert (
+        loose_release.details["channels"]["inner"].to_list()
+        == [["a"]]
+        == loose_release.details["rule_channels"]["inner"].to_list()
+    )
+    assert (
+        "disclose it. Nothing was repaired, so readers can derive this."
+        in build_rule_repair_section(loose_release).intro
+    )
     repaired = sf.PublishRules(k=2, min_support=9, min_confidence=0.8).protect(baskets)
     assert "disclose it." in build_rule_repair_section(repaired).intro
     assert "Nothing was repaired" not in build_rule_repair_section(repaired).intro
-    hidden = sf.PublishRules(**mined, min_confidence=0.95).protect(baskets)
-    assert hidden.details["channels"].height == 1 and hidden.details["rule_channels"].is_empty()
-    assert "None follows" in build_rule_repair_section(hidden).intro
+    strict_release = sf.PublishRules(**mined, min_confidence=0.95).protect(baskets)
+    assert strict_release.details["channels"].height == 1 and strict_release.details["rule_channels"].is_empty()
+    assert "None follows" in build_rule_repair_section(strict_release).intro
 
 
 def test_withheld_splits_and_unused_columns_are_named() -> None:

@@ -48,42 +48,44 @@ def table(rows: int = 400) -> sf.Table:
 def test_every_kind_of_noise_is_drawn(kind: str) -> None:
     original = table()
     release = sf.AddNoise(columns=("born", "age", "<b>income"), kind=kind, privacy=0.4).protect(original, CHANCE(1))
-    outside, house = noise_sections(release, original, release.data)
-    assert len(outside.figures) == 3
+    outgoing_section, house = noise_sections(release, original, release.data)
+    assert len(outgoing_section.figures) == 3
     assert len(house.figures) == 6
-    for figure in (*outside.figures, *house.figures):
+    for figure in (*outgoing_section.figures, *house.figures):
         assert figure.svg.startswith("<svg")
         assert "<b>" not in figure.svg
     assert "originals" in house.figures[3].svg
-    assert all("originals" not in figure.svg for figure in outside.figures)
+    assert all("originals" not in figure.svg for figure in outgoing_section.figures)
 
 
 def test_what_is_estimated_stands_beside_the_truth() -> None:
     original = table(3000)
     release = sf.RandomizeResponse(column=("ill", "town"), epsilon=2.0).protect(original, CHANCE(1))
-    outside, house = noise_sections(release, original, release.data)
-    assert [len(one.figures) for one in (outside, house)] == [2, 2]
-    ill = outside.figures[0]
+    outgoing_section, house = noise_sections(release, original, release.data)
+    assert [len(section.figures) for section in (outgoing_section, house)] == [2, 2]
+    ill = outgoing_section.figures[0]
     assert ill.head == ("Answer", "Estimated share", "95 % interval")
     assert {row[0] for row in ill.rows} == {"yes", "no"}
-    assert "28 answers are not drawn" in outside.figures[1].caption
+    assert "28 answers are not drawn" in outgoing_section.figures[1].caption
 
 
 def test_answers_that_tell_nothing_and_columns_without_values_are_left_out() -> None:
     original = table()
     release = sf.RandomizeResponse(column="ill", p=0.5).protect(original, CHANCE(1))
-    assert [one.figures for one in noise_sections(release, original, release.data)] == [(), ()]
+    assert [section.figures for section in noise_sections(release, original, release.data)] == [(), ()]
     bare = {"empty": {"kind": "gaussian", "scale": 2.0, "step": 1, "range": [0, 9]}}
     release = sf.Release(original, None, (), {}, read_details({"public": bare}))
-    assert [one.figures for one in noise_sections(release, original, original)] == [(), ()]
+    assert [section.figures for section in noise_sections(release, original, original)] == [(), ()]
 
 
 def test_synthetic_rows_are_judged_by_people_set_aside() -> None:
     original = table(600)
     release = sf.Synthesize(holdout=0.4).protect(original, CHANCE(1))
-    found = build_synthesis_section(release, original, release.data)
-    assert "240 people were set aside" in found.intro
-    assert [row[0] for row in found.figures[0].rows] == ["equal a person", "equal a unique person"]
-    assert [one.anchor for one in make_sections([release.method], release, original, release.data, {})] == ["strangers"]
-    without = replace(release, details=replace(release.details, holdout=np.array([], dtype=np.int64)))  # type: ignore[call-arg]
-    assert make_sections([release.method], without, original, release.data, {}) == ()
+    synthesis = build_synthesis_section(release, original, release.data)
+    assert "240 people were set aside" in synthesis.intro
+    assert [row[0] for row in synthesis.figures[0].rows] == ["equal a person", "equal a unique person"]
+    assert [section.anchor for section in make_sections([release.method], release, original, release.data, {})] == [
+        "strangers"
+    ]
+    bare_release = replace(release, details=replace(release.details, holdout=np.array([], dtype=np.int64)))  # type: ignore[call-arg]
+    assert make_sections([release.method], bare_release, original, release.data, {}) == ()

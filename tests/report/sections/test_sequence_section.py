@@ -61,8 +61,8 @@ def test_measures_of_patterns_read_like_the_table_of_losses() -> None:
 
 
 def test_the_page_that_leaves_counts_items_without_the_mark() -> None:
-    hidden = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="Δ").protect(WALKS)
-    items = by_title(build_outgoing_sequence_section(hidden.data, "Δ"))["Items"]
+    release = sf.HideSequences(patterns=[["a", "b"]], threshold=0, mark="Δ").protect(WALKS)
+    items = by_title(build_outgoing_sequence_section(release.data, "Δ"))["Items"]
     assert "Δ" not in [row[0] for row in items.rows]
     assert items.caption.endswith("of the 5 most frequent. The mark Δ is in 4 sequences.")
     plain = by_title(build_outgoing_sequence_section(WALKS))["Items"]
@@ -165,11 +165,11 @@ def test_bars_are_drawn_as_long_as_their_numbers() -> None:
     figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, {}))
     svg = figures["Lengths"].svg
     ElementTree.fromstring(svg)
-    found = re.findall(rf'<path d="M0,[\d.]+h([\d.]+)q([\d.]+)[^>]*fill="{PALETTE["before"][0]}"', svg)
-    assert [round(float(length) + float(bend)) for length, bend in found] == [0, round(290 / 1.2)]
+    bars = re.findall(rf'<path d="M0,[\d.]+h([\d.]+)q([\d.]+)[^>]*fill="{PALETTE["before"][0]}"', svg)
+    assert [round(float(length) + float(bend)) for length, bend in bars] == [0, round(290 / 1.2)]
     assert ">before</text>" in svg
-    alone = by_title(build_outgoing_sequence_section(RELEASE.data))["Lengths"].svg
-    assert PALETTE["before"][0] not in alone and ">before</text>" not in alone
+    outgoing_svg = by_title(build_outgoing_sequence_section(RELEASE.data))["Lengths"].svg
+    assert PALETTE["before"][0] not in outgoing_svg and ">before</text>" not in outgoing_svg
 
 
 def test_the_page_says_how_many_sequences_were_replaced_and_dropped() -> None:
@@ -217,8 +217,8 @@ def test_linking_is_drawn_as_a_curve_for_the_custodian_alone() -> None:
     assert figure is not None
     assert figure.rows[2] == ("8", f"50{NBSP}%", f"12{NBSP}%")
     assert "in any order" in figure.caption
-    drawn = ElementTree.fromstring(figure.svg)
-    assert len(drawn.findall(".//circle")) == 6
+    picture = ElementTree.fromstring(figure.svg)
+    assert len(picture.findall(".//circle")) == 6
     assert draw_linking_curve({"points": [1], "order": "set", "risk_at_most": None}) is None
-    alone = draw_linking_curve({**curve, "points": [4], "unique_before": [0.0], "unique_after": [0.0]})
-    assert alone is not None and len(ElementTree.fromstring(alone.svg).findall(".//circle")) == 2
+    single_curve = draw_linking_curve({**curve, "points": [4], "unique_before": [0.0], "unique_after": [0.0]})
+    assert single_curve is not None and len(ElementTree.fromstring(single_curve.svg).findall(".//circle")) == 2

@@ -44,8 +44,8 @@ def test_randomized_and_swapped_columns_are_targets_without_being_named() -> Non
 
 
 def test_columns_that_may_not_leave_are_not_guessed() -> None:
-    hidden = tell(attack="rule_inference", min_support=2)
-    assert not any(name in hidden for name in ROLES)
+    story = tell(attack="rule_inference", min_support=2)
+    assert not any(name in story for name in ROLES)
     assert "blank entries of disease" in tell(attack="rule_inference", columns={"disease": {"cells": 3}})
 
 
@@ -55,8 +55,8 @@ STORIES = {kind.model_fields["attack"].default: kind.story for kind in ATTACKS i
 @pytest.mark.parametrize("tag", sorted(STORIES))
 def test_stories_belong_to_attacks_and_can_be_told(tag: str) -> None:
     assert tag in TAGS
-    given: dict[str, Any] = {"known": [["age"], ["zip"]]} if tag == "linkability" else {"column": "disease"}
-    story = tell(attack=tag, **given)
+    options: dict[str, Any] = {"known": [["age"], ["zip"]]} if tag == "linkability" else {"column": "disease"}
+    story = tell(attack=tag, **options)
     parts = {part for _, part, _, _ in Formatter().parse(STORIES[tag]) if part}
     assert ("disease" in story.split(". ", 1)[1]) == bool({"target", "any"} & parts)
     assert "{" not in story

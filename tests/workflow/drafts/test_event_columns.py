@@ -16,7 +16,7 @@ from sfumato.workflow.drafts.draft_source import DraftSource, LongColumns
 from sfumato.workflow.drafts.event_columns import find_ignored_time, find_time_column
 
 WALKS = [("home", "bus", "work"), ("home", "work", "gym"), ("home", "school")]
-ROWS = [(person, place, 7 + hour) for person in range(24) for hour, place in enumerate(WALKS[person % 3])]
+ROWS = [(person, location, 7 + hour) for person in range(24) for hour, location in enumerate(WALKS[person % 3])]
 BASKETS = """
 [data]
 path = "{path}"
@@ -57,12 +57,12 @@ def test_a_table_of_events_is_noted_with_the_command_that_reads_sequences(folder
 @pytest.mark.parametrize("file", ["visits.csv", "visits.parquet"])
 def test_named_columns_draft_sequences_that_run(folder: Path, invoke: Callable[..., Any], file: str) -> None:
     ran = invoke("init", file, "--yes", "--id", "person", "--item", "place", "--time", "hour")
-    assert ran.code == 0, ran.said
+    assert ran.code == 0, ran.output
     text = Path("policy.toml").read_text(encoding="utf-8")
     assert 'id = "person"\nitem = "place"\ntime = "hour"' in text
-    done = sf.run(sf.Policy.read("policy.toml"), "out")
-    assert [finding.property for finding in done.findings] == ["sequence_anonymity", "original_support"]
-    assert len(done.release.data) == 24
+    result = sf.run(sf.Policy.read("policy.toml"), "out")
+    assert [finding.property for finding in result.findings] == ["sequence_anonymity", "original_support"]
+    assert len(result.release.data) == 24
 
 
 def test_named_columns_without_a_time_draft_baskets_with_a_note(folder: Path) -> None:
@@ -80,7 +80,7 @@ def test_points_of_other_names_need_only_their_id_and_time(folder: Path, invoke:
     pl.DataFrame(points, schema=["driver", "moment", "x", "y"], orient="row").write_csv("points.csv")
     assert invoke("init", "points.csv", "--yes", "--shape", "points", "--out", "a.toml").code == 2
     ran = invoke("init", "points.csv", "--yes", "--id", "driver", "--time", "moment", "--k", "2", "--out", "b.toml")
-    assert ran.code == 0, ran.said
+    assert ran.code == 0, ran.output
     assert sf.Policy.read("b.toml").data.id == "driver"
     assert sf.Policy.read("b.toml").data.points is not None
 
@@ -116,10 +116,10 @@ def test_limits_of_sequences_are_not_ignored_in_baskets(
 
 def test_a_run_on_baskets_advises_to_keep_the_order(folder: Path) -> None:
     policy = sf.Policy.parse(BASKETS.format(path="events.csv", columns=""), folder / "policy.toml")
-    done = sf.run(policy)
-    assert any('column "time", which was not read' in sentence for sentence in done.record["advice"])
-    assert "which was not read" in (done.out / "private" / "report.html").read_text(encoding="utf-8")
-    assert "which was not read" not in (done.out / "release" / "report.html").read_text(encoding="utf-8")
+    result = sf.run(policy)
+    assert any('column "time", which was not read' in sentence for sentence in result.record["advice"])
+    assert "which was not read" in (result.out / "private" / "report.html").read_text(encoding="utf-8")
+    assert "which was not read" not in (result.out / "release" / "report.html").read_text(encoding="utf-8")
     plain = sf.Policy.parse(BASKETS.format(path="baskets.csv", columns=""), folder / "plain.toml")
     assert not any("not read" in sentence for sentence in sf.run(plain, folder / "plain").record["advice"])
 

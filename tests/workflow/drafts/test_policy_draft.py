@@ -83,8 +83,8 @@ def draft_and_run(data: Path, purpose: str = "publish") -> sf.Run:
 
 @pytest.mark.parametrize("name", mark_slow(TABLES, {"dates", "missing", "odd names", "few rows"}))
 def test_a_drafted_policy_runs_and_is_not_refused(name: str, tmp_path: Path) -> None:
-    done = draft_and_run(write_table(tmp_path, name))
-    assert done.published, [str(refusal) for refusal in done.refusals]
+    result = draft_and_run(write_table(tmp_path, name))
+    assert result.published, [str(refusal) for refusal in result.refusals]
     assert "[accept]" not in (tmp_path / "publish.toml").read_text()
 
 
@@ -93,39 +93,39 @@ def test_a_drafted_policy_runs_and_is_not_refused(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_drafted_policy_runs_for_every_purpose(name: str, purpose: str, tmp_path: Path) -> None:
     try:
-        done = draft_and_run(write_table(tmp_path, name), purpose)
+        result = draft_and_run(write_table(tmp_path, name), purpose)
     except (sf.DataError, sf.PolicyError, sf.ImpossibleRelease) as error:
         assert purpose in ("synthetic", "outsource", "hide"), error
         assert str(tmp_path / "people.csv") in str(error)
     else:
-        assert done.published, [str(refusal) for refusal in done.refusals]
+        assert result.published, [str(refusal) for refusal in result.refusals]
 
 
 def test_hide_hides_people_and_not_only_entries(tmp_path: Path) -> None:
     """Blanks alone leave everybody's other values as they are, and linking finds nearly all of 300 people."""
     data = tmp_path / "people.csv"
     generate_population(300, 3).write_csv(data)
-    done = draft_and_run(data, "hide")
-    assert done.published, [str(refusal) for refusal in done.refusals]
+    result = draft_and_run(data, "hide")
+    assert result.published, [str(refusal) for refusal in result.refusals]
     policy = tomllib.loads((tmp_path / "hide.toml").read_text())
     assert [step["method"] for step in policy["protect"]] == ["partition", "suppress_entries"]
-    risks = {attack.attack: outcome.risk for attack, outcome in done.attacks}  # type: ignore[attr-defined]
+    risks = {attack.attack: outcome.risk for attack, outcome in result.attacks}  # type: ignore[attr-defined]
     assert risks["linking"] < 0.3
-    assert done.release.losses["loss"] < 0.5
+    assert result.release.losses["loss"] < 0.5
 
 
 def test_the_release_loses_no_more_than_partition_alone() -> None:
     frame = generate_population(2000, 3)
     roles = {"name": "identifying", "salary_level": "sensitive", "disease": "sensitive"}
-    known = {name: roles.get(name, "quasi_identifying") for name in frame.columns}
+    known_roles = {name: roles.get(name, "quasi_identifying") for name in frame.columns}
     models = [sf.KAnonymity(k=5)]
-    bare = sf.Partition(models=models).protect(sf.Table.of(frame, known))
+    bare = sf.Partition(models=models).protect(sf.Table.of(frame, known_roles))
     hierarchies = {
         name: proposal.hierarchy
-        for name, role in known.items()
+        for name, role in known_roles.items()
         if role == "quasi_identifying" and (proposal := sf.propose_hierarchy(frame[name]))
     }
-    drafted = sf.Partition(models=models).protect(sf.Table.of(frame, known, hierarchies))
+    drafted = sf.Partition(models=models).protect(sf.Table.of(frame, known_roles, hierarchies))
     assert drafted.losses["loss"] <= 1.1 * bare.losses["loss"]
 
 
@@ -137,10 +137,10 @@ def test_alternatives_take_effect_without_their_marks(tmp_path: Path) -> None:
         assert alternatives
         for block in alternatives:
             head = text.partition("[[protect]]")[0]
-            shown = "\n".join(
+            method_text = "\n".join(
                 line.removeprefix("#|").removeprefix(" ") for line in block.splitlines() if line.startswith("#|")
             )
-            assert sf.Policy.parse(f"{head}\n{shown}\n", tmp_path / "policy.toml").protect
+            assert sf.Policy.parse(f"{head}\n{method_text}\n", tmp_path / "policy.toml").protect
 
 
 def test_a_skewed_sensitive_column_gets_no_l_diversity() -> None:
@@ -157,14 +157,14 @@ def test_a_skewed_sensitive_column_gets_no_l_diversity() -> None:
 def test_nothing_is_written_over_and_files_are_private(tmp_path: Path) -> None:
     data = write_table(tmp_path, "odd names")
     draft = sf.draft_policy(data, out=tmp_path / "policy.toml")
-    written = draft.save()
-    assert len(written) > 1
-    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
-    assert all(path.parent == tmp_path for path in written)
-    before = [path.read_bytes() for path in written]
+    paths = draft.save()
+    assert len(paths) > 1
+    assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
+    assert all(path.parent == tmp_path for path in paths)
+    contents = [path.read_bytes() for path in paths]
     with pytest.raises(sf.PolicyError, match="exists already"):
         draft.save()
-    assert [path.read_bytes() for path in written] == before
+    assert [path.read_bytes() for path in paths] == contents
 
 
 def test_an_existing_hierarchy_stops_everything(tmp_path: Path) -> None:
@@ -280,8 +280,8 @@ def test_baskets_are_drafted_and_run(form: str, purpose: str, tmp_path: Path) ->
 def test_few_baskets_are_not_refused_by_the_draft_s_own_gate(lines: str, tmp_path: Path) -> None:
     path = tmp_path / "baskets.dat"
     path.write_text(lines)
-    done = draft_and_run(path)
-    assert done.published, [str(refusal) for refusal in done.refusals]
+    result = draft_and_run(path)
+    assert result.published, [str(refusal) for refusal in result.refusals]
 
 
 @pytest.mark.parametrize(

@@ -21,5 +21,5 @@ print(type(answer.exception()).__name__)
 
 
 def test_a_question_that_nobody_reads_does_not_end_the_program() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "BrokenPipeError\n"), done.stderr
+    result = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (0, "BrokenPipeError\n"), result.stderr

@@ -61,7 +61,7 @@ def test_the_kernel_knows_plain_files() -> None:
     plain = parse_plain_text(Path("x"), b"\n1 -1 3 0 -1 -2\n\n-2 \n9999999\t-1 -2", {})
     assert plain is not None and list(plain.items) == [0, 1, 3, 9_999_999]
     assert plain.offsets.tolist() == [0, 2, 2, 3] and plain.element_offsets.tolist() == [0, 1, 3, 4]
-    named = parse_plain_text(Path("x"), b"1 -1 -2\n", {"1": "home"})
-    assert named is not None and list(named.items) == ["home"]
+    named_sequences = parse_plain_text(Path("x"), b"1 -1 -2\n", {"1": "home"})
+    assert named_sequences is not None and list(named_sequences.items) == ["home"]
     for text in (b"1 -1", b"1 -2", b"-1 -2", b"1 -1 -2 1 -1 -2", b"01 -1 -2", b"10000000 -1 -2", b"a -1 -2", b"1 -1-2"):
         assert parse_plain_text(Path("x"), text, {}) is None, text

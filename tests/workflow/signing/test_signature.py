@@ -37,9 +37,9 @@ BODY: dict[str, Any] = {"a": 1, "b": [1.5, None, "é"], "c": {"d": True}}
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    place = tmp_path / "home"
-    monkeypatch.setenv("SFUMATO_HOME", str(place))
-    return place
+    home = tmp_path / "home"
+    monkeypatch.setenv("SFUMATO_HOME", str(home))
+    return home
 
 
 def test_made_once(own_home: Path) -> None:
@@ -74,9 +74,9 @@ def test_first_use_by_many_at_once(own_home: Path) -> None:
         assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = [process.communicate()[0].strip() for process in processes]
-    assert len(set(said)) == 1, said
-    assert said[0] == format_public_key(load_signing_key())
+    outputs = [process.communicate()[0].strip() for process in processes]
+    assert len(set(outputs)) == 1, outputs
+    assert outputs[0] == format_public_key(load_signing_key())
     assert [entry.name for entry in own_home.iterdir()] == ["signing_key.pem"]
 
 
@@ -207,9 +207,9 @@ def test_base64_has_one_spelling() -> None:
     key = Ed25519PrivateKey.generate()
     raw = sign_certificate(BODY, key)
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-    at = len(raw) - 6
-    other = letters[letters.index(chr(raw[at])) ^ 1].encode()
-    same_bytes = raw[:at] + other + raw[at + 1 :]
+    index = len(raw) - 6
+    other = letters[letters.index(chr(raw[index])) ^ 1].encode()
+    same_bytes = raw[:index] + other + raw[index + 1 :]
     assert base64.b64decode(same_bytes[-91:-3]) == base64.b64decode(raw[-91:-3])
     assert not check_signature(same_bytes)
     text = format_public_key(key)
@@ -254,18 +254,18 @@ def test_signers_given_as_files(tmp_path: Path) -> None:
     (tmp_path / "key.txt").write_text(f"  {text}\n")
     assert read_signer(text) == read_signer(str(tmp_path / "key.txt")) == read_signer(f" {text} ") == text
     (tmp_path / "bytes").write_bytes(os.urandom(200))
-    for given in (str(tmp_path / "bytes"), str(tmp_path), "a\0b", "x" * 5000, "-----BEGIN PUBLIC KEY-----\nx"):
+    for signer in (str(tmp_path / "bytes"), str(tmp_path), "a\0b", "x" * 5000, "-----BEGIN PUBLIC KEY-----\nx"):
         with pytest.raises(SfumatoError):
-            read_signer(given)
+            read_signer(signer)
 
 
 def test_a_private_key_is_no_signer(tmp_path: Path, own_home: Path) -> None:
     """Whoever hands over the private key by mistake is told, and the key is not echoed."""
     load_signing_key()
-    with pytest.raises(SfumatoError) as refused:
+    with pytest.raises(SfumatoError) as error_info:
         read_signer(str(own_home / "signing_key.pem"))
     secret = (own_home / "signing_key.pem").read_text().splitlines()[1]
-    assert secret not in str(refused.value)
+    assert secret not in str(error_info.value)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
@@ -304,6 +304,6 @@ def test_a_signing_key_of_another_user_is_refused(own_home: Path) -> None:
 def test_a_private_key_as_text_is_not_echoed(own_home: Path) -> None:
     load_signing_key()
     text = (own_home / "signing_key.pem").read_text()
-    with pytest.raises(SfumatoError) as refused:
+    with pytest.raises(SfumatoError) as error_info:
         read_signer(text)
-    assert text.splitlines()[1] not in str(refused.value)
+    assert text.splitlines()[1] not in str(error_info.value)

@@ -69,7 +69,7 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str, monkeypatch: p
     assert ours.published
     assert theirs.published
     name = ours.certificate.body["data"]["file"]
-    files = [(done.out / "release" / name).read_bytes() for done in (ours, theirs)]
+    files = [(result.out / "release" / name).read_bytes() for result in (ours, theirs)]
     assert files[0] == files[1]
     assert theirs.release.losses["removed"] > 0
     assert ours.findings == theirs.findings
@@ -80,12 +80,12 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str, monkeypatch: p
         assert ours.record["utility"][figure] == pytest.approx(value), figure
     for part in ("status", "warnings", "unchecked", "objections"):
         assert ours.record["verdict"][part] == theirs.record["verdict"][part], part
-    bodies = [done.certificate.body for done in (ours, theirs)]
+    bodies = [result.certificate.body for result in (ours, theirs)]
     for part in bodies[0].keys() - {"created", "input_commitment", "files", "signature"}:
         assert bodies[1][part] == bodies[0][part], f"{part}: what leaves is what leaves from memory"
-    kept = [json.loads((done.out / "private" / "record.json").read_text()) for done in (ours, theirs)]
-    assert kept[0]["changes"] == kept[1]["changes"]
-    assert kept[0]["sensitive"] == kept[1]["sensitive"]
+    records = [json.loads((result.out / "private" / "record.json").read_text()) for result in (ours, theirs)]
+    assert records[0]["changes"] == records[1]["changes"]
+    assert records[0]["sensitive"] == records[1]["sensitive"]
     checks = [verify(theirs.out, bodies[1]["signer"], engine=engine) for engine in ("memory", "duckdb")]
     assert checks[0].holds, checks[0].problems
     assert checks[1].as_json() == {**checks[0].as_json(), "engine": "duckdb"}
@@ -104,31 +104,31 @@ def sign_changed_file(out: Path, text: bytes) -> None:
 
 
 def test_a_basket_that_is_missing_is_found_in_the_file(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
-    text = (done.out / "release" / "data.dat").read_bytes()
-    sign_changed_file(done.out, text.split(b"\n", 1)[1])
-    ours, theirs = (verify(done.out, engine=engine) for engine in ("memory", "duckdb"))
+    result = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
+    text = (result.out / "release" / "data.dat").read_bytes()
+    sign_changed_file(result.out, text.split(b"\n", 1)[1])
+    ours, theirs = (verify(result.out, engine=engine) for engine in ("memory", "duckdb"))
     assert any("another number of rows" in problem for problem in theirs.problems)
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
 
 
 def test_hostile_releases_are_problems(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
-    release = done.out / "release"
+    result = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
+    release = result.out / "release"
     for text, words in (
         (b"1 2\n\xff\xfe\n", "line 2 is not UTF-8"),
         (b"1 -2\n", "negative"),
         (gzip.compress(b"1 2\n"), "compressed"),
         (b"", "no basket"),
     ):
-        sign_changed_file(done.out, text)
-        checked = verify(done.out, engine="duckdb")
+        sign_changed_file(result.out, text)
+        checked = verify(result.out, engine="duckdb")
         assert any(words in problem for problem in checked.problems), checked.problems
     body = {**Certificate.read(release).body}
     del body["signature"], body["signer"]
     body["data"] = {**body["data"], "format": "comma"}
     (release / "certificate.json").write_bytes(sign_certificate(body, load_signing_key()))
-    assert not verify(done.out, engine="duckdb").holds
+    assert not verify(result.out, engine="duckdb").holds
 
 
 def test_a_method_that_hides_too_little_is_caught_on_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
     ours, theirs = (
         run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
     )
-    frames = [pl.read_parquet(done.out / "release" / "data.parquet") for done in (ours, theirs)]
+    frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
     assert frames[0].schema == frames[1].schema
     assert ours.release.claims == theirs.release.claims
@@ -78,7 +78,7 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
     assert (mine.attempts, mine.baseline, mine.facts) == (other.attempts, other.baseline, other.facts)
     # One draw against what is to be expected; off by five deviations once in a million.
     assert abs(mine.successes - other.successes) <= 5 * max(other.successes, 1) ** 0.5
-    bodies = [done.certificate.body for done in (ours, theirs)]
+    bodies = [result.certificate.body for result in (ours, theirs)]
     for part in bodies[0].keys() - {"created", "input_commitment", "data", "files", "signature", "attacks", "verdict"}:
         assert bodies[1][part] == bodies[0][part], f"{part}: what leaves is what leaves from memory"
     for engine in ("memory", "duckdb"):
@@ -86,14 +86,14 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_changed_file_is_found(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path), tmp_path / "out", sf.Randomness.seeded(3), engine="duckdb")
-    frame = pl.read_parquet(done.out / "release" / "data.parquet")
-    frame.with_columns(pl.lit("Ada").alias("a")).write_parquet(done.out / "release" / "data.parquet")
-    problems = verify(done.out, engine="duckdb").problems
+    result = run(write_policy(tmp_path), tmp_path / "out", sf.Randomness.seeded(3), engine="duckdb")
+    frame = pl.read_parquet(result.out / "release" / "data.parquet")
+    frame.with_columns(pl.lit("Ada").alias("a")).write_parquet(result.out / "release" / "data.parquet")
+    problems = verify(result.out, engine="duckdb").problems
     assert problems == ("data.parquet: the file was changed after it was certified",)
-    shown = frame.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("a"))
-    sign_changed_release(done.out, shown)
-    forged = [verify(done.out, engine=engine).problems for engine in ("memory", "duckdb")]
+    changed_frame = frame.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("a"))
+    sign_changed_release(result.out, changed_frame)
+    forged = [verify(result.out, engine=engine).problems for engine in ("memory", "duckdb")]
     assert forged[0] == forged[1]
     assert any("unique rows" in problem for problem in forged[1])
 
@@ -128,10 +128,10 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
     for path in (tmp_path / "parts").iterdir():
         path.unlink()
     protect = [policy.protect[0].model_copy(update=method)]
-    asked = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
-    asked = asked.model_copy(update={"protect": protect})
+    changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
+    changed_policy = changed_policy.model_copy(update={"protect": protect})
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run {words}; it runs generalize"):
-        run(asked, tmp_path / "out", engine="duckdb")
+        run(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()
 
 
@@ -139,8 +139,8 @@ def test_people_are_looked_up_among_the_rows_that_fit_them(tmp_path: Path, monke
     policy = write_policy(tmp_path)
     listed = run(policy, tmp_path / "listed", sf.Randomness.seeded(3), engine="duckdb")
     monkeypatch.setattr(stored_covering, "_MOST_CLASSES", 0)
-    sought = run(policy, tmp_path / "sought", sf.Randomness.seeded(3), engine="duckdb")
-    assert sought.attacks[0][1] == listed.attacks[0][1]
+    lookup_run = run(policy, tmp_path / "sought", sf.Randomness.seeded(3), engine="duckdb")
+    assert lookup_run.attacks[0][1] == listed.attacks[0][1]
 
 
 LARGE = """
@@ -165,12 +165,12 @@ min_support = 0.001
 def test_entries_of_four_million_people_within_a_limit(tmp_path: Path) -> None:
     policy = write_parts(tmp_path, PARTS, ROWS)
     policy.write_text(LARGE, encoding="utf-8")
-    refused = run_limited(tmp_path, "run", policy, "--out", tmp_path / "no")
-    assert refused.returncode == 2
-    assert "4,000,000 rows of 8 columns" in json.loads(refused.stdout)["message"]
-    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out", memory="1GB")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    refused_result = run_limited(tmp_path, "run", policy, "--out", tmp_path / "no")
+    assert refused_result.returncode == 2
+    assert "4,000,000 rows of 8 columns" in json.loads(refused_result.stdout)["message"]
+    result = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out", memory="1GB")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["engine"] == "duckdb", "chosen by the size of the data"
     checked = run_limited(tmp_path, "verify", tmp_path / "out")
     assert checked.returncode == 0, checked.stderr
     assert json.loads(checked.stdout)["engine"] == "duckdb"

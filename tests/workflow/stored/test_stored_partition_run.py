@@ -54,11 +54,11 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
 def test_a_large_release_is_attacked_for_some_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_covering, "_MOST_PAIRS", 1)
     monkeypatch.setattr(stored_covering, "_FEWEST_TRIED", 150)
-    done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
-    for _, outcome in done.attacks:
+    result = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    for _, outcome in result.attacks:
         assert outcome.attempts == 150
         assert outcome.successes <= 150 / 2
-    frame = pl.read_parquet(done.out / "release" / "data.parquet")
+    frame = pl.read_parquet(result.out / "release" / "data.parquet")
     assert frame.group_by("age", "zip", "sex").len()["len"].min() >= 3  # type: ignore[operator]
 
 
@@ -82,17 +82,17 @@ models = [{ model = "k_anonymity", k = 5 }, { model = "l_diversity", l = 2, colu
 def test_four_million_people_are_cut_within_a_limit(tmp_path: Path) -> None:
     policy = write_parts(tmp_path, PARTS, ROWS)
     policy.write_text(LARGE, encoding="utf-8")
-    done = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["engine"] == "duckdb", "chosen by the size of the data"
+    result = run_limited(tmp_path, "run", policy, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["engine"] == "duckdb", "chosen by the size of the data"
     checked = run_limited(tmp_path, "verify", tmp_path / "out")
     assert checked.returncode == 0, checked.stderr
     assert json.loads(checked.stdout)["engine"] == "duckdb"
     release = pl.scan_parquet(tmp_path / "out" / "release" / "data.parquet")
     names = ["age", "sex", "education", "marital_status"]
     classes = release.group_by(names).agg(pl.len(), pl.col("disease").n_unique().alias("values"))
-    found = classes.collect(engine="streaming")
-    assert found["len"].sum() == PARTS * ROWS
-    assert (found["len"] >= 5).all()
-    assert (found["values"] >= 2).all()
+    class_sizes = classes.collect(engine="streaming")
+    assert class_sizes["len"].sum() == PARTS * ROWS
+    assert (class_sizes["len"] >= 5).all()
+    assert (class_sizes["values"] >= 2).all()
     assert not list(tmp_path.glob("sfumato-scratch-*"))

@@ -51,7 +51,7 @@ def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
     ours, theirs = (
         run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
     )
-    frames = [pl.read_parquet(done.out / "release" / "data.parquet") for done in (ours, theirs)]
+    frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
     assert frames[0].schema == frames[1].schema
     assert ours.release.claims == theirs.release.claims
@@ -63,7 +63,7 @@ def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
         assert ours.record["utility"][figure] == pytest.approx(value), figure
     for part in ("unique_rows", "not_counted", "objections", "unchecked", "status", "warnings"):
         assert ours.record["verdict"][part] == theirs.record["verdict"][part], part
-    bodies = [done.certificate.body for done in (ours, theirs)]
+    bodies = [result.certificate.body for result in (ours, theirs)]
     for part in bodies[0].keys() - {"created", "input_commitment", "data", "files", "signature"}:
         assert bodies[1][part] == bodies[0][part], f"{part}: what leaves is what leaves from memory"
     assert verify(theirs.out, engine="duckdb").holds
@@ -71,12 +71,12 @@ def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
 
 
 def test_answers_are_checked_and_verified_in_their_file(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path, ANSWERS), tmp_path / "out", engine="duckdb")
-    assert done.published
-    found = {finding.property: finding for finding in done.findings}
-    assert found["epsilon"].measured == pytest.approx(1.0)
-    assert found["answers_off_channel"].measured is not None
-    ours, theirs = (verify(done.out, engine=engine) for engine in ("memory", "duckdb"))
+    result = run(write_policy(tmp_path, ANSWERS), tmp_path / "out", engine="duckdb")
+    assert result.published
+    findings = {finding.property: finding for finding in result.findings}
+    assert findings["epsilon"].measured == pytest.approx(1.0)
+    assert findings["answers_off_channel"].measured is not None
+    ours, theirs = (verify(result.out, engine=engine) for engine in ("memory", "duckdb"))
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
     assert theirs.holds
 
@@ -98,9 +98,9 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
     policy = write_policy(tmp_path, options)
     for path in (tmp_path / "parts").iterdir():
         path.unlink()
-    asked = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
+    changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; it runs generalize"):
-        run(asked, tmp_path / "out", engine="duckdb")
+        run(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()
 
 

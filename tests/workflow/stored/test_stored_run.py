@@ -77,7 +77,7 @@ def write_policy(folder: Path, kind: str, missing: str, options: str, rows: int 
 
 def compare_runs(policy: Policy, folder: Path) -> tuple[Any, Any]:
     ours, theirs = run(policy, folder / "memory", engine="memory"), run(policy, folder / "duckdb", engine="duckdb")
-    frames = [pl.read_parquet(done.out / "release" / "data.parquet") for done in (ours, theirs)]
+    frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
     assert frames[0].schema == frames[1].schema
     assert ours.findings == theirs.findings
@@ -96,7 +96,7 @@ def compare_attacks(ours: Any, theirs: Any) -> None:
     """Attacks on both releases find as much."""
     assert theirs.published
     for attack, outcome in theirs.attacks:
-        other = next(found for kind, found in ours.attacks if type(kind) is type(attack))
+        other = next(other_outcome for kind, other_outcome in ours.attacks if type(kind) is type(attack))
         assert (outcome.attempts, outcome.baseline) == (other.attempts, other.baseline)
         assert outcome.facts == other.facts
         if isinstance(attack, Homogeneity):
@@ -120,19 +120,19 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
 
 
 def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path, "parquet", "own_value", T), tmp_path / "out", engine="duckdb")
-    ours, theirs = verify(done.out, engine="memory"), verify(done.out, engine="duckdb")
+    result = run(write_policy(tmp_path, "parquet", "own_value", T), tmp_path / "out", engine="duckdb")
+    ours, theirs = verify(result.out, engine="memory"), verify(result.out, engine="duckdb")
     assert ours.holds
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
     assert any(finding.measured is not None for finding in theirs.findings)
 
 
 def test_a_release_larger_than_memory_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    result = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
     monkeypatch.setattr("sfumato.data.reading.file_limits._get_half_of_memory", lambda: 1)
     monkeypatch.setattr("sfumato.data.reading.file_limits._LEAST", 1)
-    assert any("unpacks to more than" in problem for problem in verify(done.out, engine="memory").problems)
-    assert verify(done.out, engine="duckdb").holds
+    assert any("unpacks to more than" in problem for problem in verify(result.out, engine="memory").problems)
+    assert verify(result.out, engine="duckdb").holds
 
 
 def sign_changed_release(out: Path, frame: pl.DataFrame) -> None:
@@ -147,27 +147,27 @@ def sign_changed_release(out: Path, frame: pl.DataFrame) -> None:
 
 
 def test_forged_and_damaged_data_is_found_in_the_file(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
-    frame = pl.read_parquet(done.out / "release" / "data.parquet")
+    result = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    frame = pl.read_parquet(result.out / "release" / "data.parquet")
     odd = frame.with_columns(pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("99")).otherwise("zip").alias("zip"))
-    sign_changed_release(done.out, odd)
+    sign_changed_release(result.out, odd)
     for engine in ("memory", "duckdb"):
-        found = verify(done.out, engine=engine)
-        assert any("k_anonymity" in problem and "broken" in problem for problem in found.problems), engine
-    path = done.out / "release" / "data.parquet"
+        verification = verify(result.out, engine=engine)
+        assert any("k_anonymity" in problem and "broken" in problem for problem in verification.problems), engine
+    path = result.out / "release" / "data.parquet"
     path.write_bytes(path.read_bytes()[:-50])
-    body = Certificate.read(done.out / "release").body
+    body = Certificate.read(result.out / "release").body
     assert body["data"]["file"] == "data.parquet"
-    assert not verify(done.out, engine="duckdb").holds
+    assert not verify(result.out, engine="duckdb").holds
 
 
 def test_the_commands_take_an_engine(tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     write_policy(tmp_path, "parquet", "own_value", K)
     text = POLICY.replace("PATH", "parts/*.parquet").replace("MISSING", "own_value").replace("OPTIONS", K)
     (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
-    done = invoke("run", tmp_path / "policy.toml", "--out", tmp_path / "out", "--engine", "duckdb")
-    assert done.code == 0
-    assert "Engine: duckdb, as asked." in done.out
+    result = invoke("run", tmp_path / "policy.toml", "--out", tmp_path / "out", "--engine", "duckdb")
+    assert result.code == 0
+    assert "Engine: duckdb, as asked." in result.out
     checked = invoke("verify", tmp_path / "out", "--engine", "duckdb")
     assert checked.code == 0
     assert "Engine: duckdb" in checked.out
@@ -186,15 +186,15 @@ def test_the_commands_take_an_engine(tmp_path: Path, invoke: Invoke, monkeypatch
 
 def test_a_policy_names_its_engine(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, "parquet", "own_value", K)
-    chosen = policy.model_copy(update={"data": policy.data.model_copy(update={"engine": "duckdb"})})
-    done = run(chosen, tmp_path / "out")
-    assert done.record["engine"]["name"] == "duckdb"
-    assert len(done.release.data) == 600
-    assert done.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
+    duckdb_policy = policy.model_copy(update={"data": policy.data.model_copy(update={"engine": "duckdb"})})
+    result = run(duckdb_policy, tmp_path / "out")
+    assert result.record["engine"]["name"] == "duckdb"
+    assert len(result.release.data) == 600
+    assert result.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
     with pytest.raises(PolicyError, match="keeps nothing in memory"):
-        sf.run(policy.data.path, chosen)
+        sf.run(policy.data.path, duckdb_policy)
     with pytest.raises(PolicyError, match="reads files"):
-        sf.run(people(20), chosen)
+        sf.run(people(20), duckdb_policy)
 
 
 TWO = {"model": "k_anonymity", "k": 2}
@@ -223,7 +223,7 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
     policy = write_policy(tmp_path, "parquet", "own_value", K)
     for path in (tmp_path / "parts").iterdir():
         path.unlink()
-    asked = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
+    changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; it runs generalize"):
-        run(asked, tmp_path / "out", engine="duckdb")
+        run(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()

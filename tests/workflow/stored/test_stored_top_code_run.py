@@ -57,12 +57,14 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_number_beyond_the_cap_is_found_in_the_file(tmp_path: Path) -> None:
-    done = run(write_policy(tmp_path), tmp_path / "out", engine="duckdb")
-    frame = pl.read_parquet(done.out / "release" / "data.parquet")
+    result = run(write_policy(tmp_path), tmp_path / "out", engine="duckdb")
+    frame = pl.read_parquet(result.out / "release" / "data.parquet")
     frame[7, "x"] = 1e6
-    sign_changed_release(done.out, frame)
-    broken = [finding.property for finding in verify(done.out, engine="duckdb").findings if finding.holds is False]
-    assert broken == ["beyond_limits"]
+    sign_changed_release(result.out, frame)
+    broken_properties = [
+        finding.property for finding in verify(result.out, engine="duckdb").findings if finding.holds is False
+    ]
+    assert broken_properties == ["beyond_limits"]
 
 
 def test_what_cannot_run_is_refused_before_anything_is_read(tmp_path: Path) -> None:
@@ -73,9 +75,11 @@ def test_what_cannot_run_is_refused_before_anything_is_read(tmp_path: Path) -> N
         ({"attack": [{"attack": "homogeneity", "column": "x"}]}, "homogeneity of a capped column"),
         ({"data": {"path": "parts/*.parquet", "missing": "drop"}}, "missing = drop with capped columns"),
     ):
-        asked = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
+        changed_policy = Policy.model_validate(
+            {**{name: getattr(policy, name) for name in Policy.model_fields}, **changes}
+        )
         with pytest.raises(PolicyError, match=rf"the engine duckdb does not run {words}; it runs .*top_code"):
-            run(asked, tmp_path / "out", engine="duckdb")
+            run(changed_policy, tmp_path / "out", engine="duckdb")
 
 
 def test_more_numbers_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,9 +57,9 @@ def test_columns_without_a_hierarchy_get_measured_alternatives(people: Table) ->
     (sentence,) = advise(Generalize(models=FIVE), people)
     assert sentence.startswith('"age", "born" have no hierarchy and are suppressed in every row. The loss is ')
     assert 'give "age", "born" a hierarchy (loss ' in sentence
-    told = float(re.findall(r"use partition \(loss ([0-9.]+)\)", sentence)[0])
+    stated_loss = float(re.findall(r"use partition \(loss ([0-9.]+)\)", sentence)[0])
     parts = Partition(models=FIVE).protect(people).data
-    assert told == pytest.approx(measure.loss(parts, people), rel=0.06), "the loss that partition really has"
+    assert stated_loss == pytest.approx(measure.loss(parts, people), rel=0.06), "the loss that partition really has"
 
 
 def test_a_release_that_lost_little_is_left_alone(people: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +109,14 @@ def test_another_process_tries_the_same(people: Table, monkeypatch: pytest.Monke
     monkeypatch.setattr(side_process, "PATIENCE", 120.0)
     with prepare_process(is_worthwhile=True), begin_side_work((method,), people, release) as side:
         assert side.reasons is not None and side.alternatives is not None
-        tried, reasons = side.collect_alternatives(), side.collect_reasons(release, people)
-    here = tuple(advice.try_alternatives(method, people))
-    assert tried is not None and [one.words for one in tried] == [one.words for one in here]
-    assert [one.loss for one in tried] == pytest.approx([one.loss for one in here])  # sums in another order
+        alternatives, reasons = side.collect_alternatives(), side.collect_reasons(release, people)
+    local_alternatives = tuple(advice.try_alternatives(method, people))
+    assert alternatives is not None and [alternative.words for alternative in alternatives] == [
+        alternative.words for alternative in local_alternatives
+    ]
+    assert [alternative.loss for alternative in alternatives] == pytest.approx(
+        [alternative.loss for alternative in local_alternatives]
+    )  # sums in another order
     assert reasons == explain_release(release, people) and reasons.whys
     parts = Partition(models=FIVE).protect(people)
     with begin_side_work((method,), people, parts) as side:
@@ -224,9 +228,9 @@ def test_advice_stays_with_the_custodian(people: Table, tmp_path: Path, monkeypa
         '[data]\npath = "people.csv"\n[roles]\nquasi_identifying = ["age", "born", "sex"]\nsensitive = ["ill"]\n'
         '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
     )
-    done = run(Policy.read(policy), tmp_path / "out")
-    assert done.published
-    (sentence,) = done.as_json()["advice"]
+    result = run(Policy.read(policy), tmp_path / "out")
+    assert result.published
+    (sentence,) = result.as_json()["advice"]
     assert "use partition (loss" in sentence
     assert json.loads((tmp_path / "out" / "private" / "record.json").read_text())["found"]["advice"] == [sentence]
     assert "use partition (loss" in (tmp_path / "out" / "private" / "report.html").read_text()
