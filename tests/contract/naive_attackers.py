@@ -267,7 +267,10 @@ def try_family_matching(chance: Chance) -> Trial:
 
 
 def try_frequency_matching(chance: Chance) -> Trial:
-    """The most common code is the most common age, if no two are equally common."""
+    """The most common code is the most common age, if no two are equally common; or codes and ages side by side."""
+    if chance.random() < 0.5:
+        trial = try_quantile_matching(chance)
+        return Trial(sf.attack.FrequencyMatching(share=1.0), trial.release, trial.truth, trial.naive)
     ages = np.repeat(np.arange(12.0), chance.permutation(np.arange(1, 13)))
     codes = chance.permutation(12)[ages.astype(np.int64)] * 2.0
     order = [[value for value, _ in Counter(column.tolist()).most_common()] for column in (codes, ages)]

@@ -85,6 +85,15 @@ def test_more_knowledge_cracks_more_and_a_bad_point_less() -> None:
     assert CurveFitting(bad=1, trials=200).run(bent, TRUTH).risk < risks[2]
 
 
+@pytest.mark.parametrize("kind", [CurveFitting, CurveCombination])
+@pytest.mark.parametrize("knowledge", POINTS)
+def test_falling_codes_are_read_as_well_as_rising_ones(kind: Any, knowledge: Any) -> None:
+    rising, falling = (
+        kind(knowledge=knowledge, trials=20).run(release(codes), TRUTH).successes for codes in (LINE, LINE[::-1].copy())
+    )
+    assert falling == pytest.approx(rising, abs=60) and falling > 600
+
+
 def test_counts_and_facts() -> None:
     outcome = CurveFitting(trials=50).run(release(LINE * 2), TRUTH, control=sf.Table.of({"x": LINE[::-1].copy()}))
     assert outcome.attempts == 1200 and outcome.baseline == pytest.approx(0.04 * 1200, abs=2)

@@ -50,6 +50,28 @@ def test_shuffled_pure_pieces_are_cracked_by_frequency_and_not_by_quantile() -> 
     assert 0.02 < weak.risk < 0.9
 
 
+@pytest.mark.parametrize("target", [None, "y"])
+def test_codes_that_fall_are_matched_as_well_as_codes_that_rise(target: str | None) -> None:
+    """Many values occur equally often, so that ties and runs alike must be read in falling order."""
+    chance = np.random.default_rng(3)
+    ages = chance.integers(18, 81, 100).astype(float)
+    classes = chance.choice(["a", "b"], 100)
+    truth = sf.Table.of({"x": ages, "y": classes.tolist()})
+    attack = FrequencyMatching(share=1.0, target=target)
+    rising, falling = (attack.run(release(sign * ages * 7 + 900, classes.tolist()), truth) for sign in (1, -1))
+    assert rising.successes == falling.successes == 100 and falling.baseline < 20
+
+
+def test_shuffled_pure_pieces_of_falling_codes_are_cracked_by_frequency() -> None:
+    """Value v occurs 1 + (7 v mod 41) times in its piece: the same counts in both, so the pieces must be located."""
+    values = np.repeat(np.arange(80.0), [1 + 7 * (v % 40) % 41 for v in range(80)])
+    truth = sf.Table.of({"x": values, "y": np.where(values < 40, "a", "b").tolist()})
+    lot = np.random.default_rng(0)
+    code = -np.concatenate([lot.permutation(40), 40 + lot.permutation(40)])
+    encoded = release(code[values.astype(int)].astype(float) * 3, truth.frame["y"])
+    assert FrequencyMatching(share=1.0, target="y", radius=0.01).run(encoded, truth).risk > 0.9
+
+
 def test_controls() -> None:
     values = np.arange(800.0)
     classes = np.random.default_rng(1).choice(["a", "b"], 800)

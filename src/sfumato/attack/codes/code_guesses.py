@@ -165,9 +165,12 @@ class CodeAttack(Attack):
         """How a column is cracked."""
 
     def _try_column(self, column: CodedColumn, judge: CodedColumn, plan: CrackPlan) -> CrackTrials:
-        """The attack's ways of guessing, and what anyone would try first: codes are values, or everybody has one."""
+        """The attack's ways of guessing, and what anyone would try first: codes are values, as they are or mirrored
+        because they fall while values rise, or everybody has one.
+        """
         same = np.full(len(column.codes), column.find_common_value(self.radius))
-        simple = {"as published": column.codes, _BLIND: same}
+        mirrored = column.codes[0] + (column.codes[-1] - column.codes)
+        simple = {"as published": column.codes, "as published, falling": mirrored, _BLIND: same}
         ways = {way: Cracks.of(judge, guesses, self.radius) for way, guesses in simple.items()}
         return CrackTrials(column, {**plan.cracking(column, judge, plan.trials), **ways})
 

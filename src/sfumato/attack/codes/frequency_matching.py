@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.coded_columns import CodedColumn
@@ -32,8 +32,8 @@ class FrequencyMatching(DrawnCodeAttack):
     The adversary has a sample of true values with their frequencies, here a share of the rows, without codes. The
     release shows the classes, and so which runs of codes belong to one class and may be permuted. Within each run it
     matches codes and values by frequency; everywhere else by quantile. It also tries to match all codes by frequency,
-    and all by quantile. The risk is the share of people whose value is read within the radius by the best of these, in
-    the median of many samples and in the column where most are.
+    and all by quantile; all this with rising and with falling values. The risk is the share of people whose value is
+    read within the radius by the best of these, in the median of many samples and in the column where most are.
     """
 
     story: ClassVar[str] = (
@@ -53,14 +53,16 @@ class FrequencyMatching(DrawnCodeAttack):
         classes = self._number_target_classes(release.data)
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            ways: dict[str, list[Cracks]] = {"within classes": [], "by frequency alone": [], "by quantile": []}
-            runs, whole = _number_class_runs(column, classes), np.zeros(len(column.codes), dtype=np.int64)
+            ways: dict[str, list[Cracks]] = {}
+            runs, negated_column = _number_class_runs(column, classes), column.negate()
             for done_count in range(trials):
                 report_progress("matching frequencies", done_count, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
-                guesses = (guess_by_frequency(column, sample, runs), guess_by_frequency(column, sample, whole))
-                for way, guess in zip(ways, (*guesses, guess_by_quantile(column, sample)), strict=True):
-                    ways[way].append(Cracks.of(judge, guess, self.radius))
+                rising = _guess_in_order(column, sample, runs)
+                falling = _guess_in_order(negated_column, sample, runs[-1] - runs[::-1])
+                guesses = rising | {f"{way}, falling": guess[::-1] for way, guess in falling.items()}
+                for way, guess in guesses.items():
+                    ways.setdefault(way, []).append(Cracks.of(judge, guess, self.radius))
             return {way: Cracks.join(parts) for way, parts in ways.items()}
 
         return CrackPlan(crack_column, 1 if self.share == 1 else self.trials, {"share": self.share})
@@ -71,6 +73,15 @@ class FrequencyMatching(DrawnCodeAttack):
         if self.target not in published_table.frame.columns:
             raise PolicyError(f'the target "{self.target}" is not a column of the release')
         return published_table.frame[self.target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+
+
+def _guess_in_order(column: CodedColumn, sample: Ints, runs: Ints) -> dict[str, Floats]:
+    """What each way guesses for every code if values rise with codes."""
+    return {
+        "within classes": guess_by_frequency(column, sample, runs),
+        "by frequency alone": guess_by_frequency(column, sample, np.zeros_like(runs)),
+        "by quantile": guess_by_quantile(column, sample),
+    }
 
 
 def _number_class_runs(column: CodedColumn, classes: Ints | None) -> Ints:
