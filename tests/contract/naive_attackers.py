@@ -352,7 +352,10 @@ def try_item_breach(chance: Chance) -> Trial:
 
 
 def try_fill_unknowns(chance: Chance) -> Trial:
-    """Every unknown item is there, or none is: whichever is right more often."""
+    """Every unknown item is there, or none is: whichever is right more often. Or those next to the item that is most
+    overrepresented in marked baskets."""
+    if chance.random() < 0.5:
+        return try_fill_blocked(chance)
     baskets = draw_baskets(chance, 80)
     lists, rows = baskets.to_lists(), np.sort(chance.permutation(80)[:30]).tolist()
     unknown = [[item for item in row if item != "i1" or at not in rows] for at, row in enumerate(lists)]
@@ -360,6 +363,24 @@ def try_fill_unknowns(chance: Chance) -> Trial:
     held = sum("i1" in lists[at] for at in rows)
     release = sf.Release(sf.Baskets.of(marked), None, (), {})
     return Trial(sf.attack.FillUnknowns(), release, baskets, max(held, 30 - held))
+
+
+def try_fill_blocked(chance: Chance) -> Trial:
+    """The item whose share of marked baskets exceeds that of others most; the unknown one is there where it is."""
+    baskets = draw_baskets(chance)
+    release = sf.HideRules(rules="i0 ==> i1", min_support=5, min_confidence=0.5, strategy="block").protect(baskets)
+    published, true = release.data.to_lists(), baskets.to_lists()
+    marked = [at for at, row in enumerate(published) if "i1?" in row]
+    others = [at for at in range(len(published)) if at not in marked]
+    excess = {
+        item: sum(item in published[at] for at in marked) / max(len(marked), 1)
+        - sum(item in published[at] for at in others) / max(len(others), 1)
+        for item in baskets.items
+        if item != "i1"
+    }
+    best = [item for item in excess if excess[item] == max(excess.values())]
+    naive = sum((best[0] in published[at]) == ("i1" in true[at]) for at in marked) if len(best) == 1 else 0
+    return Trial(sf.attack.FillUnknowns(), release, baskets, naive)
 
 
 def measure_rules(lists: Sequence[Any], items: Sequence[Any]) -> dict[tuple[Any, Any], float]:

@@ -56,6 +56,43 @@ def test_blocking_with_decoys_leaves_half_a_guess() -> None:
     assert sure.facts["items"] == 2
 
 
+def sell_milk_with(left: tuple[str, ...], seed: int) -> sf.Baskets:
+    """Most baskets with the whole left side hold milk too, so few of them can be decoys."""
+    chance = np.random.default_rng(seed)
+    lists = []
+    for _ in range(200):
+        basket = {f"i{number}" for number in np.flatnonzero(chance.random(6) < 0.3)}
+        basket |= {item for item in left if chance.random() < 0.6}
+        if chance.random() < (0.9 if basket.issuperset(left) else 0.3):
+            basket.add("milk")
+        lists.append(sorted(basket))
+    return sf.Baskets.of(lists)
+
+
+@pytest.mark.parametrize("left", [("bread",), ("bread", "butter")])
+@pytest.mark.parametrize("seed", range(3))
+def test_decoys_without_the_left_side_give_themselves_away(left: tuple[str, ...], seed: int) -> None:
+    """Blocked baskets all hold the left side, so whoever lacks it is a decoy; the release shows which side that is."""
+    data = sell_milk_with(left, seed)
+    release = HideRules(rules=[(left, ("milk",))], min_support=5, min_confidence=0.3, strategy="block").protect(data)
+    outcome = FillUnknowns().run(release, data)
+    marked = [set(basket) for basket in release.data.to_lists() if "milk?" in basket]
+    without_left = sum(not basket.issuperset(left) for basket in marked)
+    assert without_left > 0.3 * outcome.attempts  # else there is nothing to see
+    assert outcome.successes >= outcome.attempts / 2 + without_left
+
+
+def test_marks_at_random_are_guessed_hardly_better_than_by_a_coin() -> None:
+    chance = np.random.default_rng(0)
+    risks = []
+    for _ in range(20):
+        held = chance.random((300, 8)) < 0.4
+        data = sf.Baskets.of([[f"i{number}" for number in np.flatnonzero(row)] for row in held])
+        has, lacks = (chance.permutation(np.flatnonzero(held[:, 1] == flag))[:50] for flag in (True, False))
+        risks.append(FillUnknowns().run(blocked(data, "i1", sorted([*has.tolist(), *lacks.tolist()])), data).risk)
+    assert 0.5 <= np.mean(risks) < 0.57
+
+
 def test_naive_bayes_by_hand() -> None:
     """Of 6 with a 4 have x, of 6 without 1 has; the row asked about is left out of the counts."""
     known = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["x"]] + [["b"]] * 5 + [["a"], ["b"]])

@@ -2,8 +2,9 @@
 """Filling unknowns: guess the items that a release marks as unknown.
 
 Against baskets in which items were blocked rather than removed. The rest of a basket predicts what else is in it, and
-the unchanged baskets show how well. What leaks is whether someone has the item. After Saygin, Verykios, Clifton,
-*Using unknowns to prevent discovery of association rules* (2001).
+the unchanged baskets show how well; which baskets were marked shows the rule that was hidden. What leaks is whether
+someone has the item. After Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules*
+(2001).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Ints
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.baskets.marked_baskets import BasketMatrix, guess_by_marks
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
@@ -27,12 +29,13 @@ from sfumato.release import Release
 class FillUnknowns(Attack):
     """A competitor reads "milk?" next to bread and butter, and knows what people with bread and butter buy.
 
-    The adversary sees the published baskets and guesses for every unknown item whether it is present. It either
-    predicts from the rest of the basket (naive Bayes, trained on the baskets where the item is certain), or always
-    answers yes, which is right wherever only present items were blocked, or always no; item by item, the best of the
-    three counts. The targets are all unknowns. If the release has none, it is tried on nobody, unless `items` names
-    what to ask about in every basket: then the answer is read directly. The risk is the share of correct answers:
-    compare it with the baseline, the better of always yes and always no, again of each item.
+    The adversary sees the published baskets and guesses for every unknown item whether it is present. It predicts from
+    the rest of the basket (naive Bayes, trained on the baskets where the item is certain); or from which baskets were
+    marked: the item was present where the basket holds what marked baskets hold more often than others, which is the
+    left side of a hidden rule. Or it always answers yes, which is right wherever only present items were blocked, or
+    always no. Item by item, the best way counts. The targets are all unknowns. If the release has none, it is tried on
+    nobody, unless `items` names what to ask about in every basket: then the answer is read directly. The risk is the
+    share of correct answers: compare it with the baseline, the better of always yes and always no, again of each item.
     Saygin, Verykios, Clifton 2001.
     """
 
@@ -42,7 +45,7 @@ class FillUnknowns(Attack):
 
     attack: Literal["fill_unknowns"] = "fill_unknowns"
     guess: Literal["learned", "present"] = "learned"
-    """`learned` predicts from the certain baskets where that is best; `present` assumes that every unknown item is
+    """`learned` predicts from the other baskets where that is best; `present` assumes that every unknown item is
     present."""
     items: tuple[Item, ...] | None = None
     """The items to ask about if nothing is unknown; by default none."""
@@ -58,11 +61,13 @@ class FillUnknowns(Attack):
             )
         parts = split_unknowns(published_baskets, find_unknown_mark(release))
         known_baskets, cells = parts.known_items, self._list_unknown_cells(parts.unknown_items)
-        answers = [self._answer(known_baskets, cell) for cell in cells]
         right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
         yes = sum(int(flags.sum()) for flags in right)
         attempts = sum(len(cell.rows) for cell in cells)
-        answers = [self._choose_answer(*pair) for pair in zip(answers, right, strict=True)]
+        answers = [
+            max(self._list_answers(known_baskets, cell), key=lambda answer: int((answer == true).sum()))
+            for cell, true in zip(cells, right, strict=True)
+        ]
         hits = [answer == true for answer, true in zip(answers, right, strict=True)]
         return Outcome(
             attempts=attempts,
@@ -85,21 +90,17 @@ class FillUnknowns(Attack):
         every = np.arange(len(unknown))
         return [_UnknownCells(item, every, False) for item in self.items or ()]
 
-    def _choose_answer(self, answer: Flags, true: Flags) -> Flags:
-        """The prediction, always yes or always no, whichever is right most often."""
-        constant = np.ones(len(answer), dtype=bool)
-        ways = (answer, constant, ~constant) if self.guess == "learned" else (answer,)
-        return max(ways, key=lambda way: int((way == true).sum()))
-
-    def _answer(self, known_baskets: Baskets, cell: _UnknownCells) -> Flags:
-        """For each basket asked about, whether it holds the item."""
+    def _list_answers(self, known_baskets: Baskets, cell: _UnknownCells) -> list[Flags]:
+        """For each basket asked about, whether it holds the item, in each of the adversary's ways."""
         report_progress("filling unknowns")
-        holder_mask = _flag_item_holders(known_baskets, cell.item)
+        always = np.ones(len(cell.rows), dtype=bool)
         if not cell.unknown:
-            return np.asarray(holder_mask[cell.rows])
+            answer = np.asarray(_flag_item_holders(known_baskets, cell.item)[cell.rows])
+            return [answer, always, ~always] if self.guess == "learned" else [answer]
         if self.guess == "present":
-            return np.ones(len(cell.rows), dtype=bool)
-        return predict_item_presence(known_baskets, cell.item, cell.rows)
+            return [always]
+        guesses = guess_by_marks(_lay_out(known_baskets, cell.item, cell.rows))
+        return [predict_item_presence(known_baskets, cell.item, cell.rows), always, ~always, *guesses]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,27 +114,15 @@ class _UnknownCells:
 
 def predict_item_presence(known_baskets: Baskets, item: Item, rows: Ints) -> Flags:
     """Predict whether baskets hold an item by naive Bayes over their other items, trained on all other baskets."""
-    from scipy.sparse import csr_matrix
-
-    shape = (len(known_baskets), len(known_baskets.items))
-    if not shape[1]:
-        return np.zeros(len(rows), dtype=bool)
-    matrix = csr_matrix((np.ones(known_baskets.codes.size), known_baskets.codes, known_baskets.offsets), shape=shape)
-    holder_mask = _flag_item_holders(known_baskets, item)
-    certain = np.ones(len(known_baskets), dtype=bool)
-    certain[rows] = False
-    counts = [
-        np.asarray(matrix[group].sum(axis=0)).ravel() for group in (holder_mask & certain, ~holder_mask & certain)
-    ]
-    sizes = [int((holder_mask & certain).sum()), int((~holder_mask & certain).sum())]
-    # One pseudo-basket of each kind, so that no probability is zero.
-    shares = [(count + 1) / (size + 2) for count, size in zip(counts, sizes, strict=True)]
-    holding_logs = np.log(shares[0] / shares[1])
-    lacking = np.log((1 - shares[0]) / (1 - shares[1]))
-    own_positions = [position for position, name in enumerate(known_baskets.items) if str(name) == str(item)]
-    holding_logs[own_positions], lacking[own_positions] = 0.0, 0.0
-    odds: Floats = np.log((sizes[0] + 1) / (sizes[1] + 1)) + lacking.sum() + matrix[rows] @ (holding_logs - lacking)
+    baskets = _lay_out(known_baskets, item, rows)
+    holders, others = (group & ~baskets.is_marked for group in (baskets.shows_item, ~baskets.shows_item))
+    odds = np.log((int(holders.sum()) + 1) / (int(others.sum()) + 1)) + baskets.score_by_bayes(holders, others)
     return np.asarray(odds > 0)
+
+
+def _lay_out(known_baskets: Baskets, item: Item, rows: Ints) -> BasketMatrix:
+    own_positions = [position for position, name in enumerate(known_baskets.items) if str(name) == str(item)]
+    return BasketMatrix.of(known_baskets, _flag_item_holders(known_baskets, item), rows, own_positions)
 
 
 def _flag_item_holders(baskets: Baskets, item: Item) -> Flags:
