@@ -43,6 +43,28 @@ def format_measured(bound: str, value: float, threshold: float) -> str:
     return format_bound(bound, value, max(promised_digits, _FEWEST_DIGITS))
 
 
+def format_limit(limit: float, percent: bool = False) -> str:
+    """A limit with all the digits that it was set with."""
+    return _spell_plainly(Decimal(repr(limit)), percent)
+
+
+def format_against_limit(value: float, limit: float, percent: bool = False) -> str:
+    """A measured value with four decimals, or with as many more as show on which side of its limit it is."""
+    exact, bound, decimals = Decimal(repr(value)), Decimal(repr(limit)), _CLAIMED_DIGITS
+    if not exact.is_finite():
+        return str(value)
+    number = round(exact, decimals)
+    while number != exact and (number > bound) != (exact > bound):
+        decimals += 1
+        number = round(exact, decimals)
+    return _spell_plainly(number, percent)
+
+
+def _spell_plainly(number: Decimal, percent: bool) -> str:
+    scaled = (number * 100 if percent else number).normalize()
+    return f"{scaled:,f}"
+
+
 def round_bound(bound: str, value: float, digits: int) -> Decimal:
     """A number with this many digits, still a bound of what it bounds."""
     number = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.15g}")  # 0.30000000000000004 is 0.3

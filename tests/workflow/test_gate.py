@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sfumato.attack import Linking, Outcome
-from sfumato.workflow.gate import compare_limits, list_refusals
+from sfumato.bound_words import format_against_limit, format_limit
+from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.policy_sections import DataSection
 
@@ -41,6 +45,33 @@ def test_what_was_measured_is_compared() -> None:
         "max_loss": True,
     }
     assert seen["max_linking_risk"]["found"] == pytest.approx(0.1744, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "words"),
+    [
+        (0.34, 1.0, "is 0.34, and the release has 1"),
+        (0.2, 0.46874, "is 0.2, and the release has 0.4687"),
+        (0.222222221222, 0.222222222222, "is 0.222222221222, and the release has 0.222222222"),
+        (0.9999999999999999, 1.0, "is 0.9999999999999999, and the release has 1"),
+        (0.3, 0.30000000000000004, "is 0.3, and the release has 0.30000000000000004"),
+        (0.46871, 0.46874, "is 0.46871, and the release has 0.46874"),
+        (0.0, 0.00001, "is 0, and the release has 0.00001"),
+        (0.00001, 0.00002, "is 0.00001, and the release has 0.00002"),
+        (0.5, float("nan"), "is 0.5, and the release has nan"),
+    ],
+)
+def test_what_is_refused_is_above_its_limit_in_print_too(limit: float, value: float, words: str) -> None:
+    assert str(Refusal("max_loss", limit, value)) == f"max_loss {words}"
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_printed_limits_and_values_compare_as_they_do(limit: float, value: float) -> None:
+    printed_limit, printed_value = (
+        Fraction(text) for text in (format_limit(limit), format_against_limit(value, limit))
+    )
+    assert printed_limit == Fraction(repr(limit))
+    assert (printed_value > printed_limit) == (value > limit)
 
 
 @pytest.mark.parametrize(

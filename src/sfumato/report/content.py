@@ -66,10 +66,8 @@ def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
     for gate in body.get("gate", ()):
         title, meaning = wording.GATES.get(gate["gate"]) or _describe_risk_gate(gate["gate"])
         limit = gate["limit"]
-        measured_text = (
-            wording.describe_measured_bound("at_most", gate["found"], limit, share=True) if "found" in gate else ""
-        )
-        rows.append(GateLine(title, meaning, wording.format_limit(limit), measured_text, gate["open"]))
+        measured_text = wording.format_gate_value(gate["found"], limit) if "found" in gate else ""
+        rows.append(GateLine(title, meaning, wording.format_gate_limit(limit), measured_text, gate["open"]))
     return rows
 
 

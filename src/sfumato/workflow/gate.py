@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.attack.attack import AttackResult
+from sfumato.bound_words import format_against_limit, format_limit
 from sfumato.workflow.policy import Policy
 
 
@@ -25,8 +26,11 @@ class Refusal:
 
     def __str__(self) -> str:
         """The reason as a sentence."""
-        reason = "it could not be measured" if self.value is None else f"the release has {self.value:.4f}"
-        return f"{self.gate} is {self.limit:g}, and {reason}"
+        if self.value is None:
+            return f"{self.gate} is {format_limit(self.limit)}, and it could not be measured"
+        return f"{self.gate} is {format_limit(self.limit)}, and the release has " + format_against_limit(
+            self.value, self.limit
+        )
 
 
 def compare_limits(policy: Policy, body: Mapping[str, Any], attacks: tuple[AttackResult, ...]) -> list[dict[str, Any]]:

@@ -75,9 +75,9 @@ def _list_refusals(body: Mapping[str, Any]) -> list[str]:
 def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
     title, limit, value = wording.spell_name(gate["gate"].replace(".", " ")), gate["limit"], gate.get("found")
     if value is None:
-        return f"The limit {title} is {wording.format_limit(limit)}, and it could not be measured."
-    measured_text = wording.describe_measured_bound("at_most", value, limit, share=True)
-    return f"The limit {title} is {wording.format_limit(limit)}, and the release has {measured_text}."
+        return f"The limit {title} is {wording.format_gate_limit(limit)}, and it could not be measured."
+    measured_text = wording.format_gate_value(value, limit)
+    return f"The limit {title} is {wording.format_gate_limit(limit)}, and the release has {measured_text}."
 
 
 _COLUMN_COUNTS = ("one column", "two columns", "three columns")

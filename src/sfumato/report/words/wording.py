@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sfumato.bound_words import format_bound, format_measured
+from sfumato.bound_words import format_against_limit, format_bound, format_limit, format_measured
 
 ROLES = {
     "identifying": ("identifying", "names a person"),
@@ -179,9 +179,14 @@ def format_parameter(value: float) -> str:
     return format_bound("exactly", value)
 
 
-def format_limit(share: float) -> str:
+def format_gate_limit(limit: float) -> str:
     """A limit of the policy as a percentage, with all the digits that it needs."""
-    return f"{format_bound('at_most', share * 100)}{NBSP}%"
+    return f"{format_limit(limit, percent=True)}{NBSP}%"
+
+
+def format_gate_value(value: float, limit: float) -> str:
+    """What was measured as a percentage, with enough digits to show on which side of its limit it is."""
+    return f"{format_against_limit(value, limit, percent=True)}{NBSP}%"
 
 
 def format_percent(share: float | None) -> str:
