@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.interrupts import hold_signals, record_completion
 from sfumato.workflow.folders.folder_lock import FolderLock, find_mount
 from sfumato.workflow.folders.leftovers import LOCK, PARTIAL, digest_target, sweep_workspaces
@@ -121,15 +121,25 @@ class ReservedTarget:
 
     @contextmanager
     def stage_folders(self) -> Iterator[StagingFolder]:
-        """The folders to write to; a full disk becomes one sentence."""
+        """The folders to write to; a full disk becomes one sentence, and no error names the hidden folder."""
         assert self._workspace is not None, "the place is open"
         try:
             yield StagingFolder(self._workspace.new)
+        except SfumatoError as error:
+            error.args = tuple(self._name_target(part) if isinstance(part, str) else part for part in error.args)
+            raise
         except OSError as error:
             if error.errno not in _DISK_FAULTS:
                 raise
             why = describe_os_error(error)
             raise DataError(f"{self.path}: the release could not be written ({why}); nothing was published") from None
+
+    def _name_target(self, message: str) -> str:
+        """A message with the paths that files will have instead of those in the hidden folder, which goes away."""
+        assert self._workspace is not None, "the place is open"
+        for folder in (self._workspace.new, self._workspace.root):
+            message = message.replace(str(folder), str(self.path))
+        return message
 
     def publish(self) -> tuple[str, ...]:
         """Move what was staged into place; returns sentences about keys of earlier runs that got another name."""

@@ -127,3 +127,14 @@ def test_json_round_trip_and_bad_input() -> None:
         SupportInference().run(as_is(Patterns.of({}, 1)), shoppers())
     with pytest.raises(ValueError, match="k"):
         SupportInference(k=1)
+
+
+def test_numbers_and_the_same_numbers_as_text_are_the_same_patterns() -> None:
+    """A file of patterns names its items if one is negative, and reads them back as text."""
+    chance = np.random.default_rng(1)
+    lists = [[number for number in (1, 2, 3, -7) if chance.random() < 0.7] for _ in range(40)]
+    originals, published = (sf.Baskets.of([[kind(item) for item in row] for row in lists]) for kind in (int, str))
+    attack = SupportInference(k=12, min_support=9)
+    same, other = (attack.run(as_is(data), originals) for data in (originals, published))
+    assert same.attempts > 0
+    assert (same.attempts, same.successes, same.baseline) == (other.attempts, other.successes, other.baseline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +95,63 @@ def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
     assert read.to_lists() == baskets.to_lists()
     with pytest.raises(sf.ClaimBroken):
         shape.refuse_changed(baskets, sf.Baskets.of([["whole milk"], ["eggs"], []]))
+
+
+@pytest.mark.parametrize(
+    ("lists", "form"),
+    [
+        ([[1, 2], [2]], "fimi"),
+        ([["a", "b"], []], "fimi"),
+        ([["oat milk"], ["b"]], "spmf"),
+        ([["-7", "b"]], "spmf"),
+        ([["oat milk"], []], "long"),
+        ([[1, -7], [2]], "long"),
+        ([["a\nb", "c"], ["c"]], "long"),
+    ],
+)
+def test_the_first_format_that_holds_all_items_is_chosen(tmp_path: Path, lists: list[Any], form: str) -> None:
+    baskets = sf.Baskets.of(lists)
+    shape = find_shape(baskets)
+    assert shape.choose_format(baskets) == form
+    path = tmp_path / shape.name_file(form)
+    shape.write(baskets, path, form)
+    shape.refuse_changed(baskets, shape.read(path, {"data": {"format": form}}))
+
+
+NEGATIVE = "id,item\n" + "".join(f"{row},{item}\n" for row in range(15) for item in (-7, 1, 2)[row % 3 == 0 :])
+
+
+@pytest.mark.parametrize(
+    ("method", "engine"),
+    [
+        ('method = "hide_rules"\nitemsets = [["1", "2"]]\nmin_support = 3', "memory"),
+        ('method = "hide_rules"\nitemsets = [["1", "2"]]\nmin_support = 3', "duckdb"),
+        ('method = "publish_patterns"\nk = 2\nmin_support = 2', "memory"),
+        ('method = "publish_rules"\nk = 2\nmin_support = 2', "memory"),
+    ],
+)
+def test_negative_items_are_published_in_a_format_that_holds_them(tmp_path: Path, method: str, engine: str) -> None:
+    (tmp_path / "bought.csv").write_text(NEGATIVE)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        f'[data]\npath = "bought.csv"\nengine = "{engine}"\n[[protect]]\n{method}\n[output]\npath = "out"\n'
+    )
+    sf.run(sf.Policy.read(policy))
+    assert sf.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("form", ["fimi", "spmf"])
+def test_an_error_names_the_file_to_be_and_not_the_hidden_folder(tmp_path: Path, form: str) -> None:
+    (tmp_path / "bought.csv").write_text(NEGATIVE)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "hide_rules"\nitemsets = [["1", "2"]]\nmin_support = 3\n'
+        f'[output]\npath = "out"\nformat = "{form}"\n'
+    )
+    with pytest.raises(sf.DataError, match=r"1 items hold .* or are negative; write the long form") as caught:
+        sf.run(sf.Policy.read(policy))
+    assert str(caught.value).startswith(str(tmp_path / "out" / "release" / "data."))
+    assert "sfumato-partial" not in str(caught.value)
 
 
 def test_ids_do_not_leave(tmp_path: Path) -> None:

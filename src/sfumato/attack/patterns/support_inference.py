@@ -66,7 +66,7 @@ class SupportInference(Attack):
         single = {claim.either[0]: claim for claim in claims if len(claim.either) == 1}
         true = _TruePatternCounts(truth)
         targets = _list_true_small_patterns(truth, least, k) | {
-            pattern for pattern in single if 0 < true.count(pattern) < k
+            _spell_pattern(pattern) for pattern in single if 0 < true.count(pattern) < k
         }
         return Outcome(
             attempts=len(targets),
@@ -108,9 +108,14 @@ def _list_true_small_patterns(truth: Baskets, least: int, k: int) -> set[Conjunc
     """The true small patterns among the frequent itemsets."""
     channels = inference_channels(truth, least, k)
     return {
-        Conjunction(tuple(inner), tuple(item for item in outer if item not in inner))
+        _spell_pattern(Conjunction(tuple(inner), tuple(item for item in outer if item not in inner)))
         for inner, outer in channels.select("inner", "outer").iter_rows()
     }
+
+
+def _spell_pattern(pattern: Conjunction) -> Conjunction:
+    """The same pattern of a release and of the originals, whether items are numbers or text."""
+    return Conjunction(*(tuple(sorted(map(str, items))) for items in (pattern.present, pattern.absent)))
 
 
 def _count_pattern_hits(claims: Mapping[Conjunction, ForcedPattern], truth: _TruePatternCounts, k: int) -> int:

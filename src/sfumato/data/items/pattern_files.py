@@ -18,7 +18,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.data.items.basket_files import Values, name_items, parse_item_types, read_text, tokenize, write_text
-from sfumato.data.items.spmf_text import number_spmf_items, strip_spmf_comments
+from sfumato.data.items.spmf_text import number_spmf_items, spell_negative_items, strip_spmf_comments
 from sfumato.errors import DataError
 
 _LINE = re.compile(rb"(?m)^([^\n]*?)[ \t]*#SUP:[ \t]*([0-9]{1,18})[ \t]*$")
@@ -65,7 +65,7 @@ def read_pattern_arrays(path: Path) -> PatternArrays:
 
 def write_pattern_arrays(path: Path, patterns: PatternArrays) -> None:
     """Write one itemset per line, with a header that gives the number of baskets."""
-    header, words = number_spmf_items(path, patterns.items)
+    header, words = number_spmf_items(path, spell_negative_items(patterns.items))
     header_lines = [("@BASKETS", patterns.baskets), ("@COMPLETE_FROM", patterns.complete_from)]
     header += [f"{name}={number}" for name, number in header_lines if number is not None]
     write_text(path, [*header, *_format_pattern_lines(words, patterns)])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sfumato.data.items.basket_files import name_items, read_text, write_text
-from sfumato.data.items.spmf_text import number_spmf_items, strip_spmf_comments
+from sfumato.data.items.spmf_text import number_spmf_items, spell_negative_items, strip_spmf_comments
 from sfumato.errors import DataError
 
 _LINE = re.compile(r"([^#]*?)\s*==>\s*([^#]+?)\s*#SUP:\s*(\d{1,18})\s+#CONF:\s*([0-9.eE+-]+)\s*")
@@ -49,7 +49,7 @@ def is_rule_set_file(path: Path) -> bool:
 def write_rule_set(path: Path, rules: RuleSet) -> None:
     """Write the whole file, or nothing."""
     items = sorted({item for rule in rules.rules for item in (*rule.left, *rule.right)})
-    header, words = number_spmf_items(path, items)
+    header, words = number_spmf_items(path, spell_negative_items(items))
     word = dict(zip(items, words, strict=True))
     lines = [
         f"{' '.join([*(word[item] for item in rule.left), '==>', *(word[item] for item in rule.right)])} "

@@ -50,3 +50,8 @@ def number_spmf_items(path: Path, items: Sequence[int | str]) -> SpmfItems:
     if unwritable:
         raise DataError(f"{path}: {unwritable} items hold line ends or are negative; write the long form")
     return SpmfItems(header, words)
+
+
+def spell_negative_items(items: Sequence[int | str]) -> Sequence[int | str]:
+    """The items as text if one is a negative number: for files that have no long form, where text gets names."""
+    return [str(item) for item in items] if any(isinstance(item, int) and item < 0 for item in items) else items

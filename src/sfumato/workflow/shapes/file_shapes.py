@@ -173,7 +173,9 @@ class BasketsShape(FileShape):
     formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
 
     def choose_format(self, data: Baskets) -> str:
-        """FIMI, unless an item's name contains a space; then SPMF, unless a basket is empty."""
+        """FIMI, unless an item's name contains a space or begins with a minus; then SPMF, unless a basket is empty, or
+        an item's name has a line end or is a negative number.
+        """
         sizes = data.offsets[1:] - data.offsets[:-1]
         return choose_basket_format(data.items, has_empty=bool(len(sizes)) and int(sizes.min()) == 0)
 
@@ -222,11 +224,11 @@ class BasketsShape(FileShape):
 
 
 def choose_basket_format(items: Items, *, has_empty: bool) -> str:
-    """The format that holds such items, if a policy names none."""
+    """The first format that holds such items, if a policy names none."""
     words = [str(item) for item in items]
     if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
         return "fimi"
-    return "long" if has_empty else "spmf"
+    return "long" if has_empty or any(_is_unfit_for_spmf(item) for item in items) else "spmf"
 
 
 def type_item_names(items: Items) -> Items:
