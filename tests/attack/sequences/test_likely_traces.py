@@ -7,13 +7,14 @@ import itertools
 import math
 import random
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.attack import SequenceLinking
-from sfumato.attack.sequences.likely_traces import LikelyTraces
+from sfumato.attack.sequences.likely_traces import FittingTraces, LikelyTraces
 from sfumato.data.generators.movements import generate_cars
 from sfumato.kernels.sequences.likely_rows import (
     DrawnPoints,
@@ -60,19 +61,26 @@ def test_of_two_traces_with_the_points_the_shorter_one_is_likelier() -> None:
     """Both hold a and b; a draw of two elements of the short one cannot give anything else."""
     published = sf.Sequences.of([list("ab"), list("axbyzw"), list("qq")])
     traces = LikelyTraces.of(published, marks_stand=True)
-    own, luck = np.array([0, 1, 2]), np.full(3, 0.99)
     known = [["a", "b"], ["a", "b"], ["q", "q"]]
     for ordered in (True, False):
-        assert traces.guess(known, own, ordered, luck).tolist() == [True, False, True]
+        likeliest = traces.find_likeliest(known, np.array([0, 1, 2]), ordered)
+        assert likeliest.holds_own.tolist() == [True, False, True] and likeliest.rows.tolist() == [1, 1, 1]
 
 
 def test_where_no_trace_holds_all_points_the_shortest_of_those_with_most_is_guessed() -> None:
     published = sf.Sequences.of([list("abxxxx"), list("abx"), list("c")])
     traces = LikelyTraces.of(published, marks_stand=True)
     for ordered in (True, False):
-        found = traces.guess([["a", "b", "d"]] * 2 + [["d"]], np.array([0, 1, 2]), ordered, np.full(3, 0.99))
-        assert found.tolist() == [False, True, False]
-    assert traces.guess([["a"]], np.array([-1]), True, np.zeros(1)).tolist() == [False]
+        likeliest = traces.find_likeliest([["a", "b", "d"]] * 2 + [["d"]], np.array([0, 1, 2]), ordered)
+        assert likeliest.holds_own.tolist() == [False, True, False] and likeliest.rows.tolist() == [1, 1, 0]
+    assert traces.find_likeliest([["a"]], np.array([-1]), True).holds_own.tolist() == [False]
+
+
+def test_of_sequences_that_fit_alike_each_is_guessed_in_its_share_of_guesses() -> None:
+    """Two alone among 2, one alone among 5, one who fits nothing among 10, and two who cannot be found."""
+    fitting = FittingTraces(np.array([2, 2, 5, 0, 0, 3]), np.array([True, True, True, False, False, False]))
+    hits = fitting.count_expected_hits(np.array([0, 1, 2, 3, -1, 5]), published_count=10)
+    assert hits == Fraction(2, 2) + Fraction(1, 5) + Fraction(1, 10)
 
 
 @pytest.mark.parametrize("order", ["ordered", "set"])

@@ -47,12 +47,31 @@ def test_anonymous_sequences_leave_nobody_alone() -> None:
     assert outcome.risk < 0.3 and outcome.control == 0
 
 
+@pytest.mark.parametrize("order", ["ordered", "set"])
+@pytest.mark.parametrize("many", range(2, 22))
+def test_of_equal_sequences_one_is_found_on_average_and_not_by_luck(many: int, order: Any) -> None:
+    truth = rows_of("ab", *["a"] * (many - 1))
+    for published in (["a"] * many, ["Δ"] * many, ["x"] * many):
+        for seed in range(3):
+            attack = SequenceLinking(order=order)
+            outcome = attack.run(as_is(rows_of(*published)), truth, randomness=sf.Randomness.seeded(seed))
+            assert (outcome.attempts, outcome.successes, outcome.baseline) == (many, 1, 1)
+
+
+def test_who_fits_like_two_others_is_found_in_a_third_of_all_guesses() -> None:
+    """Of three people who were at a, one is published so, next to two others: one of three guesses finds her."""
+    truth = rows_of("a", "a", "a", "b", "b")
+    release = as_is(rows_of("a", "b", "b", "a", "a"))
+    outcome = SequenceLinking(points=(1,)).run(release, truth)
+    assert outcome.successes == pytest.approx(1 / 3)
+
+
 def test_linking_by_hand() -> None:
     truth = rows_of("abc", "abd", "cba", "")
     release = as_is(rows_of("cba", "ab", "abc"), rows=np.array([2, 1, 0]))
     outcome = SequenceLinking(points=(3,)).run(release, truth)
-    # All three are found: "abd" is in no row, but two rows hold "ab", one of them hers; the guess may miss.
-    assert outcome.attempts == 3 and outcome.successes in (2, 3)
+    # All three are found: "abd" is in no row, but two rows hold "ab", and the shorter one, which is likelier, is hers.
+    assert outcome.attempts == 3 and outcome.successes == 3
     assert outcome.facts["unique_after"] == [pytest.approx(2 / 3)]
     unordered = SequenceLinking(points=(3,), order="set").run(release, truth)
     assert unordered.facts["unique_after"] == [0]
@@ -160,9 +179,9 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         for number, points in enumerate(known):
             held = [count_points(row, points, order) for row in rows[:30]]
             best = max(held)
-            assert found.rows[number] == (held.count(best) if best else 0)
+            assert found.fitting.rows[number] == (held.count(best) if best else 0)
             assert found.holds_all[number] == (best == len(points))
-            assert found.holds_own[number] == (own[number] >= 0 and best > 0 and held[own[number]] == best)
+            assert found.fitting.holds_own[number] == (own[number] >= 0 and best > 0 and held[own[number]] == best)
 
 
 def count_points(row: list[str], points: list[str], order: str) -> int:
@@ -254,8 +273,8 @@ def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> N
             points = [str(truth.items[code]) for code in codes]
             held = [count_held_when_filled(row, points, order) for row in hidden]
             best = [place for place, count in enumerate(held) if count == max(held) > 0]
-            assert found.rows[person] == len(best), (hidden, points)
-            assert found.holds_own[person] == (person in best)
+            assert found.fitting.rows[person] == len(best), (hidden, points)
+            assert found.fitting.holds_own[person] == (person in best)
             assert found.holds_all[person] == (max(held) == len(points))
 
 

@@ -9,6 +9,8 @@ elements that gives the points. A mark Δ stands for each item as often as the r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +18,26 @@ from sfumato.arrays import Codes, Flags, Floats, Ints, Words
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
+
+
+class FittingTraces(NamedTuple):
+    """For each person, the published sequences that are as good as any."""
+
+    rows: Ints
+    """How many there are."""
+    holds_own: Flags
+    """Whether the person's own is among them."""
+
+    def count_expected_hits(self, own_rows: Ints, published_count: int) -> Fraction:
+        """How many people's own sequence is guessed on average: of n that fit alike, each in one of n guesses.
+
+        Where none fits, any of those that are published is guessed; who is not published (own row -1) is never found.
+        """
+        fits_none = self.rows == 0
+        candidate_counts = np.where(fits_none, published_count, self.rows)
+        can_hit = self.holds_own | (fits_none & (own_rows >= 0))
+        sizes, counts = np.unique(candidate_counts[can_hit], return_counts=True)
+        return sum(map(Fraction, counts.tolist(), sizes.tolist()), Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -53,8 +75,8 @@ class LikelyTraces:
         weights, chances = distinct.count_each(), counts / counts.sum()
         return cls(distinct.arrays, distinct.places, weights, index.sketches, code_of, mark, chances)
 
-    def guess(self, known_points: list[list[str]], own_rows: Ints, is_ordered: bool, luck: Floats) -> Flags:
-        """Whose own sequence is guessed among the likeliest, given each one's points, own row (or -1), and luck.
+    def find_likeliest(self, known_points: list[list[str]], own_rows: Ints, is_ordered: bool) -> FittingTraces:
+        """The likeliest sequences, given each one's points and own row (or -1).
 
         Where none can give all points, those are taken that hold most of them, and of these the shortest.
         """
@@ -70,4 +92,4 @@ class LikelyTraces:
             masks[self.mark] = ~np.uint64(0)
         best = BestRows(*(np.zeros(own_rows.size, dtype=np.int64) for _ in BestRows._fields))
         find_likeliest_rows(*self.arrays, self.weights, self.sketches, traces, marked_items, is_ordered, masks, best)
-        return np.asarray((best.holds_own > 0) & (luck * best.rows < 1))
+        return FittingTraces(best.rows, best.holds_own > 0)

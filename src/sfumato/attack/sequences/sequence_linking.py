@@ -9,6 +9,7 @@ of Pensa, Monreale, Pinelli and Pedreschi 2008, who publish sequences so that no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -18,7 +19,7 @@ from pydantic import Field, field_validator
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.attack.attack import Attack, CoveredRisk, Outcome, round_expected
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
-from sfumato.attack.sequences.likely_traces import LikelyTraces
+from sfumato.attack.sequences.likely_traces import FittingTraces, LikelyTraces
 from sfumato.progress import report_progress
 from sfumato.public.marked_items import MARK, find_mark
 from sfumato.randomness import Randomness
@@ -35,10 +36,11 @@ class SequenceLinking(Attack):
     The adversary knows some points of a person's original trace, chosen at random: an item of each of this many
     different elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one;
     or one of those from which these points are most likely drawn, which short ones and those that pass them often are.
-    Where the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence was
-    guessed when the most points are known; the better guess counts. The facts are a curve: the share of people for whom
-    exactly one sequence is left, and it is their own, for each number of points, in the originals and in the release.
-    Pensa, Monreale, Pinelli, Pedreschi 2008; de Montjoye et al. 2013.
+    Where the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence is
+    guessed on average when the most points are known, so that it depends on no draw among sequences that fit alike; the
+    better guess counts. The facts are a curve: the share of people for whom exactly one sequence is left, and it is
+    their own, for each number of points, in the originals and in the release. Pensa, Monreale, Pinelli, Pedreschi 2008;
+    de Montjoye et al. 2013.
     """
 
     shape: ClassVar[str] = "sequences"
@@ -68,7 +70,7 @@ class SequenceLinking(Attack):
         control: Sequences | None = None,
         randomness: Randomness | None = None,
     ) -> Outcome:
-        """Look for some people with more and more points; count whose own sequence was guessed."""
+        """Look for some people with more and more points; count whose own sequence is guessed, on average."""
         published_traces, originals = (_DistinctTraces.of(data, self.order) for data in (release.data, truth))
         marks_stand = find_mark(release, truth) == MARK
         if marks_stand:
@@ -77,7 +79,7 @@ class SequenceLinking(Attack):
         people = _draw_people(release, truth, self.attempts, chance)
         strangers = None if control is None else _draw_strangers(control, people.rows.size, chance)
         curve: dict[str, list[float]] = {"unique_before": [], "unique_after": []}
-        hits = strangers_found = 0
+        hits, strangers_found = Fraction(0), 0
         known_points = _ShuffledPoints.of(truth, people.rows, chance)
         control_points = (
             None if control is None or strangers is None else _ShuffledPoints.of(control, strangers, chance)
@@ -90,26 +92,19 @@ class SequenceLinking(Attack):
             original_candidates = _look_up(originals, truth, taken_points, people.rows, count_limit=2)
             curve["unique_before"].append(_compute_share(original_candidates.flag_found()))
             curve["unique_after"].append(_compute_share(published_candidates.flag_found()))
-            hits = int(
-                (
-                    published_candidates.holds_own
-                    & (chance.random(published_candidates.rows.size) * published_candidates.rows < 1)
-                ).sum()
-            )
+            hits = published_candidates.fitting.count_expected_hits(people.published_rows, len(release.data))
             if control is not None and strangers is not None and control_points is not None:
                 no_rows = np.full(strangers.size, -1, dtype=np.int64)
                 stranger_candidates = _look_up(published_traces, control, control_points.take(count), no_rows)
-                strangers_found = int(((stranger_candidates.rows == 1) & stranger_candidates.holds_all).sum())
-        likely = LikelyTraces.of(release.data, marks_stand).guess(
-            known_points.take(self.points[-1]).name(truth),
-            people.published_rows,
-            self.order == "ordered",
-            chance.random(people.rows.size),
+                strangers_found = int(((stranger_candidates.fitting.rows == 1) & stranger_candidates.holds_all).sum())
+        likeliest = LikelyTraces.of(release.data, marks_stand).find_likeliest(
+            known_points.take(self.points[-1]).name(truth), people.published_rows, self.order == "ordered"
         )
         attempts = int(people.rows.size)
+        likely_hits = likeliest.count_expected_hits(people.published_rows, len(release.data))
         return Outcome(
             attempts=attempts,
-            successes=max(hits, int(likely.sum())),
+            successes=round_expected(max(hits, likely_hits)),
             baseline=round_expected(attempts / len(release.data)) if len(release.data) else 0,
             control=None if control is None else strangers_found,
             facts={"points": list(self.points), **curve},
@@ -137,16 +132,14 @@ class _KnownPoints:
 
 @dataclass(frozen=True)
 class _Candidates:
-    rows: Ints
-    """How many sequences fit best."""
-    holds_own: Any
-    """Whether the person's own is among them."""
+    fitting: FittingTraces
+    """Those that hold most of what is known."""
     holds_all: Any
     """Whether they hold all points that are known."""
 
     def flag_found(self) -> Any:
         """Whose own sequence is the only one left."""
-        return self.holds_own & (self.rows == 1)
+        return self.fitting.holds_own & (self.fitting.rows == 1)
 
 
 def _draw_people(release: Release, truth: Sequences, attempts: int, chance: np.random.Generator) -> _People:
@@ -307,7 +300,7 @@ def _look_up(
         _look_up_in_order(searched_traces, traces, masks, best)
     else:
         _look_up_in_any_order(searched_traces, traces, best)
-    return _Candidates(best.rows, best.holds_own > 0, best.most == np.diff(known_points.offsets))
+    return _Candidates(FittingTraces(best.rows, best.holds_own > 0), best.most == np.diff(known_points.offsets))
 
 
 def _look_up_in_order(searched_traces: _DistinctTraces, traces: KnownTraces, masks: Words, best: BestRows) -> None:
