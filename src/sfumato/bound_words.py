@@ -61,8 +61,8 @@ def format_against_limit(value: float, limit: float, percent: bool = False) -> s
 
 
 def _spell_plainly(number: Decimal, percent: bool) -> str:
-    scaled = (number * 100 if percent else number).normalize()
-    return f"{scaled:,f}"
+    plain_number = (number * 100 if percent else number).normalize()
+    return f"{plain_number:,f}"
 
 
 def round_bound(bound: str, value: float, digits: int) -> Decimal:

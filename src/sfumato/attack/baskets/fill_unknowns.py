@@ -115,8 +115,8 @@ class _UnknownCells:
 def predict_item_presence(known_baskets: Baskets, item: Item, rows: Ints) -> Flags:
     """Predict whether baskets hold an item by naive Bayes over their other items, trained on all other baskets."""
     baskets = _lay_out(known_baskets, item, rows)
-    holders, others = (group & ~baskets.is_marked for group in (baskets.shows_item, ~baskets.shows_item))
-    odds = np.log((int(holders.sum()) + 1) / (int(others.sum()) + 1)) + baskets.score_by_bayes(holders, others)
+    holders, lackers = (group & ~baskets.is_marked for group in (baskets.shows_item, ~baskets.shows_item))
+    odds = np.log((int(holders.sum()) + 1) / (int(lackers.sum()) + 1)) + baskets.score_by_bayes(holders, lackers)
     return np.asarray(odds > 0)
 
 

@@ -169,8 +169,8 @@ class CodeAttack(Attack):
         because they fall while values rise, or everybody has one.
         """
         same = np.full(len(column.codes), column.find_common_value(self.radius))
-        mirrored = column.codes[0] + (column.codes[-1] - column.codes)
-        simple = {"as published": column.codes, "as published, falling": mirrored, _BLIND: same}
+        mirror_image = column.codes[0] + (column.codes[-1] - column.codes)
+        simple = {"as published": column.codes, "as published, falling": mirror_image, _BLIND: same}
         ways = {way: Cracks.of(judge, guesses, self.radius) for way, guesses in simple.items()}
         return CrackTrials(column, {**plan.cracking(column, judge, plan.trials), **ways})
 
