@@ -70,15 +70,22 @@ def find_only_commonest(values: Sequence[Any]) -> Any:
     return None if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]) else counts[0][0]
 
 
+def forget_towns(chance: Chance, truth: sf.Table) -> sf.Table:
+    """Some towns are not known, and count as the custodian likes: whoever reads the file sees that they are missing."""
+    towns = truth.frame["town"].scatter(np.flatnonzero(chance.random(len(truth)) < 0.2), None)
+    meaning = chance.choice(["own_value", "matches_any", "never_matches"])
+    return sf.Table.of(truth.frame.with_columns(towns), truth.roles, missing=str(meaning))
+
+
 def list_trial(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list[Row]]:
-    truth = draw_people(chance)
+    truth = forget_towns(chance, draw_people(chance))
     release = shuffle(chance, truth)
     return truth, release, list_rows(truth), list_rows(release.data)
 
 
 def try_linking(chance: Chance) -> Trial:
     """The only row with the same cells, but for the column that was randomized."""
-    truth, known = draw_people(chance), ("sex", "town", "job")
+    truth, known = forget_towns(chance, draw_people(chance)), ("sex", "town", "job")
     answers = sf.RandomizeResponse(column="sex", p=float(chance.uniform(0.5, 0.9)), categories="from_data")
     release = answers.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30))))
     rows = list_rows(release.data)
@@ -122,7 +129,7 @@ def try_minimality(chance: Chance) -> Trial:
 def try_composition(chance: Chance) -> Trial:
     """One illness is in the matching rows of both releases; the other one holds strangers too."""
     truth, release, people, rows = list_trial(chance)
-    other = truth.with_frame(pl.concat([truth.frame, draw_people(chance).frame]))
+    other = truth.with_frame(pl.concat([truth.frame, forget_towns(chance, draw_people(chance)).frame]))
     others = list_rows(other)
     naive = 0
     for row in people:
@@ -159,7 +166,7 @@ def try_linkability(chance: Chance) -> Trial:
 
 def try_inference(chance: Chance) -> Trial:
     """The most common illness for everybody, or of all rows that cover the person; ages are ranges that overlap."""
-    truth = draw_people(chance)
+    truth = forget_towns(chance, draw_people(chance))
     people = list_rows(truth)
     lows = [int(row["age"] - chance.integers(0, 5)) for row in people]
     highs = [int(row["age"] + chance.integers(0, 5)) for row in people]

@@ -19,10 +19,11 @@ from sfumato.arrays import Ints, Places
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, draw_tried, try_ways
+from sfumato.attack.missing_readings import list_readings
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
-from sfumato.table import Missing, Table
+from sfumato.table import Table
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -77,23 +78,17 @@ def choose_candidates(
     names: Sequence[str] | None = None,
     count: Callable[[Links], float] = Links.count_expected_hits,
 ) -> ChosenLinks:
-    """The rows that cover each person; those of the strongest way of linking if the release states that cells changed.
+    """The rows of the way of linking by which an attack counts most successes, the plain one if all count the same.
 
-    What all rows that fit have in common is certain only if none of those that cover the person is left out. A missing
-    cell that matches anything is no reason to doubt an equal row, so there the strongest way is taken, too: the one by
-    which an attack counts most successes.
+    A release that states nothing is not searched for likely rows: there, people whom no row covers are not found.
+    Missing cells that mean anything but a value of their own are no reason to give up.
     """
     known_columns = _require_known_columns(release.data) if names is None else tuple(names)
-    covering = next(try_ways(release, people, known_columns))
-    is_stated = bool(release.changes or release.public)
-    blank = release.data.missing is Missing.MATCHES_ANY and _has_missing(release.data, known_columns)
-    if not blank and (not is_stated or bool((covering.links.counts > 0).all())):
-        return covering
+    if len(list_readings(release, people, known_columns)) == 1 and not (release.changes or release.public):
+        covering = next(try_ways(release, people, known_columns))
+        if not (covering.links.counts > 0).all():
+            return covering
     return choose_links(release, people, known_columns, count)
-
-
-def _has_missing(published_table: Table, names: Sequence[str]) -> bool:
-    return any(published_table.frame[name].null_count() for name in names)
 
 
 def _require_known_columns(published_table: Table) -> tuple[str, ...]:

@@ -74,21 +74,26 @@ def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
     level = {name: data.draw(st.integers(0, mixed.table.hierarchies[name].height)) for name in names}
     cells = {name: [rows[name][mixed.table.frame[name][i]][level[name]] for i in kept] for name in names}
     other = sf.Table.of(pl.DataFrame({**cells, "s": pl.Series(words, dtype=pl.String)}))
-    right = new = both = before = after = 0
-    for person, found in enumerate(mixed.found):
-        own = mixed.values[person]
-        one = {mixed.values[i] for i in found}
-        labels = {name: {*rows[name][mixed.table.frame[name][person]], "*"} for name in names}
-        fits = [i for i in range(len(kept)) if all(cells[name][i] in labels[name] for name in names)]
-        two = {words[i] for i in fits}
-        common = (one & two) or one  # where nothing is in common, one release is not truthful: the first counts
-        exposed, alone = own is not None and common == {own}, own is not None and one == {own}
-        right += exposed
-        new += exposed and not alone
-        both += bool(fits)
-        before += len(one) if fits else 0
-        after += len(common) if fits else 0
+
+    def count(found: list[list[int]]) -> tuple[int, int, int, int, int]:
+        right = new = both = before = after = 0
+        for person, mine in enumerate(found):
+            own = mixed.values[person]
+            one = {mixed.values[i] for i in mine}
+            labels = {name: {*rows[name][mixed.table.frame[name][person]], "*"} for name in names}
+            fits = [i for i in range(len(kept)) if all(cells[name][i] in labels[name] for name in names)]
+            two = {words[i] for i in fits}
+            common = (one & two) or one  # where nothing is in common, one release is not truthful: the first counts
+            exposed, alone = own is not None and common == {own}, own is not None and one == {own}
+            right += exposed
+            new += exposed and not alone
+            both += bool(fits)
+            before += len(one) if fits else 0
+            after += len(common) if fits else 0
+        return right, new, both, before, after
+
     outcome = Composition().against(other).run(mixed.release, mixed.table)
+    right, new, both, before, after = count(mixed.choose(lambda found: count(found)[0]))
     assert (outcome.successes, outcome.facts["newly_exposed"], outcome.facts["people_in_both"]) == (right, new, both)
     assert outcome.facts["average_candidates_before"] == pytest.approx(before / both if both else 0)
     assert outcome.facts["average_candidates_after"] == pytest.approx(after / both if both else 0)

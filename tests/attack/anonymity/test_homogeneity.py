@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -31,6 +33,12 @@ class Mixed:
     values: list[str | None]
     found: list[list[int]]
     """The rows that fit each person, by going through all pairs."""
+    ways: list[list[list[int]]]
+    """These; of them the equal ones if there are any; of them the narrowest."""
+
+    def choose(self, count_right: Callable[[list[list[int]]], int]) -> list[list[int]]:
+        """The first way by which most are right."""
+        return max(self.ways, key=count_right)
 
 
 @st.composite
@@ -50,7 +58,12 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
     frame = table.frame.with_columns(
         pl.Series(f"q{j}", [row[j] for row in cells], dtype=pl.String) for j in range(width)
     )
-    found = []
+    sizes = [
+        {label: sum(label in row or label == "*" for row in rows.values()) for row in rows.values() for label in row}
+        for rows in rows_of
+    ]
+    width_of = [prod(size[cell] for size, cell in zip(sizes, row, strict=True)) for row in cells]
+    found: list[list[int]] = []
     for person in small.rows:
         above = [set(rows_of[j][person[j] or ""]) | {"*"} for j in range(width)]
         fits = [
@@ -58,7 +71,9 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
         ]
         starred = [i for i in fits if set(cells[i]) == {"*"}]
         found.append([i for i in fits if i not in starred] or starred)
-    return Mixed(table, sf.Release(table.with_frame(frame), None, (), {}), values, found)
+    equal = [[i for i in fits if cells[i] == person] or fits for person, fits in zip(small.rows, found, strict=True)]
+    narrowest = [[i for i in fits if width_of[i] == min(width_of[j] for j in fits)] for fits in found]
+    return Mixed(table, sf.Release(table.with_frame(frame), None, (), {}), values, found, [found, equal, narrowest])
 
 
 def commonest(values: list[str | None], everywhere: list[str | None]) -> tuple[str | None, int]:
@@ -71,18 +86,22 @@ def commonest(values: list[str | None], everywhere: list[str | None]) -> tuple[s
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(mixed=mixed_releases(), share=st.sampled_from([1.0, 0.75, 2 / 3, 0.5]))
 def test_disclosed_values_by_hand(mixed: Mixed, share: float) -> None:
-    right = 0
-    for person, rows in enumerate(mixed.found):
-        value, count = commonest([mixed.values[i] for i in rows], mixed.values)
-        agreed = Fraction(count, len(rows)) >= Fraction(share).limit_denominator(1000)
-        right += agreed and value is not None and value == mixed.values[person]
+    def count_right(found: list[list[int]]) -> int:
+        right = 0
+        for person, rows in enumerate(found):
+            value, count = commonest([mixed.values[i] for i in rows], mixed.values)
+            agreed = Fraction(count, len(rows)) >= Fraction(share).limit_denominator(1000)
+            right += agreed and value is not None and value == mixed.values[person]
+        return right
+
     outcome = Homogeneity(share=share).run(mixed.release, mixed.table)
-    assert outcome.successes == right
+    found = mixed.choose(count_right)
+    assert outcome.successes == count_right(found)
     known = [value for value in mixed.values if value is not None]
     best = commonest([*known], mixed.values)[1] if known else 0
     assert outcome.baseline == best
     assert outcome.attempts == len(mixed.values)
-    assert outcome.facts["classes"] == len({tuple(rows) for rows in mixed.found})
+    assert outcome.facts["classes"] == len({tuple(rows) for rows in found})
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -116,6 +135,19 @@ def test_k_anonymity_leaves_classes_that_agree_and_l_diversity_none() -> None:
     assert (outcome.successes, outcome.facts["homogeneous_classes"], outcome.facts["classes"]) == (10, 5, 20)
     diverse = sf.Generalize(models=(LDiversity(l=2, column="s"),)).protect(table)
     assert Homogeneity().run(diverse, table).facts["homogeneous_classes"] == 0
+
+
+def test_rows_that_show_the_known_values_are_believed_before_wider_ones() -> None:
+    """Three people of each town have one illness; two others of the job, whose towns are starred, have another."""
+    ills = ["flu", "gout", "asthma", "ulcer", "hiv", "cold", "burn", "acne"]
+    rows = [(f"T{i}", f"j{i}", ills[i]) for i in range(8) for _ in range(3)]
+    rows += [(f"U{i}{end}", f"j{i}", ills[(i + step) % 8]) for i in range(8) for end, step in (("a", 3), ("b", 5))]
+    roles = {"town": "quasi_identifying", "job": "quasi_identifying", "ill": "sensitive"}
+    table = sf.Table.of(pl.DataFrame(rows, schema=list(roles), orient="row"), roles)
+    release = sf.Generalize(models=(sf.KAnonymity(k=2),), recoding="local").protect(table)
+    assert release.data.frame["town"].to_list() == [*(town for town, _, _ in rows[:24]), *["*"] * 16]
+    outcome = Homogeneity().run(release, table)
+    assert (outcome.successes, outcome.facts["homogeneous_classes"]) == (24, 8)
 
 
 def test_people_of_one_class_share_a_set_where_labels_are_ranges() -> None:

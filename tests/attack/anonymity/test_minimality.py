@@ -208,7 +208,7 @@ def two_columns(seed: int) -> Mixed:
         pl.Series("q0", [cell for cell, _ in cells]), pl.Series("q1", [cell for _, cell in cells])
     )
     found = [[i for i, cell in enumerate(cells) if cell == own] for own in cells]
-    return Mixed(table, as_is(table.with_frame(frame)), values, found)
+    return Mixed(table, as_is(table.with_frame(frame)), values, found, [found])
 
 
 def test_chances_where_much_offends() -> None:

@@ -28,6 +28,7 @@ from sfumato.attack.candidates import (
     choose_sensitive_columns,
     draw_tried_people,
 )
+from sfumato.attack.missing_readings import list_table_readings
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.data.writing.formulas import unescape_frame
 from sfumato.data.writing.table_writer import SEPARATOR_OF
@@ -82,6 +83,10 @@ class Composition(Attack):
         people, control = draw_tried_people(release, truth, control)
         links, look_up = choose_candidates(
             release, people, count=lambda links: _count_disclosed_people(links, published_table, other, people, names)
+        )
+        other = max(
+            list_table_readings(other, people, _choose_known_columns(people, other)),
+            key=lambda reading: _count_disclosed_people(links, published_table, reading, people, names),
         )
         comparisons = _compare_releases(links, published_table, other, people, names)
         exposed_mask, alone_mask = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
@@ -176,10 +181,8 @@ def _compare_releases(
     links: Links, published_table: Table, other: Table, people: Table, names: tuple[str, ...]
 ) -> list[_ReleaseComparison]:
     """Compare both releases column by column, by the rows of everybody in each."""
-    known_columns = [name for name in people.quasi_identifying if name in other.frame.columns]
-    if not known_columns:
-        raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
-    mine, theirs = CandidateSets.of(links), CandidateSets.of(linked(other, people, known_columns))
+    mine = CandidateSets.of(links)
+    theirs = CandidateSets.of(linked(other, people, _choose_known_columns(people, other)))
     in_both = (mine.of_person >= 0) & (theirs.of_person >= 0)
     comparisons = []
     for name in names:
@@ -198,6 +201,14 @@ def _compare_releases(
             _ReleaseComparison(in_both, first_counts, common_counts, exposed_mask, alone_mask, tally.truth == 0)
         )
     return comparisons
+
+
+def _choose_known_columns(people: Table, other: Table) -> list[str]:
+    """The columns by which people are looked up in the other release."""
+    known_columns = [name for name in people.quasi_identifying if name in other.frame.columns]
+    if not known_columns:
+        raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
+    return known_columns
 
 
 def _flag_exposed_alone(tally: ValueTally) -> Flags:

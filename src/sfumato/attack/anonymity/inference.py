@@ -23,6 +23,7 @@ from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
 from sfumato.attack.anonymity.strongest_links import search_by_likelihood
 from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     LabelColumn,
     compare_with_control,
@@ -130,16 +131,17 @@ class Inference(Attack):
         def ask(search: RowSearch, recoding: Recoding) -> _Guess:
             return lambda targets: votes.choose(search, recoding.apply(targets), self.neighbours)
 
-        def ask_all(recoding: Recoding, *, prefer_rare: bool) -> _Guess:
+        def ask_all(published_table: Table, recoding: Recoding, *, prefer_rare: bool) -> _Guess:
             return lambda targets: votes.choose_among(
-                linked(release.data, recoding.apply(targets), names), prefer_rare=prefer_rare
+                linked(published_table, recoding.apply(targets), names), prefer_rare=prefer_rare
             )
 
         guesses = list[_Guess]()
-        for recoding in list_recodings(release, people, names):
-            guesses.append(ask(RowSearch.search_by_distance(release.data, names), recoding))
-            guesses.append(ask(search_by_likelihood(release, people, names, recoding), recoding))
-            guesses += [ask_all(recoding, prefer_rare=prefer_rare) for prefer_rare in (False, True)]
+        for reading in list_readings(release, people, names):
+            for recoding in list_recodings(reading, people, names):
+                guesses.append(ask(RowSearch.search_by_distance(reading.data, names), recoding))
+                guesses.append(ask(search_by_likelihood(reading, people, names, recoding), recoding))
+                guesses += [ask_all(reading.data, recoding, prefer_rare=prefer_rare) for prefer_rare in (False, True)]
         return [*guesses, lambda targets: np.full(len(targets), blind)]
 
     def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:

@@ -19,6 +19,7 @@ from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.strongest_links import search_by_likelihood
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     compare_with_control,
     require_attacked_columns,
@@ -97,13 +98,14 @@ class Linkability(Attack):
 
     def _list_ways(self, release: Release, people: Table) -> list[_Way]:
         """Either search for the nearest rows of both halves, with every way in which numbers may be recoded."""
-        recodings = list_recodings(release, people, (*self.known[0], *self.known[1]))
+        every_name = (*self.known[0], *self.known[1])
         return [
             _Way(tuple(halves), recoding)
-            for recoding in recodings
+            for reading in list_readings(release, people, every_name)
+            for recoding in list_recodings(reading, people, every_name)
             for halves in (
-                [RowSearch.search_by_distance(release.data, names) for names in self.known],
-                [search_by_likelihood(release, people, names, recoding) for names in self.known],
+                [RowSearch.search_by_distance(reading.data, names) for names in self.known],
+                [search_by_likelihood(reading, people, names, recoding) for names in self.known],
             )
         ]
 

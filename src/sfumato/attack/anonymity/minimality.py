@@ -22,7 +22,8 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
+from sfumato.attack.anonymity.homogeneity import Homogeneity, count_homogeneous_people
+from sfumato.attack.anonymity.links import Links
 from sfumato.attack.anonymity.value_assignments import (
     FEWEST_DRAWS,
     MinimalityUnsound,
@@ -39,6 +40,7 @@ from sfumato.attack.candidates import (
     look_up_candidates,
     trace_people,
 )
+from sfumato.attack.missing_readings import list_table_readings
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
@@ -94,7 +96,7 @@ class Minimality(Attack):
         published_table, column = release.data, self._choose_column(release)
         report_progress("minimality")
         people = trace_people(release, truth)
-        tally = CandidateSets.of(look_up_candidates(published_table, people)).tally(published_table, people, column)
+        tally = CandidateSets.of(_look_up(published_table, people, column)).tally(published_table, people, column)
         belief = _PersonalBelief.believe_shares(tally)
         try:
             step = _find_leveling_step(release)
@@ -215,6 +217,15 @@ def _refuse_unsound(release: Release, people: Table) -> None:
     has_blanks = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
     if has_blanks and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
         raise MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
+
+
+def _look_up(published_table: Table, people: Table, column: str) -> Links:
+    """The rows that cover everybody, with the meaning of missing cells by which more of them are known alike."""
+    readings = list_table_readings(published_table, people, published_table.quasi_identifying)
+    return max(
+        (look_up_candidates(table, people) for table in readings),
+        key=lambda links: Homogeneity().count_learnt(links, published_table, people, (column,)),
+    )
 
 
 def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:

@@ -22,6 +22,7 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.data.cells.moments_in_text import are_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
@@ -73,6 +74,19 @@ class SinglingOut(Attack):
         require_attacked_columns(names, published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("singling out")
+        readings = list_table_readings(published_table, truth, names)
+        outcomes = [self._describe_people(table, truth, control, names, chance) for table in readings]
+        return max(outcomes, key=lambda outcome: outcome.risk)
+
+    def _describe_people(
+        self,
+        published_table: Table,
+        truth: Table,
+        control: Table | None,
+        names: Sequence[str],
+        chance: np.random.Generator,
+    ) -> Outcome:
+        """With one meaning of missing cells."""
         view = _PublishedView.of(published_table, truth, names)
         width = 1 if self.mode == "univariate" else min(self.columns_per_guess, len(names))
         most = min(self.attempts, len(truth))

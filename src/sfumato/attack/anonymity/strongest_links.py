@@ -27,6 +27,7 @@ from sfumato.attack.anonymity.likelihood import (
 from sfumato.attack.anonymity.links import Links, linked, match_equal, require_in_both
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
@@ -48,6 +49,13 @@ class ChosenLinks(NamedTuple):
     links: Links
     look_up: LookUp
 
+    def fill_from(self, other_way: ChosenLinks) -> ChosenLinks:
+        """This way; for people without any row, another one."""
+        return ChosenLinks(
+            self.links.fill_from(other_way.links),
+            lambda targets: self.look_up(targets).fill_from(other_way.look_up(targets)),
+        )
+
 
 def choose_links(
     release: Release, people: Table, names: Sequence[str], count: Callable[[Links], float] = Links.count_expected_hits
@@ -55,9 +63,10 @@ def choose_links(
     """Look people up in the way that counts most successes; by default the people behind the rows, in their order."""
     ways = try_ways(release, people, names)
     best = next(ways)
-    most = count(best.links)
     return_free_memory()  # what looking everybody up took
+    most: float | None = None
     for way in ways:
+        most = count(best.links) if most is None else most
         successes = count(way.links)
         if successes > most * (1 + 1e-9):
             best, most = way, successes
@@ -106,6 +115,16 @@ def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
     """Look people up in all the ways that are worth trying on a release, the plainest first."""
     require_in_both(release.data, people, names)
+    declared_release, *other_readings = list_readings(release, people, names)
+    yield from _try_reading(declared_release, people, names)
+    for reading in other_readings:
+        plainest_way = next(_try_reading(declared_release, people, names))
+        for way in _try_reading(reading, people, names):
+            yield way.fill_from(plainest_way)
+
+
+def _try_reading(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
+    """All the ways with one meaning of missing cells."""
     for recoding in list_recodings(release, people, names):
         yield from _try_recoded(release, people, names, recoding)
 

@@ -20,6 +20,7 @@ from pydantic import Field
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import (
     compare_with_control,
     require_attacked_columns,
@@ -80,8 +81,12 @@ class CopiedRecords(Attack):
         people = sample_published_people(release, truth, self.attempts, chance)
         if not len(published_table):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
-        nearest = RowSearch.search_by_distance(published_table, known_columns)
-        counts = self._count_copies(nearest, published_table, people, secrets, chance)
+        searches = [
+            RowSearch.search_by_distance(table, known_columns)
+            for table in list_table_readings(published_table, people, known_columns)
+        ]
+        copies = [self._count_copies(search, published_table, people, secrets, chance) for search in searches]
+        nearest, counts = max(zip(searches, copies, strict=True), key=lambda way: way[1].right)
         blind = self._flag_right(
             published_table, chance.integers(0, len(published_table), len(people)), people, secrets
         )
