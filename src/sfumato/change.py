@@ -46,7 +46,7 @@ class Change:
 
     def describe(self) -> str:
         """The change in words, for a table of columns."""
-        if self.kind is ChangeKind.GENERALIZED and self.level is not None:
+        if self.level:
             words = f"level {self.level} of {self.height}"
         else:
             words = self.kind.meaning.words or f"changed by {self.method.replace('_', ' ')}"

@@ -159,6 +159,16 @@ class ChangeKind(StrEnum):
             techniques=("generalization", "masking"),
         ),
     )
+    PARTLY_GENERALIZED = (
+        "partly_generalized",
+        KindMeaning(
+            "generalized, some values as they were",
+            _LABELS,
+            hides_cells=False,
+            is_original_or_label=True,
+            techniques=("generalization", "masking"),
+        ),
+    )
     RANGES = (
         "ranges",
         KindMeaning("ranges or sets of values", _LABELS, hides_cells=False, techniques=("generalization",)),
@@ -237,7 +247,6 @@ class ChangeKind(StrEnum):
                 "of the spread is data",
                 "variance of noisy columns; the rest is noise",
             ),
-            publishes_originals=False,
             known_to_nobody=True,
             hides_cells=False,
             techniques=("noise addition",),

@@ -32,6 +32,11 @@ def _is_covered(pair: Pair) -> bool:
     return all(covers(str(now), str(was), pair.tree) for was, now in changed)
 
 
+def _is_covered_by_labels(pair: Pair) -> bool:
+    """Whether every cell is a label, and none is a value that somebody had."""
+    return _is_covered(pair) and not {str(was) for was in pair.before} & {str(now) for now in pair.after if now != "*"}
+
+
 def _has_numbers(pair: Pair) -> bool:
     """Whether every known cell is a number or a date, before and after, and the same cells are empty."""
     cells = [cell for cell in (*pair.before, *pair.after) if cell is not None]
@@ -104,7 +109,11 @@ def _is_swapped(pair: Pair) -> bool:
 RANKS: tuple[Mapping[ChangeKind, Callable[[Pair], bool]], ...] = (
     {ChangeKind.KEPT: _is_kept},
     {ChangeKind.BLANKED: _is_blanked},
-    {ChangeKind.GENERALIZED: _is_covered, ChangeKind.RANGES: _is_covered},
+    {
+        ChangeKind.GENERALIZED: _is_covered_by_labels,
+        ChangeKind.PARTLY_GENERALIZED: _is_covered,
+        ChangeKind.RANGES: _is_covered,
+    },
     {ChangeKind.CAPPED: _is_capped, ChangeKind.GROUPED: _is_grouped, ChangeKind.ROUNDED: _is_rounded},
     {ChangeKind.MEANS: _is_mean},
     {ChangeKind.INTERVALS: _is_midpoint},

@@ -172,3 +172,18 @@ def test_a_refusal_says_which_cells_the_statement_does_not_allow(
     with pytest.raises(ClaimBroken) as refused:
         refuse_false_statements([Change("a", kind, "some")] if kind else [], differences)
     assert str(refused.value).endswith(said)
+
+
+def test_labels_that_are_values_of_the_originals_are_noticed() -> None:
+    """Where cells are stated to be labels, a value that somebody had is none, in whatever row."""
+    tree = [["Rome", "Italy"], ["Milan", "Italy"], ["Monaco", "Monaco"]]
+    original = sf.Table.of({"a": ["Rome", "Milan", "Monaco"]}, {"a": "quasi_identifying"}, {"a": tree})
+    for cells, shown in ((["Italy", "Italy", "*"], 0), (["Italy", "Italy", "Monaco"], 1), (["Rome", "Italy", "*"], 1)):
+        differences = measure_changes(original, original.with_frame(pl.DataFrame({"a": cells})))
+        assert differences["a"].shown == shown
+        refuse_false_statements([Change("a", ChangeKind.PARTLY_GENERALIZED, "some")], differences)
+        if shown:
+            with pytest.raises(ClaimBroken, match="1 of 3 cells have a value of the originals"):
+                refuse_false_statements([Change("a", ChangeKind.GENERALIZED, "some")], differences)
+        else:
+            refuse_false_statements([Change("a", ChangeKind.GENERALIZED, "some")], differences)

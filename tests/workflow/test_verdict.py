@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pytest
@@ -84,6 +84,7 @@ NAMES = tuple(
         sf.TopCode(columns="ssn", k=3),
         sf.RoundNumbers(columns="ssn", step=10),
         sf.RandomizeResponse(column="name", categories=NAMES, p=0.9),
+        sf.AddNoise(columns="ssn", privacy=1e-9, ranges="from_data"),
     ],
     ids=lambda method: method.method,
 )
@@ -97,6 +98,22 @@ def test_names_that_are_still_there_after_a_change_are_refused(method: sf.Method
         column for refusal in done.refusals if isinstance(refusal, verdict.Objection) for column in refusal.columns
     }
     assert named == {"name", "ssn"}
+
+
+MAILS = {n: f"{name}@mail.com" for n, name in enumerate(NAMES[:10])}
+
+
+@pytest.mark.parametrize(("recoding", "starred"), [("global", 0), ("local", 0), ("local", 40)])
+def test_addresses_that_stay_among_labels_are_refused(recoding: Literal["global", "local"], starred: int) -> None:
+    """Three people for each address, so that nothing must be generalized; others have one that nobody shares."""
+    mails = [MAILS[n // 3] for n in range(30)] + [f"{name}@mail.com" for name in NAMES[10 : 10 + starred]]
+    frame = {"contact": mails, "age": [n // 3 for n in range(30)] + [99] * starred, "ill": ["x"] * len(mails)}
+    roles = {"contact": "quasi_identifying", "age": "quasi_identifying", "ill": "sensitive"}
+    method = sf.Generalize(models=[sf.KAnonymity(k=3)], recoding=recoding, suppression_limit=0.6)
+    done = sf.run(sf.Table.of(frame, roles), method)
+    shown = set(done.release.data.frame["contact"]) & set(mails)
+    assert shown == set(MAILS.values())
+    assert [refusal.columns for refusal in done.refusals if isinstance(refusal, verdict.Objection)] == [("contact",)]
 
 
 def test_two_exact_columns_by_which_people_are_unique_are_refused(tmp_path: Path) -> None:

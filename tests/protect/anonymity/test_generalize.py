@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.measure.changes import measure_changes, refuse_false_statements
 from sfumato.protect.anonymity.explain import explain, explain_release
 from tests.brute import best_node, every_node, work_out
 from tests.contract.examples import people
@@ -45,6 +46,32 @@ def test_local_recoding_keeps_every_promise(small: Small, k: int, diverse: bool)
     apart = sf.Generalize(models=models, suppression_limit=0.5).protect(table)
     if not diverse:
         assert release.losses["loss"] <= apart.losses["loss"] + 1e-9
+
+
+TOWNS = [["Rome", "Italy", "*"], ["Milan", "Italy", "*"], ["Oslo", "Norway", "*"], ["Bergen", "Norway", "*"]]
+CITY_STATES = [["Rome", "Italy", "*"], ["Milan", "Italy", "*"], ["Monaco", "Monaco", "*"], ["Nice", "France", "*"]]
+
+
+@pytest.mark.parametrize(
+    ("towns", "tree", "recoding", "kind", "level"),
+    [
+        (["Rome", "Rome", "Oslo", "Oslo"], TOWNS, "global", "kept", 0),
+        (["Rome", "Milan", "Oslo", "Bergen"], TOWNS, "global", "generalized", 1),
+        (["Rome", "Milan", "Monaco", "Monaco"], CITY_STATES, "global", "partly_generalized", 1),
+        (["Rome", "Rome", "Oslo", "Oslo"], TOWNS, "local", "kept", 0),
+        (["Rome", "Rome", "Oslo", "Bergen"], TOWNS, "local", "partly_generalized", None),
+        (["Rome", "Milan", "Oslo", "Bergen"], TOWNS, "local", "generalized", 1),
+    ],
+)
+def test_a_column_is_stated_to_show_values_if_it_does(
+    towns: list[str], tree: list[list[str]], recoding: Literal["global", "local"], kind: str, level: int | None
+) -> None:
+    table = sf.Table.of({"town": towns}, {"town": "quasi_identifying"}, {"town": tree})
+    release = sf.Generalize(models=(sf.KAnonymity(k=2),), recoding=recoding).protect(table)
+    (change,) = release.changes
+    assert (change.kind, change.level, change.height) == (kind, level, 2)
+    assert (kind == "generalized") == set(towns).isdisjoint(release.data.frame["town"])
+    refuse_false_statements(release.changes, measure_changes(table, release.data, release.details.rows))
 
 
 @quick

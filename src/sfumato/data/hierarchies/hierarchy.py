@@ -131,6 +131,10 @@ class Hierarchy:
         leaf_counts.setdefault(SUPPRESSED, len(self.rows))
         return leaf_counts
 
+    def has_values(self, level: int) -> bool:
+        """Whether some label of a level, other than `*`, is spelled like an original value."""
+        return not {*self.levels[level].labels, SUPPRESSED}.isdisjoint({*self.leaves} - {SUPPRESSED})
+
     def code_leaves(self, column: pl.Series) -> Codes:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
         texts = spell_cells(column)

@@ -24,6 +24,7 @@ from itertools import product
 
 import polars as pl
 
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.data.roles import vocabulary
 from sfumato.data.roles.role import Role
 
@@ -212,7 +213,8 @@ def _judge_by_shape(column: ColumnProfile) -> _RoleGuess | None:
 
 
 def _is_typical(sample: tuple[str, ...], fits: Callable[[str], bool]) -> bool:
-    return bool(sample) and sum(map(fits, sample)) >= TYPICAL * len(sample)
+    """Whether most values have a shape, or most different ones: a label in many rows must not hide the others."""
+    return any(bool(words) and sum(map(fits, words)) >= TYPICAL * len(words) for words in (sample, set(sample)))
 
 
 def _compile_shape(pattern: str) -> Callable[[str], bool]:
@@ -385,10 +387,14 @@ def _sample_values(column: pl.Series) -> tuple[str, ...]:
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return ()
     words = column.drop_nulls()
+    words = words.filter(~words.cast(pl.String).str.contains(SUPPRESSED, literal=True))
     spread = words.gather_every(max(1, len(words) // SAMPLE)).head(SAMPLE)
     return trim_sample(spread)
 
 
 def trim_sample(words: pl.Series) -> tuple[str, ...]:
-    """A sample as it is judged. Truncated: no shape is longer, and patterns may be slow on a whole document."""
-    return tuple(word[:400].strip() for word in words.cast(pl.String))
+    """A sample as it is judged, without masked words, which show no shape.
+
+    Truncated: no shape is longer, and patterns may be slow on a whole document.
+    """
+    return tuple(word[:400].strip() for word in words.cast(pl.String) if SUPPRESSED not in word)

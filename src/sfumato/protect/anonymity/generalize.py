@@ -202,15 +202,20 @@ class Generalize(Method):
     def state_levels(
         self, table: Table, grouping: Grouping, recoded_rows: RecodedRows, published_table: Table
     ) -> tuple[Change, ...]:
-        """One level per column, or, with local recoding, a note that levels differ."""
+        """One level per column, or, with local recoding, a note that levels differ; and whether values are shown."""
         has_stars = self.suppressed_rows != "drop" and bool((recoded_rows.node_of_row < 0).any())
         change_by_column = {change.column: change for change in state_changes(self, table, published_table)}
         for number, name in enumerate(table.quasi_identifying):
-            levels, height = np.unique(recoded_rows.nodes[:, number]), grouping.shape[number] - 1
-            level = int(levels[0]) if len(levels) == 1 else None
-            kind = ChangeKind.KEPT if level == 0 else ChangeKind.GENERALIZED
+            levels, hierarchy = recoded_rows.list_published_levels(number).tolist(), grouping.hierarchies[number]
+            level = levels[0] if len(levels) == 1 else None
+            shows_values = any(hierarchy.has_values(published_level) for published_level in levels)
+            kind = ChangeKind.PARTLY_GENERALIZED if shows_values else ChangeKind.GENERALIZED
             change_by_column[name] = replace(
-                change_by_column[name], kind=kind, level=level, height=height, starred=has_stars
+                change_by_column[name],
+                kind=ChangeKind.KEPT if level == 0 else kind,
+                level=level,
+                height=hierarchy.height,
+                starred=has_stars,
             )
         return tuple(change_by_column.values())
 

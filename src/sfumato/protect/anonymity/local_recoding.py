@@ -40,6 +40,10 @@ class RecodedRows:
         """Per row, the level of a column; arbitrary for suppressed rows."""
         return self.nodes[:, column][self.node_of_row]
 
+    def list_published_levels(self, column: int) -> Codes:
+        """The levels of a column in rows that are not suppressed, ascending."""
+        return np.unique(self.nodes[np.unique(self.node_of_row[self.node_of_row >= 0]), column])
+
 
 def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:
     """Visit the nodes from cheap to expensive and fix people in the first class that is accepted."""
