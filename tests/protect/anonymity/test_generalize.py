@@ -75,6 +75,39 @@ def test_a_column_is_stated_to_show_values_if_it_does(
 
 
 @quick
+@given(
+    small=small_tables(),
+    k=st.integers(2, 4),
+    limit=st.sampled_from([0.0, 0.5, 1.0]),
+    metric=st.sampled_from(["loss", "discernibility", "height"]),
+)
+def test_a_minimal_node_is_called_the_best_only_if_it_is(small: Small, k: int, limit: float, metric: Any) -> None:
+    models = (sf.KAnonymity(k=k),)
+    try:
+        best = sf.Generalize(models=models, suppression_limit=limit, metric=metric).protect(small.table())
+    except sf.ImpossibleRelease:
+        return
+    minimal = sf.Generalize(models=models, suppression_limit=limit, metric=metric, search="minimal").protect(
+        small.table()
+    )
+    assert minimal.losses[metric] >= best.losses[metric]
+    if minimal.details["proven"]:
+        assert minimal.losses[metric] == best.losses[metric]
+    assert minimal.details["proven"] or limit > 0
+
+
+def test_a_coarser_node_that_suppresses_less_may_lose_less_than_all_minimal_ones() -> None:
+    """One of the originals is suppressed at the finest node; one level up all are published."""
+    tree = [["a", "ab", "*"], ["b", "ab", "*"], ["c", "cd", "*"], ["d", "cd", "*"]]
+    table = sf.Table.of({"q": ["a", "a", "b", "c", "d"]}, {"q": "quasi_identifying"}, {"q": tree})
+    found = {}
+    for search in ("minimal", "optimal"):
+        release = sf.Generalize(models=(sf.KAnonymity(k=2),), search=search, suppression_limit=0.6).protect(table)
+        found[search] = (release.details["levels"]["q"], release.losses["loss"], release.details["proven"])
+    assert found == {"minimal": (0, 0.6, False), "optimal": (1, pytest.approx(1 / 3), True)}
+
+
+@quick
 @given(small=small_tables(), k=st.integers(1, 3))
 def test_a_heuristic_search_finds_something_true(small: Small, k: int) -> None:
     method = sf.Generalize(models=(sf.KAnonymity(k=k),), search="heuristic", seconds=0.05)

@@ -106,8 +106,9 @@ class Generalize(Method):
     metric: MetricName = "loss"
     """What is minimized: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
     search: Literal["optimal", "minimal", "heuristic", "incognito"] = "optimal"
-    """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search;
-    `incognito` is the published pass over subsets of the columns, and lists all nodes that satisfy the models."""
+    """`optimal` is proven; `minimal` lists all minimal nodes and takes the best of them, which is proven if no row may
+    be suppressed; `heuristic` is for lattices too large to search; `incognito` is the published pass over subsets of
+    the columns, and lists all nodes that satisfy the models."""
     seconds: float = Field(default=10.0, gt=0)
     """How long a heuristic search may take."""
     recoding: Literal["global", "local"] = "global"
@@ -237,7 +238,8 @@ class Generalize(Method):
             return find_optimal_node(grouping, judge, self.metric, most, weights, floor=floor)
         nodes, checked_count = find_minimal_nodes(grouping, judge, most)
         best = self._choose_cheapest(nodes, grouping, judge, weights)
-        return BestNode(best, checked_count, prod(grouping.shape), minimal=nodes)
+        is_proven = not most or self.metric == "height"  # a coarser node that suppresses fewer rows may lose less
+        return BestNode(best, checked_count, prod(grouping.shape), is_proven, nodes)
 
     def _search_subsets(
         self, table: Table, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None
