@@ -40,7 +40,7 @@ def people(missing: str) -> sf.Table:
 @pytest.mark.parametrize("missing", ["matches_any", "never_matches", "drop"])
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: type(attack).__name__)
 def test_a_missing_cell_is_read_as_one_whatever_it_means(attack: sf.Attack, missing: str, is_stated: bool) -> None:
-    def count(meaning: str) -> int:
+    def count(meaning: str) -> float:
         table = people(meaning)
         release = sf.GroupRareValues(columns=("ill",), min_count=2).protect(people("own_value"))
         changes = release.changes if is_stated else ()

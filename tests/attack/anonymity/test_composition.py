@@ -75,7 +75,7 @@ def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
     cells = {name: [rows[name][mixed.table.frame[name][i]][level[name]] for i in kept] for name in names}
     other = sf.Table.of(pl.DataFrame({**cells, "s": pl.Series(words, dtype=pl.String)}))
 
-    def count(found: list[list[int]]) -> tuple[int, int, int, int, int]:
+    def count_exposed(found: list[list[int]]) -> tuple[int, int, int, int, int]:
         right = new = both = before = after = 0
         for person, mine in enumerate(found):
             own = mixed.values[person]
@@ -93,7 +93,7 @@ def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
         return right, new, both, before, after
 
     outcome = Composition().against(other).run(mixed.release, mixed.table)
-    right, new, both, before, after = count(mixed.choose(lambda found: count(found)[0]))
+    right, new, both, before, after = count_exposed(mixed.choose(lambda found: count_exposed(found)[0]))
     assert (outcome.successes, outcome.facts["newly_exposed"], outcome.facts["people_in_both"]) == (right, new, both)
     assert outcome.facts["average_candidates_before"] == pytest.approx(before / both if both else 0)
     assert outcome.facts["average_candidates_after"] == pytest.approx(after / both if both else 0)
