@@ -50,7 +50,7 @@ class ColumnDifference:
     """Cells that are `*` and were not."""
     known_cells: int = 0
     """Cells that had a value in the originals, if they were counted."""
-    shown: int = 0
+    published_originals: int = 0
     """Cells of a quasi-identifying column, other than `*`, with a value that somebody had in the originals."""
 
     @property
@@ -77,7 +77,7 @@ def measure_changes(
         difference.column: replace(
             difference,
             known_cells=original_frame[difference.column].count(),
-            shown=_count_shown_originals(difference.column, original, published_table),
+            published_originals=_count_published_originals(difference.column, original, published_table),
         )
         for difference in differences
     }
@@ -122,14 +122,14 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
     )
 
 
-def _count_shown_originals(name: str, original: Table, published_table: Table) -> int:
+def _count_published_originals(name: str, original: Table, published_table: Table) -> int:
     if name not in original.quasi_identifying:
         return 0
     values, counts = count_cells(published_table.frame[name])
-    return count_shown(values, counts, original.frame[name])
+    return count_published_originals(values, counts, original.frame[name])
 
 
-def count_shown(labels: pl.Series, counts: npt.NDArray[np.int64], values: pl.Series) -> int:
+def count_published_originals(labels: pl.Series, counts: npt.NDArray[np.int64], values: pl.Series) -> int:
     """How many cells have a value of the originals; labels are counted, and `*` is no value."""
     texts = spell_cells(labels)
     is_shown = texts.is_in(spell_cells(values.unique()).drop_nulls().implode()) & (texts != SUPPRESSED)
@@ -201,8 +201,8 @@ def _explain_values(kind: ChangeKind, difference: ColumnDifference) -> str:
     most = kind.meaning.most_new_values
     if most is not None and difference.other_values > most:
         return f"cells have {difference.other_values} new values, where it allows {most}"
-    if kind.is_truthful and not kind.meaning.publishes_originals and difference.shown:
-        return f"{difference.shown} of {difference.cells} cells have a value of the originals"
+    if kind.is_truthful and not kind.meaning.publishes_originals and difference.published_originals:
+        return f"{difference.published_originals} of {difference.cells} cells have a value of the originals"
     if kind is ChangeKind.CODED and difference.known_cells and not difference.changed_count:
         return "every cell is as in the originals"
     if kind.meaning.values_of_other_rows and difference.strange:

@@ -19,7 +19,7 @@ from sfumato.engine.coded_columns import flag_text, is_coded, spell_coded_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.changes import ColumnDifference, count_filled, count_shown, count_suppressed
+from sfumato.measure.changes import ColumnDifference, count_filled, count_published_originals, count_suppressed
 from sfumato.measure.truth import cover_cells, find_differing_cells
 from sfumato.table import Table
 
@@ -217,10 +217,12 @@ def _describe_difference(
     )
     coarser = int(known_pairs["count"].sum()) - moved_count - suppressed_count
     loss = None if moved_count else measure_stored_loss(published_table, name, domain)
-    shown_count = 0
+    published_count = 0
     if name in original.quasi_identifying:
         value_counts = published_table.count_values(name)
-        shown_count = count_shown(value_counts.frame[name], value_counts.counts, original.list_values(name))
+        published_count = count_published_originals(
+            value_counts.frame[name], value_counts.counts, original.list_values(name)
+        )
     return ColumnDifference(
         name,
         published_table.rows.height,
@@ -230,7 +232,7 @@ def _describe_difference(
         loss,
         filled=filled_count,
         suppressed=suppressed_count,
-        shown=shown_count,
+        published_originals=published_count,
     )
 
 
