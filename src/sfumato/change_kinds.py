@@ -166,7 +166,7 @@ class ChangeKind(StrEnum):
             _LABELS,
             hides_cells=False,
             is_original_or_label=True,
-            techniques=("generalization", "masking"),
+            techniques=("generalization",),
         ),
     )
     RANGES = (
