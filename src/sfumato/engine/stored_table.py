@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, build_flat_hierarchy, spell_cells
 from sfumato.data.hierarchies.hierarchy_builders import Quantiles, parse_builder
 from sfumato.data.roles.role import Role, assign_roles
 from sfumato.engine.memory_budget import find_memory_budget
-from sfumato.engine.stored_rows import RowCounts, StoredRows
+from sfumato.engine.stored_rows import CodeMap, RowCounts, StoredRows
 from sfumato.errors import DataError, ask_meant
 from sfumato.table import Missing, Table
 
@@ -122,6 +123,40 @@ class StoredTable:
             return len(self)
         row_counts = self.rows.count_rows(names)
         return int(row_counts.counts[~_flag_holes(row_counts.frame, names)].sum())
+
+    def select_participants(self, columns: Sequence[str]) -> StoredTable:
+        """The same rows; the values of these columns and the leaves that rules built are those of rows that take part.
+
+        All of them, unless missing means "drop" and a quasi-identifying cell is missing.
+        """
+        missing_counts = self.rows.count_missing() if self.missing is Missing.DROP else {}
+        if not any(missing_counts.get(name) for name in self.quasi_identifying):
+            return self
+        names = [name for name in dict.fromkeys(columns) if name in self.rows.schema]
+        values = {name: self._count_participants_values(name) for name in names}
+        if not all(len(values[name].counts) for name in names):
+            return self  # nobody takes part, which is refused where people are counted
+        hierarchies = {
+            name: h.keep_leaves(values[name].frame[name]) if h.built and name in values else h
+            for name, h in self.hierarchies.items()
+        }
+        return replace(self, hierarchies=MappingProxyType(hierarchies), _values=values)
+
+    def _count_participants_values(self, column: str) -> RowCounts:
+        """The values of a column in the rows without a missing quasi-identifying cell, and how often each occurs."""
+        values, others = self.list_values(column), [name for name in self.quasi_identifying if name != column]
+        maps = {column: CodeMap(values, np.arange(len(values), dtype=np.int32), len(values))}
+        for name in others:
+            known_values = self.list_values(name)
+            maps[name] = CodeMap(known_values, np.zeros(len(known_values), dtype=np.int32), 1)
+        row_counts = self.rows.count_coded_rows(maps)
+        takes_part = row_counts.frame.select(pl.all_horizontal(True, *(pl.col(name) == 0 for name in others)))
+        codes, mask = row_counts.frame[column].to_numpy(), takes_part.to_series().to_numpy()
+        if column in self.quasi_identifying:
+            mask = mask & (codes < len(values))
+        counts = np.bincount(codes[mask], weights=row_counts.counts[mask], minlength=len(values) + 1).astype(np.int64)
+        cells = pl.concat([values, pl.Series(column, [None], dtype=values.dtype)])
+        return RowCounts(cells.filter(pl.Series(counts > 0)).to_frame(), counts[counts > 0])
 
     def count_uncounted_rows(self) -> int:
         """How many rows missing = "drop" removes from every count: those with a missing quasi-identifying cell."""

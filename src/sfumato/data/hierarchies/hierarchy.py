@@ -60,6 +60,8 @@ class Hierarchy:
     """Its name in error messages."""
     written: bool = False
     """Whether a person wrote its labels, in a file or a policy; then messages may name them."""
+    built: bool = False
+    """Whether a rule built it over the values of a column, so that it has a leaf for each value that occurs."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], name: str = "hierarchy") -> Hierarchy:
@@ -147,6 +149,13 @@ class Hierarchy:
                 f"{self._notice_header(column.name)}"
             )
         return codes.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
+
+    def keep_leaves(self, cells: pl.Series) -> Hierarchy:
+        """The same labels for the values of these cells only; all of them if no cell is known."""
+        occurring_values = set(spell_cells(cells.drop_nulls().unique()).to_list())
+        spellings = self.spell_leaves(cells.dtype)
+        rows = tuple(row for row, spelling in zip(self.rows, spellings, strict=True) if spelling in occurring_values)
+        return replace(self, rows=rows) if rows else self
 
     def _name_unused(self, texts: pl.Series, most: int = 5) -> str:
         """The leaves that no cell has, which may be misspelt; only if a person wrote them."""

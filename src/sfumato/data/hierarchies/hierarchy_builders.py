@@ -37,7 +37,7 @@ class _Builder(Description):
             return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
         rows = self._build_rows(known_values)
         full_rows = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
-        return Hierarchy.of(full_rows, name=f'hierarchy of "{values.name}"')
+        return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{values.name}"'), built=True)
 
     def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
         """One row per value, from the value up; only the value for a kind that builds differently."""
@@ -133,7 +133,8 @@ class Quantiles(_Builder):
             part = np.floor(share_below * count).astype(np.int64)
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
-        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{distinct.name}"')
+        full_rows = [[*row, SUPPRESSED] for row in rows]
+        return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{distinct.name}"'), built=True)
 
     def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
         """The given ends; a number beyond them would make a label untrue."""

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +52,21 @@ def select_participants(table: Table, columns: Sequence[str] | None = None, over
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
     return Participants(table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask])
+
+
+def keep_participants_leaves(table: Table) -> Table:
+    """The participants, with hierarchies that rules built over the values of participants only.
+
+    A rule makes a leaf of every value that occurs. If people are left out, their values must not count as leaves: the
+    loss divides by the number of leaves, so a cell that nobody sees would decide what is published of the others.
+    """
+    if table.missing is not Missing.DROP:
+        return table
+    hierarchies = {
+        name: hierarchy.keep_leaves(table.frame[name]) if hierarchy.built and name in table.frame.columns else hierarchy
+        for name, hierarchy in table.hierarchies.items()
+    }
+    return replace(table, hierarchies=MappingProxyType(hierarchies))
 
 
 def _refuse_stars(table: Table, name: str) -> None:

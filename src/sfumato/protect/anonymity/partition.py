@@ -28,7 +28,7 @@ from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
-from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.participants import keep_participants_leaves, select_participants
 from sfumato.protect.anonymity.parts.best_cuts import (
     GroupJudge,
     RowParts,
@@ -100,8 +100,8 @@ class Partition(Method):
         refuse_unfit_models(self.models, data)
         table, rows = select_participants(data, overlapping=True)
         report_progress("encoding the table")
-        memory_rows, names = MemoryRows(data.frame), data.quasi_identifying
-        columns = self.describe_columns(data, lambda name: memory_rows.count_rows([name]))
+        memory_rows, names = MemoryRows(table.frame), table.quasi_identifying
+        columns = self.describe_columns(keep_participants_leaves(table), lambda name: memory_rows.count_rows([name]))
         lines, line_of_row = self._list_lines(table, columns)
         published_parts = self.cut_lines(lines, columns)
         published_table = table.with_frame(

@@ -175,7 +175,10 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
     table.refuse_stars()
     table.refuse_strange_values()
     judge = ModelJudge(method.models)
-    stored_grouping = group_stored_rows(table, judge, method.suppression_limit, coarsen=method.search == "optimal")
+    participants = table.select_participants((*names, *judge.columns()))
+    stored_grouping = group_stored_rows(
+        participants, judge, method.suppression_limit, coarsen=method.search == "optimal"
+    )
     grouping = stored_grouping.grouping
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     weights = method.list_column_weights(names)

@@ -9,7 +9,7 @@ equals, and every batch is recoded by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -166,8 +166,9 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
     _refuse_empty(table)
     table.refuse_stars()
     report_progress("encoding the table")
-    columns = method.describe_columns(outline, table.count_values)
-    census = count_people_by_values(table, columns, method.list_judged())
+    participants = table.select_participants((*table.quasi_identifying, *method.list_judged()))
+    columns = method.describe_columns(participants.outline, participants.count_values)
+    census = replace(count_people_by_values(participants, columns, method.list_judged()), table=table)
     _refuse_many_lines(census, method.unit)
     lines = PartitionLines.of(census.people, census.judged_values, method.unit)
     parts = method.cut_lines(lines, columns)

@@ -21,6 +21,7 @@ from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.engine.value_codes import index_cells
 from sfumato.errors import DataError
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
+from sfumato.protect.anonymity.participants import keep_participants_leaves
 from sfumato.protect.anonymity.search.class_numbers import ClassNumbers, ColumnLookup
 from sfumato.protect.anonymity.search.column_bundles import bundle_codes, choose_bundles
 from sfumato.protect.anonymity.search.node_classes import (
@@ -88,7 +89,8 @@ class Grouping:
     def of(cls, table: Table, columns: Sequence[str] = (), population: Table | None = None) -> Grouping:
         """The quasi-identifying columns of a table, and the sensitive columns that models use."""
         names = table.quasi_identifying
-        hierarchies = tuple(table.hierarchy(name) for name in names)
+        counted_table = keep_participants_leaves(table) if population is None else table
+        hierarchies = tuple(counted_table.hierarchy(name) for name in names)
         codes = np.array(
             [number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
         )
