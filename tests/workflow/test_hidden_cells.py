@@ -55,6 +55,25 @@ def test_a_decimal_that_is_no_median_is_not_seen(tmp_path: Path) -> None:
     assert certified(tmp_path / "decimal", method, "33.5", "2000") == whole
 
 
+def test_pay_that_is_no_median_does_not_move_the_certified_loss(tmp_path: Path) -> None:
+    """The loss was the share of the variance within groups: 0.05 if one person earned 3,000, 0.5 if 1,000,000."""
+    method = {"method": "microaggregate", "k": 5, "centre": "median", "columns": ["age", "pay"]}
+    releases = []
+    for pay in (3000, 30_000, 1_000_000):
+        rows = "".join(f"{20 + n * 7 % 40},{2000 + n * 37 % 4000}\n" for n in range(219))
+        (tmp_path / "people.csv").write_text(f"age,pay\n{rows}44,{pay}\n")
+        policy = {
+            "data": {"path": str(tmp_path / "people.csv")},
+            "roles": {"quasi_identifying": ["age"], "sensitive": ["pay"]},
+            "protect": [method],
+        }
+        run = sf.run(Policy.model_validate(policy), tmp_path / str(pay))
+        assert pl.read_csv(run.out / "release/data.csv")["pay"].max() < 6000  # type: ignore[operator]
+        assert run.record["utility"]["loss"] > 0
+        releases.append(run.certificate.body["utility"])
+    assert all("loss" not in utility for utility in releases)
+
+
 def test_one_long_code_does_not_lengthen_the_masks_of_others() -> None:
     codes = [f"130{n}" for n in range(40, 60)]
     labels = []

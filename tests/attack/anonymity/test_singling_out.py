@@ -54,6 +54,23 @@ def test_where_nothing_isolates_any_predicate_is_tried() -> None:
     assert (outcome.attempts, outcome.successes, outcome.facts["isolating_in_release"]) == (8, 0, 0)
 
 
+@pytest.mark.parametrize("unique", [False, True])
+@pytest.mark.parametrize("mode", ["univariate", "multivariate"])
+def test_a_hidden_cell_does_not_move_what_is_guessed_blindly(mode: str, unique: bool) -> None:
+    """Blind predicates asked for empty cells that nobody published, and for a rare label as often as for any."""
+    ill = ["flu"] * 110 + ["cold"] * 109 + (["gout"] if unique else ["cold"])
+    shown = {"sex": ["m", "f"] * 110, "ill": ill, **({"visit": list(range(220))} if unique else {})}
+    release = as_is(table(**shown))
+    shares = []
+    for secret in ("flu", "gout", "other", None):
+        hidden = {"sex": "m", "ill": secret, "visit": None}
+        truth = table(**{name: [*cells, hidden[name]] for name, cells in shown.items()})
+        outcome = SinglingOut(mode=mode).run(release, truth)  # type: ignore[arg-type]
+        assert outcome.attempts >= 200
+        shares.append(outcome.baseline / outcome.attempts)
+    assert max(shares) - min(shares) < 0.025
+
+
 def test_k_anonymity_does_not_stop_it() -> None:
     """Two people share everything but the disease: each is singled out by it, through the published label."""
     tree = {"age": [["31", "30s", "*"], ["32", "30s", "*"], ["45", "40s", "*"], ["46", "40s", "*"]]}

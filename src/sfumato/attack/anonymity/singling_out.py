@@ -44,8 +44,9 @@ class SinglingOut(Attack):
     The adversary builds predicates from the release alone and keeps those that fit exactly one published row, since
     those may fit exactly one person. Each of them is a guess; it is right if it fits exactly one of the originals.
     If none isolates a published row, any are taken. The risk is the share of right guesses. The baseline are
-    predicates with values drawn blindly; the control counts the same predicates on people who are not in the data
-    (as many as there are originals, or the two do not compare). WP216, 2014; Giomi and others, Anonymeter, 2023.
+    predicates with values drawn blindly, each as often as it is published; the control counts the same predicates on
+    people who are not in the data (as many as there are originals, or the two do not compare). WP216, 2014; Giomi and
+    others, Anonymeter, 2023.
     """
 
     tries: ClassVar[str] = "descriptions"
@@ -216,13 +217,19 @@ def _list_row_predicates(
 def _draw_blind_predicates(
     view: _PublishedView, width: int, chance: np.random.Generator, count: int
 ) -> Iterator[Predicate]:
-    """Predicates of values that need not go together, each column's as likely as any."""
-    telling_rows = [np.flatnonzero(telling) for telling in view.telling]
-    usable = [position for position, labels in enumerate(telling_rows) if len(labels)]
+    """Predicates of values that need not go together, each as likely as it is published.
+
+    Were every label as likely as any, one that is published once would be drawn as often as one that is everywhere, and
+    one hidden person who has it, too, would move the baseline by more than a person's share.
+    """
+    telling_labels = [
+        column.codes[telling[column.codes]] for column, telling in zip(view.columns, view.telling, strict=True)
+    ]
+    usable = [position for position, labels in enumerate(telling_labels) if len(labels)]
     for _ in range(count if usable else 0):
         columns = chance.permutation(usable)[:width].tolist()
         yield tuple(
-            view.test(position, int(chance.choice(telling_rows[position])), bool(chance.random() < 0.5))
+            view.test(position, int(chance.choice(telling_labels[position])), bool(chance.random() < 0.5))
             for position in columns
         )
 
