@@ -71,6 +71,21 @@ def test_a_hidden_cell_does_not_move_what_is_guessed_blindly(mode: str, unique: 
     assert max(shares) - min(shares) < 0.025
 
 
+def test_a_hidden_word_among_numbers_changes_nothing() -> None:
+    """Beside a word, a column of numbers was read as text, and nobody asked for "at most" and "at least"."""
+    shown = [str(number * 7 % 230) for number in range(220)]
+    release = as_is(table(pay=shown, sex=["m", "f"] * 110))
+    outcomes = [
+        SinglingOut().run(
+            release, table(pay=pl.Series([*shown, secret]).cast(kind, strict=True), sex=["m", "f"] * 110 + ["m"])
+        )
+        for secret, kind in (("500", pl.Int64), ("500", pl.String), ("secret", pl.String))
+    ]
+    assert outcomes[0].attempts == outcomes[1].attempts == outcomes[2].attempts
+    assert outcomes[0] == outcomes[1]
+    assert abs(outcomes[0].successes - outcomes[2].successes) < 5
+
+
 def test_k_anonymity_does_not_stop_it() -> None:
     """Two people share everything but the disease: each is singled out by it, through the published label."""
     tree = {"age": [["31", "30s", "*"], ["32", "30s", "*"], ["45", "40s", "*"], ["46", "40s", "*"]]}
@@ -112,7 +127,7 @@ def test_counts_by_going_through_everybody(small: Small, width: int, seed: int) 
         labels = [chance.choice(np.array(above.get(row[place], [None, "*"]), dtype=object)) for row in small.rows]
         cells[name] = pl.Series(name, labels, dtype=pl.String)
     published = data.with_frame(pl.DataFrame(cells))
-    view = singling_out._PublishedView.of(published, data, names)
+    view = singling_out._PublishedView.of(published, names)
     predicates = list(singling_out._list_row_predicates(view, min(width, len(names)), chance, 20))
 
     def fits(row: tuple[str | None, ...], predicate: singling_out.Predicate) -> bool:

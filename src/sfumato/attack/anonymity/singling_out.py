@@ -24,7 +24,6 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import LabelColumn, compare_with_control, require_attacked_columns
-from sfumato.data.cells.moments_in_text import are_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.label_ranges import read_positions
 from sfumato.data.roles.role import Role
@@ -88,7 +87,7 @@ class SinglingOut(Attack):
         chance: np.random.Generator,
     ) -> Outcome:
         """With one meaning of missing cells."""
-        view = _PublishedView.of(published_table, truth, names)
+        view = _PublishedView.of(published_table, names)
         width = 1 if self.mode == "univariate" else min(self.columns_per_guess, len(names))
         most = min(self.attempts, len(truth))
         predicates = (
@@ -135,7 +134,10 @@ class _PublishedView:
     telling: tuple[Flags, ...]
     """For each label of a column, whether it says anything: `*` does not, nor a missing cell unless it is a value."""
     numeric: tuple[bool, ...]
-    """Which columns hold numbers or moments, so that "at most" and "at least" mean something."""
+    """Which columns show numbers or moments, so that "at most" and "at least" mean something.
+
+    The types of the originals do not say: a word in a hidden cell would tell of itself.
+    """
     middles: Floats
     """The median of each column of numbers."""
     numbers: tuple[Floats, ...]
@@ -143,15 +145,12 @@ class _PublishedView:
     rows: int
 
     @classmethod
-    def of(cls, published_table: Table, truth: Table, names: Sequence[str]) -> _PublishedView:
+    def of(cls, published_table: Table, names: Sequence[str]) -> _PublishedView:
         columns = tuple(LabelColumn.of(published_table, name) for name in names)
         nulls = published_table.missing is Missing.OWN_VALUE
         telling = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
         numbers = tuple(column.low[column.codes] for column in columns)
-        numeric = tuple(
-            _has_order(truth.frame[column.name]) and bool(np.isfinite(values).any())
-            for column, values in zip(columns, numbers, strict=True)
-        )
+        numeric = tuple(bool(np.isfinite(values).any()) for values in numbers)
         middles = [
             np.nanmedian(values) if is_numeric else 0.0 for values, is_numeric in zip(numbers, numeric, strict=True)
         ]
@@ -169,10 +168,6 @@ class _PublishedView:
         if not outward or not self.numeric[column] or not np.isfinite(number):
             return _ColumnTest(column, label, "is")
         return _ColumnTest(column, label, "at_most" if number < self.middles[column] else "at_least")
-
-
-def _has_order(values: pl.Series) -> bool:
-    return values.dtype.is_numeric() or are_moments(spell_cells(values))
 
 
 def _test_beyond(numbers: Floats, edge: float, kind: str) -> Flags:
