@@ -90,6 +90,18 @@ def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = F
     )
 
 
+def claim_no_suppression() -> Claim:
+    """No row is suppressed."""
+    return Claim(
+        property="suppressed_share",
+        threshold=0,
+        bound="exactly",
+        measure="suppressed_share",
+        arguments={"starred_rows": "suppressed"},
+        meaning="No row is suppressed.",
+    )
+
+
 _MODEL_MEASURES = (
     *("alpha", "beta", "delta_disclosure", "distinct_l", "enhanced_beta", "entropy_l", "recursive_c"),
     *("t_equal", "t_hierarchical", "t_ordered"),
@@ -115,7 +127,7 @@ def guard_blanks(
         return claims
     crowds = [claim for claim in claims if claim.property == "k_anonymity"]
     values = [claim for claim in claims if _name_model_measure(claim) in _MODEL_MEASURES]
-    worded_claims = tuple(_explain_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
+    worded_claims = tuple(explain_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
     least = max([least, *(int(claim.threshold) for claim in crowds)])
     guards = [_claim_fitting_people(least, [*crowds, *values])] if least > 1 else []
     guards += [_claim_fitting_values(claim) for claim in values if claim.arguments["column"] not in recoded_columns]
@@ -146,7 +158,8 @@ def _claim_fitting_values(claim: Claim) -> Claim:
     return claim.model_copy(update={**changed_fields, "arguments": arguments, "meaning": meaning})
 
 
-def _explain_blanks(claim: Claim) -> Claim:
+def explain_blanks(claim: Claim) -> Claim:
+    """A claim about classes, worded for empty cells that match anything."""
     caveat_text = "An empty cell agrees with everything, so this alone hides nobody."
     others_text = spell_others(int(claim.threshold))
     meaning = (

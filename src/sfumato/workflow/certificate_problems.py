@@ -24,6 +24,7 @@ from sfumato.workflow.certificate import NAME, Certificate
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedAttack
 from sfumato.workflow.published_columns import AnyTable, get_outline, split_columns
+from sfumato.workflow.restated_facts import list_restated_problems
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.signing.signature import check_signature
 from sfumato.workflow.verdict import (
@@ -101,6 +102,8 @@ def list_claim_problems(certificate: Certificate) -> list[str]:
     claimed_names = {name for arguments in promises for name in arguments.get("names", ())}
     if "identifying" in roles.values() or removed_columns & roles.keys() or not removed_columns <= claimed_names:
         problems.append("the certificate has identifying columns without a claim that they were removed")
+    elif body["data"]["shape"] == "table" and removed_columns != claimed_names:
+        problems.append("the certificate claims that columns were removed that it does not list as removed")
     return problems
 
 
@@ -199,6 +202,7 @@ def list_content_problems(certificate: Certificate, published_data: Any) -> list
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:
         problems += _list_warning_problems(certificate.body, ())
+    problems += list_restated_problems(certificate.body, published_data)
     return problems + _list_attack_problems(certificate.body, published_data)
 
 

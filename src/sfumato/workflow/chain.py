@@ -171,13 +171,18 @@ def _merge_unchanged_claims(
         claim.model_copy(
             update={
                 "arguments": {**claim.arguments, "besides": (*_get_besides(claim), *changed_columns)},
-                "meaning": f"{claim.meaning} Another method of the policy may have changed {names_text}.",
+                "meaning": f"{claim.meaning}{word_other_changes(names_text)}.",
             }
         )
         if CHECKS[claim.measure].of_the_rest
         else claim
         for claim in claims
     )
+
+
+def word_other_changes(names_text: str) -> str:
+    """What is said of a claim that other methods may have changed some columns, without the full stop."""
+    return f" Another method of the policy may have changed {names_text}"
 
 
 def _is_already_claimed(claim: Claim, earlier_claims: tuple[Claim, ...]) -> bool:

@@ -25,7 +25,7 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_name
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
-from sfumato.protect.claims import claim_nobody_named, claim_others_kept
+from sfumato.protect.claims import claim_no_suppression, claim_nobody_named, claim_others_kept
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import refuse_unpublished
@@ -139,14 +139,7 @@ class Microaggregate(Method):
     def _list_claims(self, table: Table) -> tuple[Claim, ...]:
         return (
             KAnonymity(k=self.k).claim({"starred_rows": "class"}),
-            Claim(
-                property="suppressed_share",
-                threshold=0,
-                bound="exactly",
-                measure="suppressed_share",
-                arguments={"starred_rows": "suppressed"},
-                meaning="No row is suppressed.",
-            ),
+            claim_no_suppression(),
             claim_others_kept(table, self._choose_columns(table)),
             claim_nobody_named(table),
         )

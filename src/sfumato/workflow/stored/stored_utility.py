@@ -10,10 +10,11 @@ from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.entries.stored_entries import measure_blanked_share
 from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_interval_loss, measure_noise_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
-from sfumato.measure.stored_claims import StoredEvidence, count_stored_sizes
+from sfumato.measure.stored_claims import StoredEvidence
 from sfumato.measure.utility.stored_moments import measure_stored_moments
 from sfumato.progress import report_progress
 from sfumato.release import Release
+from sfumato.workflow.summary.class_sizes import find_promised_k, measure_stored_class_sizes
 from sfumato.workflow.summary.release_utility import count_left_out_rows
 from sfumato.workflow.summary.suppression import get_starred_rows
 
@@ -43,18 +44,8 @@ def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str
 
 
 def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, float]:
-    """How large classes are; nothing if nobody can be looked up."""
-    total = len(evidence.published_table)
-    if not evidence.published_table.quasi_identifying:
-        return {}
-    sizes = count_stored_sizes(evidence, {"starred_rows": get_starred_rows(release)})
-    promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
-    average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
-    return {
-        "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
-        "average_class_size": average,
-        **({} if promised_k is None else {"c_avg": average / promised_k}),
-    }
+    promised_k = find_promised_k(claim.model_dump() for claim in release.claims)
+    return measure_stored_class_sizes(evidence, get_starred_rows(release), promised_k)
 
 
 def _measure_changed_share(release: Release, evidence: StoredEvidence) -> float:

@@ -34,6 +34,7 @@ from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import PUBLISHED_LOSS
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.summary.class_sizes import find_promised_k, measure_class_sizes
 from sfumato.workflow.summary.suppression import get_starred_rows
 
 
@@ -156,8 +157,7 @@ def _measure_class_utility(
     published_table: Table, original: Table, release: Release, truthful: bool
 ) -> dict[str, float]:
     """Class sizes and, where cells are labels of their originals, how much detail they keep."""
-    stars = get_starred_rows(release)
-    promised_k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=None)
+    promised_k = find_promised_k(claim.model_dump() for claim in release.claims)
     comparable_columns = None if truthful else _list_comparable_columns(published_table, original, release)
     can_compare = comparable_columns is None or bool(comparable_columns)
     distances = measure.marginal_distance(original, published_table, columns=comparable_columns) if can_compare else {}
@@ -170,9 +170,7 @@ def _measure_class_utility(
         }
     return {
         **detail_figures,
-        "discernibility": measure.discernibility(published_table, stars),
-        "average_class_size": measure.average_class_size(published_table, stars),
-        **({} if promised_k is None else {"c_avg": measure.c_avg(published_table, promised_k, stars)}),
+        **measure_class_sizes(published_table, get_starred_rows(release), promised_k),
         **({"total_variation": sum(distances.values()) / len(distances)} if distances else {}),
     }
 

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""What a certificate says that anyone can say again: promises, sentences, levels, class sizes, suppressed rows.
+
+A signature shows who said something, not that it is so. Each of these facts follows from the data file or from another
+field, so a certificate that says otherwise is refused, whoever signed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isclose
+from typing import Any
+
+from sfumato.change_kinds import ChangeKind
+from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import quote_names
+from sfumato.lazy import find_tagged_class
+from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.suppressed_rows import claim_nothing_shown
+from sfumato.protect.claims import (
+    claim_no_suppression,
+    claim_nobody_named,
+    claim_nothing_untrue,
+    claim_suppression_within,
+    explain_blanks,
+)
+from sfumato.release import Claim
+from sfumato.table import Missing, Table
+from sfumato.workflow.chain import word_other_changes
+from sfumato.workflow.outgoing import COMPUTABLE, IN_STEPS, count_hidden_people, round_to_step
+from sfumato.workflow.published_columns import AnyTable, get_outline
+from sfumato.workflow.summary.class_sizes import StarredRows, count_starred_rows, find_promised_k, measure_class_sizes
+from sfumato.workflow.summary.suppression import SuppressionFacts, describe_suppression
+from sfumato.workflow.verdict import list_unchecked
+
+_MODEL_PROPERTIES = frozenset({
+    "alpha", "beta_likeness", "delta_disclosure", "delta_presence", "distinct_l_diversity", "enhanced_beta_likeness",
+    "entropy_l_diversity", "k_anonymity", "k_map", "recursive_l_diversity", "t_closeness",
+})  # fmt: skip
+"""What only models promise."""
+
+
+def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
+    """What of a certificate contradicts its own fields or the data file."""
+    problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
+    unchecked = list_unchecked(body, published_data)
+    if tuple(body["verdict"]["unchecked"])[: len(unchecked)] != unchecked:
+        problems.append("the certificate does not say all that was not checked")
+    if isinstance(published_data, Table | StoredTable):
+        problems += _list_sentence_problems(body, get_outline(published_data))
+        problems += _list_figure_problems(body, published_data)
+        problems += _list_suppression_problems(body, published_data)
+    return problems
+
+
+def _list_promise_problems(body: Mapping[str, Any]) -> list[str]:
+    """Compare the claims with the models of the methods, and with the sentences that these models write."""
+    promises = [promise for method in body["methods"] for promise in _list_promises(method)]
+    model_claims = [claim for claim in body["claims"] if claim["property"] in _MODEL_PROPERTIES]
+    problems = [] if body["methods"] else ["the certificate names no method"]
+    problems += [
+        f'the claim "{claim["property"]}" is not what a method of the certificate promises, or its sentence says '
+        "something else"
+        for claim in model_claims
+        if not any(_does_claim_say(claim, promise, body["missing"]) for promise in promises)
+    ]
+    problems += [
+        f'the methods of the certificate promise "{promise.property}" of {promise.threshold}, and no claim says so'
+        for promise in promises
+        if not any(_does_claim_say(claim, promise, body["missing"]) for claim in model_claims)
+    ]
+    limits = {float(method["suppression_limit"]) for method in body["methods"] if "suppression_limit" in method}
+    shares = {float(claim["threshold"]) for claim in body["claims"] if claim["property"] == "suppressed_share"}
+    if limits and not shares - {0.0} <= limits:
+        problems.append("the certificate claims another share of suppressed rows than its methods allow")
+    return problems
+
+
+def _list_promises(method: Mapping[str, Any]) -> Iterator[Claim]:
+    """The claims of a method's models; a method without models that hides people in crowds of k promises these."""
+    for model in method.get("models", ()):
+        model_kind = find_tagged_class("model", str(model["model"]))
+        if model_kind is not None:
+            yield from model_kind.model_construct(**model).claims({})
+    kind = find_tagged_class("method", str(method["method"]))
+    if "models" not in method and kind is not None and kind.hides_in_crowds and "k" in method:
+        yield KAnonymity.model_construct(k=method["k"]).claim({})
+
+
+def _does_claim_say(claim: Mapping[str, Any], promise: Claim, missing: str) -> bool:
+    """Whether a claim is what a model promises, in the words of the model."""
+    if any(claim[name] != getattr(promise, name) for name in ("property", "threshold", "bound")):
+        return False
+    arguments = claim["arguments"]
+    if any(arguments[name] != promise.arguments.get(name) for name in ("column", "l") if name in arguments):
+        return False
+    meanings = {promise.meaning}
+    if isinstance(promise.threshold, int) and promise.property == "k_anonymity":
+        model = KAnonymity.model_construct(k=promise.threshold)
+        meanings = {model.claim({"starred_rows": arguments.get("starred_rows", "class")}).meaning}
+    if missing == Missing.MATCHES_ANY:
+        meanings.add(explain_blanks(promise).meaning)
+    return claim["meaning"] in meanings
+
+
+def _list_sentence_problems(body: Mapping[str, Any], outline: Table) -> list[str]:
+    """Compare the sentences of claims that many methods make with those that sfumato writes."""
+    problems = []
+    for claim in body["claims"]:
+        meanings = _list_common_meanings(claim, outline)
+        sentence = str(claim["meaning"])
+        if claim["property"] == "untrue_cells":
+            sentence = _strip_other_changes(sentence, body["changes"])
+        if meanings and sentence not in meanings:
+            problems.append(f'the sentence of the claim "{claim["property"]}" does not say what the claim does')
+    return problems
+
+
+def _list_common_meanings(claim: Mapping[str, Any], outline: Table) -> set[str]:
+    """The sentences that a claim may have; empty if only its method knows them."""
+    if claim["property"] == "identifying_columns":
+        return {claim_nobody_named(outline).meaning}
+    if claim["property"] == "untrue_cells":
+        return {claim_nothing_untrue().meaning}
+    if claim["property"] == "shown_in_suppressed":
+        return {promise.meaning for promise in claim_nothing_shown(("",))}
+    if claim["property"] == "suppressed_share":
+        promise = claim_suppression_within(claim["threshold"], "class")
+        return {claim_no_suppression().meaning if claim["bound"] == "exactly" else promise.meaning}
+    return set()
+
+
+def _strip_other_changes(sentence: str, changes: list[Mapping[str, Any]]) -> str:
+    """A claim's own sentence, without those that name columns which other methods changed."""
+    columns = {str(change["column"]) for change in changes}
+    while True:
+        own, separator, names_text = sentence.rpartition(word_other_changes(""))
+        names = [name for name in columns if quote_names([name]) in names_text]
+        ordered_names = sorted(names, key=lambda name: names_text.index(quote_names([name])))
+        if not separator or names_text != f"{quote_names(ordered_names)}.":
+            return sentence
+        sentence = own
+
+
+def _list_level_problems(body: Mapping[str, Any]) -> list[str]:
+    """Compare the levels and heights with those of the changes."""
+    stated_changes: dict[str, list[Mapping[str, Any]]] = {}
+    for change in body["changes"]:
+        stated_changes.setdefault(change["column"], []).append(change)
+    for column, level in body["levels"].items():
+        if not any(
+            change["level"] == level
+            and change["height"] == body["heights"].get(column)
+            and 0 <= level <= change["height"]
+            and (level == 0 or change["kind"] != ChangeKind.KEPT)
+            for change in stated_changes.get(column, ())
+            if change["level"] is not None and change["height"] is not None
+        ):
+            return [f'the certificate states two levels or heights for "{column}", or one that there is not']
+    if not set(body["heights"]) <= set(stated_changes):
+        return ["the certificate states the heights of columns that it does not describe"]
+    return []
+
+
+def _list_step_problems(body: Mapping[str, Any]) -> list[str]:
+    """What was measured against the originals leaves in steps, of crowds of enough people, and nothing else does."""
+    people, utility, problems = count_hidden_people(body), body["utility"], []
+    figures = [utility[name] for name in sorted(IN_STEPS & utility.keys())]
+    figures += [attack["guessing"] for attack in body["attacks"] if attack["guessing"] is not None]
+    risks = [attack["risk_at_most"] for attack in body["attacks"] if attack["risk_at_most"] is not None]
+    if any(not 0 <= figure <= 1 or figure != round_to_step(figure, people) for figure in (*figures, *risks)):
+        problems.append("the certificate states a loss or a risk that is not in steps, or of too few people to leave")
+    if not utility.keys() <= COMPUTABLE | IN_STEPS:
+        problems.append("the certificate states figures that do not leave")
+    if people and (body["losses"] or body["public"]):
+        problems.append("the certificate states laws of chance or a privacy budget, and no method draws anything")
+    return problems
+
+
+def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:
+    """Measure class sizes again."""
+    utility, problems = body["utility"], []
+    stated_sizes = {name: utility[name] for name in sorted(COMPUTABLE & utility.keys())}
+    if stated_sizes:
+        stars: StarredRows = "suppressed" if any(change["starred"] for change in body["changes"]) else "class"
+        sizes = measure_class_sizes(published_table, stars, find_promised_k(body["claims"]))
+        problems += [
+            f"the certificate's {name} differs from that of the data file"
+            for name, stated_size in stated_sizes.items()
+            if name not in sizes or not isclose(stated_size, sizes[name], rel_tol=1e-9, abs_tol=1e-9)
+        ]
+    return problems
+
+
+def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:
+    """Count the suppressed rows again, and compare the reason why they disclose nothing."""
+    stated, methods = body["suppression"], body["methods"]
+    kinds = [find_tagged_class("method", str(method["method"])) for method in methods]
+    starred_count = count_starred_rows(published_table)
+    facts = SuppressionFacts(
+        row_count=stated["rows"] or 0,
+        starred_count=starred_count,
+        is_dropping=any(method.get("suppressed_rows") == "drop" for method in methods),
+        left_out=" ".join(kind.leaves_out for kind in kinds if kind is not None and kind.leaves_out),
+        is_starred=any(change["starred"] for change in body["changes"]),
+        drops_missing=body["missing"] == Missing.DROP,
+        has_hidden_values=any(claim["property"] == "shown_in_suppressed" for claim in body["claims"]),
+        has_separate_count=any(
+            claim["property"] != "suppressed_share" and claim["arguments"].get("starred_rows") == "suppressed"
+            for claim in body["claims"]
+        ),
+    )
+    accounts = [
+        describe_suppression(facts._replace(starred_count=count, drops_missing=drops))
+        for count in {0, starred_count}
+        for drops in {False, facts.drops_missing}
+    ]
+    if not any(
+        stated["why"] == account["why"] and (stated["rows"] is None) == (not account["seen"]) for account in accounts
+    ):
+        return ["the certificate gives a reason for its suppressed rows that its other fields contradict"]
+    # Of rows that are stars by their own levels, nobody can tell that they were not suppressed.
+    is_local = len(methods) > 1 or any(method.get("recoding") == "local" for method in methods)
+    if facts.is_starred and stated["rows"] is not None and not is_local and stated["rows"] != starred_count:
+        return ["the certificate counts other suppressed rows than the data file has"]
+    if not facts.is_starred and stated["rows"]:
+        return ["the certificate counts suppressed rows, and no column has any"]
+    return []
