@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""A certificate that says something else than its file or its own fields is refused, whoever signed it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+from tests.faults.test_tampering import resign, set_in
+
+K3 = {"model": "k_anonymity", "k": 3}
+L2 = {"model": "l_diversity", "l": 2, "column": "ill"}
+T = {"model": "t_closeness", "t": 0.7, "column": "ill", "distance": "ordered"}
+ALPHA = {"model": "alpha_k_anonymity", "k": 3, "alpha": 0.9, "column": "ill"}
+METHODS: dict[str, list[dict[str, Any]]] = {
+    "stars": [{"method": "generalize", "models": [K3, L2], "suppression_limit": 0.05}],
+    "blanks": [{"method": "generalize", "models": [K3, T], "suppression_limit": 0.05, "suppressed_rows": "blank"}],
+    "drop": [{"method": "generalize", "models": [K3], "suppression_limit": 0.05, "suppressed_rows": "drop"}],
+    "local": [{"method": "generalize", "models": [K3], "suppression_limit": 0.05, "recoding": "local"}],
+    "partition": [{"method": "partition", "models": [ALPHA]}],
+    "k_optimize": [{"method": "k_optimize", "k": 3, "seconds": 2}],
+    "microaggregate": [{"method": "microaggregate", "k": 3}],
+    "two": [
+        {"method": "generalize", "models": [K3], "suppression_limit": 0.05, "suppressed_rows": "drop"},
+        {"method": "round_numbers", "columns": ["pay"], "step": 100},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+
+
+def publish(folder: Path, name: str, form: str = "csv", engine: str = "memory") -> Path:
+    """A release of 240 people, of whom two are unlike the others."""
+    people = pl.DataFrame(
+        {
+            "name": [f"p{n}" for n in range(242)],
+            "age": [20 + n % 40 for n in range(240)] + [95, 96],
+            "sex": [["m", "f"][n % 2] for n in range(242)],
+            "ill": [["flu", "cold", "gout"][n % 3] for n in range(242)],
+            "pay": [1000 + n * 37 % 3000 for n in range(242)],
+        }
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    people.write_csv(folder / "people.csv") if engine == "memory" else people.write_parquet(folder / "people.parquet")
+    policy = {
+        "data": {"path": str(folder / ("people.csv" if engine == "memory" else "people.parquet"))},
+        "roles": {"identifying": ["name"], "quasi_identifying": ["age", "sex"], "sensitive": ["ill", "pay"]},
+        "hierarchies": {"age": {"kind": "intervals", "widths": [10, 20]}},
+        "protect": METHODS[name],
+        "attack": [{"attack": "linking"}],
+        "measure": {"queries": 0},
+        "output": {"format": form},
+    }
+    run(Policy.model_validate(policy), folder / "out", engine=engine)  # type: ignore[arg-type]
+    return folder / "out"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_release_says_what_its_file_says(tmp_path: Path, name: str) -> None:
+    assert sf.verify(publish(tmp_path / name, name)).problems == ()
+
+
+def test_a_release_that_was_made_in_files_says_so_in_memory_and_in_files(tmp_path: Path) -> None:
+    out = publish(tmp_path / "stored", "stars", "parquet", "duckdb")
+    assert sf.verify(out, engine="memory").problems == sf.verify(out, engine="duckdb").problems == ()
+    resign(out, set_in("utility", "discernibility", value=1))
+    assert not sf.verify(out, engine="duckdb").holds
+
+
+def claim_more(body: dict[str, Any]) -> None:
+    """The sentence and the model of a thousand, the claim of three."""
+    body["claims"][0]["meaning"] = body["claims"][0]["meaning"].replace("2 others", "999 others")
+    body["methods"][0]["models"][0]["k"] = 1000
+
+
+FALSE: dict[str, Callable[[dict[str, Any]], None]] = {
+    "all at once": claim_more,
+    "a sentence": set_in("claims", 0, "meaning", value="Everybody is hidden among 1,000 people."),
+    "a sentence of another column": set_in(
+        "claims", 1, "meaning", value="Every class has at least 2 well-represented values of pay (distinct)."
+    ),
+    "the sentence of the share": set_in("claims", 2, "meaning", value="No row is suppressed."),
+    "the sentence of the names": set_in("claims", 3, "meaning", value="Nobody can be named."),
+    "the sentence of truth": set_in("claims", 4, "meaning", value="Every published cell is the original value."),
+    "a sentence behind the sentence": lambda body: body["claims"][4].update(
+        meaning=body["claims"][4]["meaning"] + " Another method of the policy may have changed nothing at all."
+    ),
+    "k of a model": set_in("methods", 0, "models", 0, "k", value=1000),
+    "l of a model": set_in("methods", 0, "models", 1, "l", value=3.0),
+    "the column of a model": set_in("methods", 0, "models", 1, "column", value="pay"),
+    "a model more": lambda body: body["methods"][0]["models"].append({"model": "k_anonymity", "k": 4}),
+    "a model less": lambda body: body["methods"][0]["models"].pop(),
+    "no methods": set_in("methods", value=[]),
+    "a lower claim": set_in("claims", 0, "threshold", value=2),
+    "a claim less": lambda body: body["claims"].pop(1),
+    "the limit": set_in("methods", 0, "suppression_limit", value=0.01),
+    "levels": set_in("levels", "age", value=2),
+    "heights": set_in("heights", "age", value=9),
+    "the level of a change": set_in("changes", 0, "level", value=1),
+    "stars": lambda body: [change.update(starred=False) for change in body["changes"]] and None,
+    "discernibility": set_in("utility", "discernibility", value=1),
+    "average class": set_in("utility", "average_class_size", value=1000.0),
+    "average class over k": set_in("utility", "c_avg", value=1.0),
+    "a figure that stays": set_in("utility", "tree_accuracy", value=0.99),
+    "a loss between steps": set_in("utility", "loss", value=0.012),
+    "a risk between steps": set_in("attacks", 0, "risk_at_most", value=0.001),
+    "guessing between steps": set_in("attacks", 0, "guessing", value=0.999),
+    "suppressed rows": set_in("suppression", "rows", value=0),
+    "suppressed rows unseen": set_in("suppression", "rows", value=None),
+    "why": set_in("suppression", "why", value="No row was suppressed."),
+    "removed columns": set_in("removed_columns", value=[]),
+    "a budget": set_in("losses", value={"epsilon": 0.01}),
+    "a law": set_in("public", value={"ill": {"kind": "k_ary", "epsilon": 0.1}}),
+    "nothing unchecked": set_in("verdict", "unchecked", value=[]),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_HOME", str(folder / "home"))
+        return publish(folder / "stars", "stars")
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_statement_is_found_though_it_is_signed(finished: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(finished, tmp_path / "out")
+    resign(tmp_path / "out", lambda body: None)
+    assert sf.verify(tmp_path / "out").holds
+    resign(tmp_path / "out", FALSE[name])
+    verification = sf.verify(tmp_path / "out")
+    assert verification.outcome == "not as certified"
+    assert "cannot be compared" not in verification.problems[0]
