@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -59,13 +61,17 @@ def test_where_nothing_isolates_any_predicate_is_tried() -> None:
 def test_a_hidden_cell_does_not_move_what_is_guessed_blindly(mode: str, unique: bool) -> None:
     """Blind predicates asked for empty cells that nobody published, and for a rare label as often as for any."""
     ill = ["flu"] * 110 + ["cold"] * 109 + (["gout"] if unique else ["cold"])
-    shown = {"sex": ["m", "f"] * 110, "ill": ill, **({"visit": list(range(220))} if unique else {})}
+    shown: dict[str, list[Any]] = {
+        "sex": ["m", "f"] * 110,
+        "ill": ill,
+        **({"visit": list(range(220))} if unique else {}),
+    }
     release = as_is(table(**shown))
     shares = []
     for secret in ("flu", "gout", "other", None):
         hidden = {"sex": "m", "ill": secret, "visit": None}
         truth = table(**{name: [*cells, hidden[name]] for name, cells in shown.items()})
-        outcome = SinglingOut(mode=mode).run(release, truth)  # type: ignore[arg-type]
+        outcome = SinglingOut.model_validate({"mode": mode}).run(release, truth)
         assert outcome.attempts >= 200
         shares.append(outcome.baseline / outcome.attempts)
     assert max(shares) - min(shares) < 0.025
