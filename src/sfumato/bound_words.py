@@ -17,7 +17,7 @@ _SMALL = 1e-6
 def format_bound(bound: str, value: float, digits: int = _MOST_DIGITS) -> str:
     """A number that something is at most or at least, never rounded to what does not bound it.
 
-    Counts and the part before the point are written in full, all else with `digits` digits.
+    Counts and the part before the point are written in full, everything else with `digits` significant digits.
     """
     number = round_bound(bound, value, digits)
     if not number.is_finite():

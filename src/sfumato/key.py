@@ -87,8 +87,8 @@ class Key:
                 )
             elif passphrase is not None:
                 raise DataError(
-                    f"{path}: a passphrase was given, and this key is under none; "
-                    "if you sealed your key, this is another one; else give no passphrase"
+                    f"{path}: this key has no passphrase; if yours has one, this is a different key, otherwise omit "
+                    "the passphrase"
                 )
             key_fields = _parse_key_file(content)
             if key_fields.keys() != {"method", "secret"} or not isinstance(key_fields["method"], str):

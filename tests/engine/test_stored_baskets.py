@@ -199,4 +199,4 @@ def test_the_command_line_says_which_engine_it_took(folder: Path, invoke: Invoke
     assert "Engine: duckdb, as asked." in invoke("mine", path, *columns, "--engine", "duckdb", "--rules").err
     refusal = invoke("mine", path, "--engine", "duckdb", "--sequences")
     assert refusal.code == 2
-    assert "the engine duckdb has no use for --sequences" in refusal.err
+    assert "the engine duckdb does not support --sequences" in refusal.err

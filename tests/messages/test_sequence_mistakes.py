@@ -87,7 +87,7 @@ def test_files_of_polygons_say_what_is_wrong_with_them(tmp_path: Path) -> None:
             sf.Polygons.read(file)
     for features, message in (
         ((), "the collection has no polygon"),
-        ((make_feature("Point", name="a"), make_feature("Polygon", name="b")), "1 of 2 features are no polygons"),
+        ((make_feature("Point", name="a"), make_feature("Polygon", name="b")), "1 of 2 features are not polygons"),
         ((make_feature("Polygon", label="a", code="b"),), '1 of 1 polygons have no property "name"; .*"code", "label"'),
     ):
         with pytest.raises(sf.DataError, match=f"areas.geojson: {message}"):
@@ -118,7 +118,7 @@ def test_centres_have_names_and_places_of_their_own(tmp_path: Path) -> None:
 )
 def test_what_is_no_time_is_counted_as_the_others_are_read(cells: list[str], location: str) -> None:
     column = sf.Table.of({"time": cells}).frame["time"]
-    assert f"is no time in {location}" in str(explain_no_times("a.csv", column))
+    assert f"is not a valid time in {location}" in str(explain_no_times("a.csv", column))
 
 
 def test_a_misspelt_item_is_found_by_the_number_of_its_pattern() -> None:

@@ -110,7 +110,7 @@ def test_every_kind_of_region_can_be_described(folder: Path) -> None:
         ('regions = { kind = "grid", bounds = [5, 0, 1, 1] }', "left < right"),
         ('regions = { kind = "cells" }', "centres"),
         ('regions = { kind = "circles" }', "kind"),
-        ('coordinates = "degrees"', "are no degrees"),
+        ('coordinates = "degrees"', "are not valid degrees"),
         ("split = -3", "split"),
         ('x = "east"', "header lacks"),
     ],

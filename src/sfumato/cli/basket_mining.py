@@ -32,8 +32,8 @@ def refuse_engine(engine: EngineName, other_options: Mapping[str, object]) -> No
     names = [name for name, value in other_options.items() if value]
     if engine in ("duckdb", "spark") and names:
         raise PolicyError(
-            f"the engine {engine} has no use for {', '.join(names)}; it finds itemsets and rules in baskets, and "
-            "memory does all else"
+            f"the engine {engine} does not support {', '.join(names)}; it finds itemsets and rules in baskets: use "
+            "--engine memory for everything else"
         )
 
 

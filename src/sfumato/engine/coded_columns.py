@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Columns of repeated texts as numbers and a list of texts, from file to file: no cell is ever spelled out.
+"""Columns of repeated texts as numbers and a list of texts, from file to file: no cell is decoded to text.
 
 Parquet stores such a column as a dictionary and the place of each cell in it. In memory that is a polars `Enum`, whose
 categories are those of one batch: some may be unused, and they differ from batch to batch. What is written has a

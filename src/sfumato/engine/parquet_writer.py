@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write rows to Parquet some at a time."""
+"""Write rows to Parquet in batches."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ class _SqliteKinds:
         columns = []
         for name, kinds, whole, cells in zip(heads, self._kinds, self._whole, zip(*rows, strict=True), strict=True):
             if bytes in kinds:
-                raise DataError(f'the column "{name}" holds bytes; a table has plain cells')
+                raise DataError(f'the column "{name}" holds bytes, which are not supported')
             if kinds == {int} or (kinds and kinds <= {int, float} and whole):
                 columns.append(pl.Series(name, [None if c is None else int(c) for c in cells], dtype=pl.Int64))
             elif kinds and kinds <= {int, float}:

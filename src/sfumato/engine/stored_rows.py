@@ -163,7 +163,7 @@ class StoredRows(ABC):
         step: str,
         columns: Sequence[str] | None = None,
     ) -> Iterator[BatchResult]:
-        """What is found in published rows beside their originals, in the order of rows; see `align_coded_batches`."""
+        """Compare published rows with their originals, in row order; see `align_coded_batches`."""
         from sfumato.engine.aligned_batches import align_coded_batches
 
         yield from map(compare, align_coded_batches(self, published_store, taken_rows, step, columns))

@@ -113,7 +113,7 @@ class StoredTable:
         if count > most:
             raise DataError(
                 f'{self.source}: the column "{column}" has {count:,} values, and memory holds hierarchies of {most:,}; '
-                "call it identifying if it numbers people, round it before, or set SFUMATO_MEMORY higher"
+                "give it the role identifying if it is an id, or round it first, or set SFUMATO_MEMORY higher"
             )
 
     def count_complete_rows(self) -> int:

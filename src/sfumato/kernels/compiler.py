@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The compiler, for all kernels: whoever imports numba elsewhere may load more of it than kernels need."""
+"""The compiler, for all kernels: importing numba elsewhere may load more than the kernels need."""
 
 from __future__ import annotations
 

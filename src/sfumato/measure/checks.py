@@ -180,7 +180,7 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
         return Finding.of(claim, check(visible_evidence, arguments))
     except ColumnNotFoundError as error:  # its message is the name of the column
         raise DataError(
-            f'the claim "{claim.property}" is about a column that the data lack ({str(error).splitlines()[0]}); give '
+            f'the claim "{claim.property}" names a column that is not in the data ({str(error).splitlines()[0]}); give '
             "the data as they were published"
         ) from None
     except (KeyError, TypeError, ValueError):

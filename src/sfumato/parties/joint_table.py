@@ -3,7 +3,8 @@
 
 The sites agree on the values of each column beforehand, so that no site shows which values it has. They then test on
 shares (`shamir`), for each combination, that at least `floor` people are left whichever site's part is taken away, and
-open the counts of these combinations only, by a secure sum. Of the others nothing is told, not even whether they occur.
+open the counts of these combinations only, by a secure sum. Nothing is disclosed about the others, not even whether
+they occur.
 
 What is learned: the opened counts, so also those of all other sites together. Semi-honest sites, fewer than half
 colluding; those that collude can subtract the parts of all of them.

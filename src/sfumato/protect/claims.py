@@ -114,9 +114,10 @@ def guard_blanks(
 ) -> tuple[Claim, ...]:
     """Claims about crowds, worded for empty cells that match anything, and others about people beside them.
 
-    Rows that match because they are empty are no crowd: after k − 1 whole rows were blanked, any file has classes of k.
-    So each row must also fit at least k people of the originals, or `least` of them, and these people must satisfy what
-    is claimed about sensitive values; not in `recoded_columns`, which no longer have those of the originals.
+    Rows that match only because they are empty do not hide anyone: after k − 1 whole rows were blanked, any file has
+    classes of k. So each row must also fit at least k people of the originals, or `least` of them, and these people
+    must satisfy what is claimed about sensitive values; not in `recoded_columns`, which no longer have those of the
+    originals.
     """
     known_columns = [name for name in published_table.quasi_identifying if name in published_table.frame.columns]
     if published_table.missing is not Missing.MATCHES_ANY or not any(

@@ -99,7 +99,9 @@ class Method(Description, ABC):
         return LevelChoice.OTHER
 
     def footprint(self, data: Any) -> Footprint:
-        """What it touches of a table, before it runs; by default everything, so that no other method fits beside it."""
+        """What it touches of a table, before it runs; by default everything, so no other method can be combined with
+        it.
+        """
         return trace_all_columns(data)
 
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:

@@ -122,7 +122,7 @@ def test_nearest_centres_on_the_globe() -> None:
     near_cells = sf.Cells(centres, reach=123_000)  # 1.1 degrees along the equator are 122,315 m
     sequences = sf.Sequences.from_points(points, near_cells, coordinates="degrees")
     assert sequences.to_lists() == [["Fiji"], []]
-    with pytest.raises(sf.PolicyError, match="1 of 2 centres are no degrees"):
+    with pytest.raises(sf.PolicyError, match="1 of 2 centres are not valid degrees"):
         sf.Sequences.from_points(points, sf.Cells({"a": (5, 5), "b": (700, 5)}), coordinates="degrees")
 
 
@@ -137,15 +137,15 @@ def test_cells_of_a_grid_in_metres_on_the_earth() -> None:
 @pytest.mark.parametrize(
     ("change", "arguments", "sentence"),
     [
-        ({"x": [200.0] * 6}, {"coordinates": "degrees"}, "6 of 6 points are no degrees"),
+        ({"x": [200.0] * 6}, {"coordinates": "degrees"}, "6 of 6 points are not valid degrees"),
         ({"x": [38.0] * 6, "y": [120.0] * 6}, {"coordinates": "degrees"}, "if x and y were exchanged"),
         ({}, {"coordinates": "metres"}, "look like degrees"),
-        ({"x": [1e9] * 6}, {"coordinates": "metres"}, "off the earth"),
-        ({"x": [None] * 6}, {}, '"x" is no finite number in 6 of 6 rows'),
+        ({"x": [1e9] * 6}, {"coordinates": "metres"}, "outside the valid range"),
+        ({"x": [None] * 6}, {}, '"x" is not a finite number in 6 of 6 rows'),
         ({"y": [0.0, float("nan"), 0, 0, 0, 0]}, {}, "first in row 1"),
         ({"id": [None, 1, 2, 3, 4, 5]}, {}, '"id" is missing in 1 of 6 rows'),
-        ({"time": ["soon"] * 6}, {}, '"time" is no time in 6 of 6'),
-        ({"time": ["1", "2", "3", "nan", "5", "6"]}, {}, '"time" is no time in 1 of 6 rows, first in row 3'),
+        ({"time": ["soon"] * 6}, {}, '"time" is not a valid time in 6 of 6'),
+        ({"time": ["1", "2", "3", "nan", "5", "6"]}, {}, '"time" is not a valid time in 1 of 6 rows, first in row 3'),
         ({"time": ["05/01/2024 8:00"] * 6}, {}, "day and month cannot be told apart; write times as 2009-06-30"),
     ],
 )
@@ -217,7 +217,7 @@ def test_coordinates_in_lists_may_mix_integers_and_decimals() -> None:
     points = {"id": [1, 1, 2], "time": [0, 1, 2.5], "x": [1, 3.5, 0.5], "y": [0, 1.5, 3]}
     grid = sf.Sequences.from_points(points, sf.Grid(2, 2, (0, 0, 4, 4)))
     assert grid.to_lists() == [["r0c0", "r0c1"], ["r1c0"]]
-    with pytest.raises(sf.DataError, match='"x" is no finite number in 1 of 3 rows, first in row 1'):
+    with pytest.raises(sf.DataError, match='"x" is not a finite number in 1 of 3 rows, first in row 1'):
         sf.Sequences.from_points(points | {"x": [1, "east", 0.5]}, sf.Grid(2, 2, (0, 0, 4, 4)))
 
 

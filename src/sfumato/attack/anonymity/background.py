@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Background knowledge: rule out what the person does not have, and take what is left.
 
-Against a release whose classes hold several values: an adversary who knows that Bob has no heart disease strikes
-those rows out. What leaks is the value that remains, or that is the most common of those that remain. How much an
-adversary knows cannot be told beforehand, so the strongest is taken: it happens to know just the wrong values that
-stand in its way. Machanavajjhala et al., *l-diversity* (2006); Martin et al., *worst-case background knowledge* (2007).
+Against a release whose classes hold several values: an adversary who knows that Bob has no heart disease strikes those
+rows out. What leaks is the value that remains, or that is the most common of those that remain. What an adversary knows
+cannot be predicted, so the attack assumes the strongest one: it happens to know just the wrong values that stand in its
+way. Machanavajjhala et al., *l-diversity* (2006); Martin et al., *worst-case background knowledge* (2007).
 """
 
 from __future__ import annotations

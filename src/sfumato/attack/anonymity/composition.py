@@ -44,11 +44,11 @@ CERTIFICATE = "certificate.json"
 class Composition(Attack):
     """An insurer buys the releases of two hospitals, and looks up someone who has been in both.
 
-    The adversary knows the person's quasi-identifying values, and that the person is in both releases. It takes
-    the rows that fit in each, and the sensitive values that stand in both: if there is only one, that is it. Who
-    fits nothing in the other release, or has no value in common, is judged by the first alone. The risk is the share of
-    people whose one value left is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under composition.
-    Ganta, Kasiviswanathan, Smith 2008.
+    The adversary knows the person's quasi-identifying values, and that the person is in both releases. It takes the
+    rows that fit in each, and the sensitive values that occur in both: if there is only one, that is it. A person
+    without matching rows or common values in the other release is judged by the first one only. The risk is the share
+    of people whose one value left is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under
+    composition. Ganta, Kasiviswanathan, Smith 2008.
     """
 
     story: ClassVar[str] = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """People of a file from elsewhere, looked up in a release: which of them are in it, and where, is unknown.
 
-Where published cells cover a person, it is taken that the person is among the rows that do. Where cells are noisy,
+Where published cells cover a person, the attack assumes that one of these rows is theirs. Where cells are noisy,
 averaged or moved, every person has a likeliest row, also one who is not in the release: there a guess counts only if
 the original behind the row has all the values that are known about the person, and is shared between such originals.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Homogeneity: learn what all the rows have in common that someone may be.
+"""Homogeneity: learn the value shared by all rows that match a person.
 
 Against a release that hides people among others without looking at what those others have: the adversary need
 not find the person's row when every row that fits says the same. What leaks is the sensitive value itself.

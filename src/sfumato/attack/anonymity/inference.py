@@ -44,13 +44,13 @@ _Guess = Callable[[Table], Ints]
 class Inference(Attack):
     """A colleague knows someone's age, sex and home, and reads their salary off the most similar published row.
 
-    The adversary takes the rows nearest to what is known, by the distance of cells or by how likely they are given
-    all that is published, or all rows that fit, and guesses the secret that most of them have; or does not look, and
-    guesses the most common. It does what works best on other people, whose secrets it knows; on those it tries if a
-    release has no more people than twice the attempts, so that the risk is an upper bound there. A number is right
-    within a tolerance; of a published label that covers several values one is drawn, of a range the middle is taken.
-    The risk is the share of right guesses. The baseline guesses the most common secret for everybody; the control are
-    people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
+    The adversary takes the rows nearest to what is known, by the distance of cells or by how likely they are given all
+    that is published, or all rows that fit, and guesses the secret that most of them have; or does not look, and
+    guesses the most common. It does what works best on other people, whose secrets it knows; if the release has at most
+    twice as many people as attempts, it tunes on the attacked people themselves, so the risk is an upper bound. A
+    number is right within a tolerance; of a published label that covers several values one is drawn, of a range the
+    middle is taken. The risk is the share of right guesses. The baseline guesses the most common secret for everybody;
+    the control are people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 
     story: ClassVar[str] = (
@@ -148,7 +148,7 @@ class Inference(Attack):
         return int(self._flag_right(secrets, guess(people), people.frame[self.column], chance).sum())
 
     def _flag_right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series, chance: np.random.Generator) -> Flags:
-        """Which guesses are right; "not known" is no secret, so nobody is right about it."""
+        """Which guesses are right; "not known" is not a secret, so nobody is right about it."""
         distinct, guess_index = np.unique(guesses, return_inverse=True)
         guessed_labels = secrets.take(distinct)
         person_indices = np.arange(len(truth))

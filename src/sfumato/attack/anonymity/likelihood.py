@@ -193,7 +193,7 @@ def price_answers(channel: AnswerChannel) -> Pricing:
 
 
 def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
-    """Noise that goes together is told apart in directions in which it does not."""
+    """Rotate correlated noise into independent components."""
     turn = np.linalg.inv(np.linalg.cholesky(get_noise_covariance(release, tuple(names))))
     columns: dict[str, KnownColumn] = {}
 

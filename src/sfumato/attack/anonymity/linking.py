@@ -23,11 +23,11 @@ LIST_OF_PEOPLE = "people"
 class Linking(Attack):
     """A neighbour knows that someone is in the table, and their quasi-identifying values (the prosecutor).
 
-    The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows
-    starred all over are taken only when nothing else fits, since then the person must be among them. Where cells are
-    noisy, randomized, averaged or moved, the likeliest rows by all that is published are taken, in a large release for
-    some people who are drawn. The risk is the share of people whose own row is guessed on average, so that it depends
-    on no draw. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
+    The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows starred
+    all over are taken only when nothing else fits, since then the person must be among them. Where cells are noisy,
+    randomized, averaged or moved, the likeliest rows by all that is published are taken, in a large release for some
+    people who are drawn. The risk is the share of people whose own row is guessed on average, so it does not depend on
+    random draws. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
     """
 
     story: ClassVar[str] = (

@@ -93,7 +93,7 @@ class Links:
 
 
 def _find_only_places(order: Places, size: int) -> Places | None:
-    """Where each row stands in an order, −1 if nowhere; None if some row stands there twice."""
+    """Where each row stands in an order, −1 if nowhere; None if a row occurs twice."""
     places = np.full(max(size, int(order.max(initial=-1)) + 1), -1, dtype=order.dtype)
     places[order] = np.arange(len(order))
     return places if np.count_nonzero(places >= 0) == len(order) else None

@@ -61,10 +61,10 @@ _WORKED_OUT = {(model, "distinct") for model in ("k_anonymity", "alpha_k_anonymi
 class Minimality(Attack):
     """An insider asks why ages had to be generalized: because the two people of 47 would both have shown cancer.
 
-    The adversary links as usual, and knows everybody's quasi-identifying values, the hierarchies, the models, and
-    that no finer levels would have done. It guesses the value with the highest chance given all that. A success is
-    a right guess about someone of whom the release says more in this way than the share of that value in the class
-    does, or says it with certainty. Risk beyond the baseline is what minimality added. Where the inference is not
+    The adversary links as usual, and knows everybody's quasi-identifying values, the hierarchies, the models, and that
+    every finer combination of levels was rejected. It guesses the value with the highest chance given all that. A
+    success is a right guess about someone of whom the release says more in this way than the share of that value in the
+    class does, or says it with certainty. Risk beyond the baseline is what minimality added. Where the inference is not
     sound (suppression, other models or methods) the adversary reads shares, and the facts say why. Wong et al. 2007.
     """
 
@@ -164,7 +164,7 @@ class _PersonalBelief:
 
     @classmethod
     def believe_shares(cls, tally: ValueTally) -> _PersonalBelief:
-        """Reading the release without a second thought."""
+        """Take the shares in the release at face value."""
         share = tally.sets.spread_to_people(tally.most / tally.sizes)
         guess = tally.sets.spread_to_people(tally.commonest, -2)
         return cls(guess, share, share, np.zeros(len(guess), dtype=np.bool_))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which secret most of some rows tell: the guess that is right for the most of them.
 
-Of labels that cover several values, one would be drawn, so a vote for them counts the less. A number is right for all
-rows whose number it is close to. "Not known" is no guess where there is another.
+Of labels that cover several values, one would be drawn, so its vote has less weight. A number is right for all
+rows whose number it is close to. Prefer any other value over "not known".
 """
 
 from __future__ import annotations

@@ -43,10 +43,10 @@ _GROUP = "\0"  # so that a group is not taken for a value of the same name
 class Similarity(Attack):
     """A neighbour looks Bob up, finds three diseases, and sees that all three are diseases of the stomach.
 
-    The adversary links as usual, and knows which values mean about the same: groups of words, or for numbers a
-    range that is narrow beside the range of the whole column. It learns the group when every row found lies in
-    it, and is right when the person's own value does. A value in no group is a group of its own. l-diversity
-    does not help; t-closeness is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
+    The adversary links as usual, and knows which values mean about the same: groups of words, or for numbers a range
+    that is narrow compared with the whole column. It learns the group when every row found lies in it, and is right
+    when the person's own value does. A value in no group is a group of its own. l-diversity does not help; t-closeness
+    is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
     """
 
     story: ClassVar[str] = (

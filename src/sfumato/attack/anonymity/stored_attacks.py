@@ -2,9 +2,9 @@
 """Attack a stored release by its classes: whom an adversary finds among rows that look alike, and what they share.
 
 For releases in which every column is published at one level of its hierarchy, each published cell covers its original,
-and suppressed rows are starred all over: then the rows that fit a person are those of the person's own class, and the
-outcome of linking and of homogeneity follows from the sizes of classes and the values in them. In memory one draw of
-guesses is counted; here it is the number of right guesses to expect.
+and suppressed rows hold "*" in every quasi-identifying column: then the rows that fit a person are those of the
+person's own class, and the outcome of linking and of homogeneity follows from the sizes of classes and the values in
+them. In memory one draw of guesses is counted; here it is the number of right guesses to expect.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """The classes of a stored release with blanks that some people fit: a blank may be anything.
 
 A row whose entries are all visible is a class of its own, so that classes can be as many as people. Those that fit
-nobody who is looked up are not needed; rows are looked through some at a time, and compared by what each shows.
+nobody who is looked up are not needed; rows are processed in batches and compared by their visible cells.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ class _KnownItems(NamedTuple):
         return ["alone", "with_partners"] if self.is_masked else ["alone", "by_size", "by_own_count"]
 
     def list_partners(self, line: int, count: int) -> list[int]:
-        """The items that go with an item most, by the estimated covariance beside their own spread."""
+        """The items that go with an item most, by the estimated covariance relative to their own variance."""
         assert self.distortion is not None
         keeps, adds = self.distortion.keeps[self.places], self.distortion.adds[self.places]
         wide = keeps - adds

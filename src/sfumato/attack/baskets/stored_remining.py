@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Re-mining of baskets that stay in their file: the attack of memory, on the items that it could find at all.
+"""Re-mining of baskets that stay in their file: the in-memory attack, restricted to items frequent enough to matter.
 
 Rules down to some support have only items of that support. So the items are counted in the files, and of each basket
 only those that reach it are held; pairs of common items are counted some baskets at a time. The outcome is that of

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Rule inference on a release that stays in its file: the guesses of memory, on narrow numbers of its cells."""
+"""Rule inference on a release that stays in its file: makes the same guesses as in memory, on compactly encoded
+cells.
+"""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ that is zero. So each has n/2 equations in n unknowns, which "have infinitely ma
 mirrored, dense), that is the vector itself (Candès and Tao 2005; for vectors in a box, Mangasarian and Recht 2011).
 A solution that is 0 or 1 everywhere and satisfies all equations exactly is marked as proven.
 
-These are functions and no `Attack`, because there is no release to run on: the adversary is a site, and what it has are
-the messages of a run.
+These are functions, not `Attack` models, because there is no release to run on: the adversary is a site, and what it
+has are the messages of a run.
 """
 
 from __future__ import annotations

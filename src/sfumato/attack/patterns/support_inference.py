@@ -93,7 +93,7 @@ class SupportInference(Attack):
 
 
 def _list_baskets(release: Release, truth: Any) -> Any:
-    """Of a table, what its rows fulfil of the conditions of a published classifier."""
+    """For a table, the classifier conditions that each row satisfies."""
     return list_conditions(release.data, truth) if isinstance(truth, Table) else truth
 
 

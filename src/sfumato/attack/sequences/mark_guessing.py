@@ -44,7 +44,7 @@ _COMPARED = 1_000_000
 class MarkGuessing(Attack):
     """A reader sees that something is missing between two places, and knows what usually lies between them.
 
-    The adversary sees the published sequences and is told where an item was taken out, which a mark Δ tells anyway: the
+    The adversary sees the published sequences and knows where an item was removed, which a mark Δ shows anyway: the
     neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
     else next to one of them, or else the most common, but nothing that stands in the place; or what would complete a
     pattern that it suspects to be hidden, as `SequenceRemining` does. The best way to guess counts, blind guesses

@@ -60,7 +60,7 @@ class SequenceLinking(Attack):
     def _check_points(cls, raw_points: Any) -> Any:
         numbers = (raw_points,) if isinstance(raw_points, int) else tuple(raw_points)
         if not numbers or not all(isinstance(number, int) and 1 <= number <= 64 for number in numbers):
-            raise ValueError("give numbers of points from 1 to 64")
+            raise ValueError("points must be between 1 and 64")
         return tuple(sorted(set(numbers)))
 
     def run(

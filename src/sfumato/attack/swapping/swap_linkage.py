@@ -55,9 +55,9 @@ class SwapLinkage(Attack):
     and believes what most of them say; ties go to the more common value. With `knows = "method"` it first reverts
     likely swaps: among unique rows it takes the share that was swapped, those whose value is least likely compared with
     another one by a naive Bayes estimate from the release, and believes the likeliest other value; if that is right
-    less often than what stands there, it reverts nothing. The facts state for how many unique people the estimate alone
-    predicts the value: only what goes beyond that is due to swapping. The baseline guesses the release's most common
-    value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
+    less often than the published value, it reverts nothing. The facts state for how many unique people the estimate
+    alone predicts the value: only what goes beyond that is due to swapping. The baseline guesses the release's most
+    common value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
     """
 
     story: ClassVar[str] = "A colleague knows a person's {known}, finds the rows that match, and reads {any} there."

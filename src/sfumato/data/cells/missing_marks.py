@@ -75,5 +75,5 @@ def _find_suspects(numbers: pl.Series) -> set[float]:
 
 
 def _find_largest_below(numbers: list[float]) -> float:
-    """The largest number that is no row of nines itself: 998 and 999 are often two marks."""
+    """The largest number that does not consist of nines only: 998 and 999 are often two marks."""
     return max((number for number in numbers[:-1] if number not in NINES), default=numbers[0])

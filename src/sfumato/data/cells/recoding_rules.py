@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How a column of numbers was recoded, read off the published cells: its base, its ends, its order.
 
-None of these rules is drawn by chance, so anyone who knows the rule knows the cell. Of several rules, that is taken
-under which the known numbers are spread as the published ones are. `change_kinds.py` says which kind of change is read
-how.
+None of these rules is drawn by chance, so anyone who knows the rule knows the cell. If several rules fit, take the one
+under which the known numbers are distributed like the published ones. `change_kinds.py` says which kind of change is
+read how.
 """
 
 from __future__ import annotations

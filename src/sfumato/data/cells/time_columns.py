@@ -50,7 +50,7 @@ def order_texts(path: object, column: pl.Series) -> pl.Series:
     odd = ~forms.is_in(known_forms)
     if odd.any() and column.str.contains(r"\d").any():
         raise DataError(
-            f'{path}: "{column.name}" holds texts of several forms, whose numbers cannot be put in order as text, in '
+            f'{path}: "{column.name}" mixes several text formats that cannot be sorted, in '
             f"{odd.sum()} of {column.len()} rows, first in row {odd.arg_max()} (from 0); {_CURE}"
         )
     return column
@@ -64,8 +64,8 @@ def explain_no_times(path: object, column: pl.Series) -> DataError:
     read = [numbers] if numbers.any() else [_parse_dates(column).is_not_null(), clocks]
     odd = ~max(read, key=lambda flags: int(flags.sum()))  # as what most of them are
     return DataError(
-        f'{path}: "{column.name}" is no time in {odd.sum()} of {column.len()} rows, first in row {odd.arg_max()} '
-        f"(from 0); {_CURE}"
+        f'{path}: "{column.name}" is not a valid time in {odd.sum()} of {column.len()} rows, first in row '
+        f"{odd.arg_max()} (from 0); {_CURE}"
     )
 
 

@@ -99,7 +99,7 @@ class Quantiles(_Builder):
     @model_validator(mode="after")
     def _check_ends(self) -> Quantiles:
         if self.range is not None and (self.exact_ends or not self.range[0] < self.range[1]):
-            raise ValueError("range has a lower and a higher end, and goes without exact_ends")
+            raise ValueError("range needs a lower and a higher end, and cannot be combined with exact_ends")
         return self
 
     @field_validator("counts")

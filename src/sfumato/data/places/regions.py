@@ -308,7 +308,8 @@ def _refuse_other_degrees(centres: Floats) -> None:
     count = int((np.abs(centres) > (180, 90)).any(axis=1).sum())
     if count:
         raise PolicyError(
-            f"{count} of {len(centres)} centres are no degrees, unlike the points; x is the longitude, y the latitude"
+            f"{count} of {len(centres)} centres are not valid degrees, but the points are; x is the longitude, y the "
+            "latitude"
         )
 
 
@@ -344,7 +345,7 @@ def _refuse_other_features(file: Path, features: Any, name: str) -> None:
     kinds = [feature["geometry"]["type"] for feature in features]
     other_count = sum(kind not in ("Polygon", "MultiPolygon") for kind in kinds)
     if other_count:
-        raise DataError(f"{file}: {other_count} of {len(kinds)} features are no polygons; remove them")
+        raise DataError(f"{file}: {other_count} of {len(kinds)} features are not polygons; remove them")
     unnamed_count = sum(feature["properties"].get(name) in (None, "") for feature in features)
     if unnamed_count:
         property_names = sorted({str(key) for feature in features for key in feature["properties"]})[:8]

@@ -100,13 +100,16 @@ def check_coordinates(source: str, x: Floats, y: Floats, coordinates: Coordinate
         cure = "x is the longitude and y the latitude; exchange the columns, or give metres"
         if ((np.abs(y) <= 180) & (np.abs(x) <= 90)).all():
             cure = "they would be if x and y were exchanged: x is the longitude, y the latitude"
-        raise DataError(f"{source}: {int((~in_degrees).sum())} of {x.size} points are no degrees; {cure}")
+        raise DataError(f"{source}: {int((~in_degrees).sum())} of {x.size} points are not valid degrees; {cure}")
     if coordinates == "metres":
         if x.size > 1 and in_degrees.all():
             raise DataError(f'{source}: all {x.size} points look like degrees; give coordinates="degrees" or "plane"')
         far = (np.abs(x) > _FARTHEST) | (np.abs(y) > _FARTHEST)
         if far.any():
-            raise DataError(f"{source}: {int(far.sum())} of {x.size} points are off the earth; check their unit")
+            raise DataError(
+                f"{source}: {int(far.sum())} of {x.size} points have coordinates outside the valid range; "
+                "check their unit"
+            )
 
 
 def _open_points(points: Any, columns: PointColumns, separator: str | None) -> tuple[str, pl.DataFrame]:
@@ -149,7 +152,7 @@ def _read_numbers(source: str, column: pl.Series) -> Floats:
     is_bad = ~np.isfinite(numbers)
     if is_bad.any():
         raise DataError(
-            f'{source}: "{column.name}" is no finite number in {int(is_bad.sum())} of {numbers.size} rows, first in '
+            f'{source}: "{column.name}" is not a finite number in {int(is_bad.sum())} of {numbers.size} rows, first in '
             f"row {int(is_bad.argmax())} (from 0); drop them"
         )
     return np.asarray(numbers, dtype=np.float64)
@@ -177,7 +180,7 @@ def _read_times(source: str, column: pl.Series, split: Split) -> Floats:
 
 
 def _flag_splits(times: Floats, split: Split) -> Flags:
-    """Which points begin a new trip, whoever made the one before."""
+    """Which points begin a new trip, regardless of who made the previous one."""
     if split is None:
         return np.zeros(times.size, dtype=bool)
     days = np.floor(times / DAY)

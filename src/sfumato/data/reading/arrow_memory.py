@@ -3,7 +3,7 @@
 
 A column of polars over memory of Python (numpy arrays, bytes) is freed under Python's lock, by whichever thread of
 polars is the last to use it. If Python waits for polars meanwhile and holds the lock, both wait for ever. Memory that
-arrow allocated needs no lock. `pyarrow.array` is no help: it keeps numpy's memory, and loads pandas first.
+arrow allocated needs no lock. `pyarrow.array` cannot be used: it keeps numpy's memory, and loads pandas first.
 """
 
 from __future__ import annotations

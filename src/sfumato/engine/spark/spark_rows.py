@@ -343,7 +343,7 @@ class SparkRows(StoredRows):
         return max(1, min(len(self.units), tasks))
 
     def fetch(self, frame: Any) -> pa.Table:
-        """The rows of a frame of Spark; an error says what a task of ours said, and tells no cell."""
+        """The rows of a frame of Spark; errors repeat our own message and never a cell value."""
         try:
             return frame.toArrow()
         except Exception as error:  # pyspark's and py4j's own, of many kinds

@@ -64,9 +64,7 @@ def stage_spark_table(name: str, scratch: Path) -> list[Path]:
 def _refuse_nested(kinds: dict[str, str], source_name: str) -> None:
     nested_columns = [name for name, kind in kinds.items() if kind.startswith(_NESTED)]
     if nested_columns:
-        raise DataError(
-            f"{source_name}: {quote_names(nested_columns)} holds more than plain cells; leave it out, by a view"
-        )
+        raise DataError(f"{source_name}: {quote_names(nested_columns)} has a nested type; exclude it with a view")
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,7 +3,7 @@
 
 Both sides of a split are frequent sets themselves, so a rule is three numbers of sets: the whole, the left side and the
 right side. They are looked up by a key that is the sum of a random mark for each item: taking items away is one
-subtraction. Keys are made anew until no two sets share one; then a key alone says which set it is.
+subtraction. New keys are drawn until all sets have different keys; then a key alone says which set it is.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type
 
 @compile_cached("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")
 def list_exposed(rules, secret, rows, exposed_start, exposed_rows, begin, end):  # type: ignore[no-untyped-def]
-    """List the rows that some rules foretell rightly: row number i of the sets is `rows[i]`.
+    """List the rows that some rules predict correctly: row number i of the sets is `rows[i]`.
 
     `secret[i]` are the rows in which item i is private.
     """

@@ -21,7 +21,7 @@ def make_signature(item):  # type: ignore[no-untyped-def]
 
 @compile_cached(f"void({TOKENS}, int64[::1], int64[::1])")
 def count_rows_of_codes(codes, offsets, seen_rows, counts):  # type: ignore[no-untyped-def]
-    """How many rows hold each code; `seen_rows` comes full of numbers that are no rows."""
+    """How many rows hold each code; `seen_rows` is initialized with values that are not row numbers."""
     for row in range(offsets.shape[0] - 1):
         for position in range(offsets[row], offsets[row + 1]):
             code = np.uint32(codes[position])

@@ -14,7 +14,7 @@ from sfumato.table import Table
 
 
 def count_rows_of_rarest_value(table: Table, columns: Sequence[str]) -> int:
-    """The fewest rows that have the same cell in a column; empty cells are equal, and `*` is no value."""
+    """The fewest rows that have the same cell in a column; empty cells are equal, and `*` is not a value."""
     require_columns(table.frame, columns, table.source)
     return min((count for name in columns for count in _count_rows(table.frame[name])), default=0)
 

@@ -2,7 +2,7 @@
 """Check blanked entries on a release that stays in its file: of each cell, the number of its value is held.
 
 Rules are counted by `leftover_rules`, on narrow numbers; private entries are looked up batch by batch. Nothing here is
-shared with the method: numbers are given anew, by the texts of the written file.
+shared with the method: codes are assigned again, from the text of the written file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Check noise on a release that stays in its file, against originals that stay in theirs.
 
-Numbers before and after are put beside each other in a temporary file, and differences are sorted there: the system
+Numbers before and after are paired in a temporary file, and differences are sorted there: the system
 keeps in memory what fits. The tests are those of `noise_checks`, on the whole column.
 """
 

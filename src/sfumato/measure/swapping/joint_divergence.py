@@ -2,9 +2,9 @@
 """The I-divergence (Kullback-Leibler) between the joint distributions of a swapped column and the others.
 
 Li and Sarkar (2004) call D(P, P̃) = Σ P log (P / P̃) over full patterns the distance that swapping should keep small,
-and estimate P by simple Bayes, because patterns that occur once tell nothing: whoever is swapped, each of them moves by
-the same. Both are computed here, in bits. A pattern that the release lacks would make D infinite, so half a count is
-added to every count. Needs the originals, so it stays with the custodian.
+and estimate P by simple Bayes, because patterns that occur once tell nothing: each of them shifts by the same amount,
+whichever records are swapped. Both are computed here, in bits. A pattern that the release lacks would make D infinite,
+so half a count is added to every count. Needs the originals, so it stays with the custodian.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """How far a reconstruction can be trusted: intervals for the probability of each bin.
 
-Two kinds. `bootstrap` goes on to four times as many steps, where less is smoothed and chance shows more, draws noisy
-histograms from that estimate and reconstructs each in as many steps. It shows how far chance moves the estimate, and
-part of what smoothing hides; if a distribution has edges that noise has washed out, the truth can lie outside. `strict`
-asks which distributions could have led to the noisy histogram: all whose prediction lies within a confidence band
-around it. Linear programs find the smallest and the largest probability that any of them gives a bin, so the intervals
-hold for all bins at once, whatever the estimate smoothed. They are wide where noise mixes a bin with its neighbours:
-without assuming smoothness, these cannot be distinguished.
+Two kinds. `bootstrap` runs four times as many steps, which smooths less and shows more of the sampling error, draws
+noisy histograms from that estimate and reconstructs each in as many steps. It shows how far chance moves the estimate,
+and part of what smoothing hides; if a distribution has edges that noise has washed out, the truth can lie outside.
+`strict` asks which distributions could have led to the noisy histogram: all whose prediction lies within a confidence
+band around it. Linear programs find the smallest and the largest probability that any of them gives a bin, so the
+intervals hold for all bins at once, whatever the estimate smoothed. They are wide where noise mixes a bin with its
+neighbours: without assuming smoothness, these cannot be distinguished.
 """
 
 from __future__ import annotations

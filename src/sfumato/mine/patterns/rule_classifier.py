@@ -78,7 +78,7 @@ def flag_known_classes(rules: Rules, table: Table) -> Flags:
 
 
 def reads_as_condition(column: str) -> bool:
-    """Whether a column has a name with which conditions cannot be told apart."""
+    """Whether a column name makes conditions ambiguous."""
     return EQUALS in column or BELOW in column or column.startswith(NOT)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which sequences of single items are equal: found once for the same data, whoever asks."""
+"""Which sequences of single items are equal: computed once per data set and cached."""
 
 from __future__ import annotations
 

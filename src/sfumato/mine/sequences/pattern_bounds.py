@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many subsequences are frequent at the least, counted in long sequences before a search that could not end.
+"""A lower bound on the number of frequent subsequences, computed before a search that might not finish.
 
 If enough sequences hold all of m items n times in a row, every sequence of at most n of these items is frequent. Few
 items are held more often than many, so several sets of the most frequent items are tried.

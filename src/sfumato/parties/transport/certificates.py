@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The keys and certificates by which sites know each other: each makes its own, and hands out the certificate.
 
-There is no authority. Each site pins the certificates of the others: only exactly these are accepted, whatever name is
-in them. So hand them over in a way that nobody can change them, or compare their fingerprints by phone. The key never
-leaves its site; it is written with mode 0600, and refused if others can read it.
+There is no certificate authority. Each site pins the certificates of the others: only exactly these are accepted,
+whatever name is in them. So hand them over in a way that nobody can change them, or compare their fingerprints by
+phone. The key never leaves its site; it is written with mode 0600, and refused if others can read it.
 """
 
 from __future__ import annotations

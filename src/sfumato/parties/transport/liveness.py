@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Signs of life between sites: work may take long, and a site that does nothing must still be noticed in time.
 
-While a site computes it tells all others so, and while it waits for a message it tells that, too. A site that waits for
+A site sends heartbeats to all others while it computes and while it waits. A site that waits for
 a message of a site goes on waiting as long as both hold:
 
 - that site gave some sign within the timeout: a part of a message, or that it works or waits. A process that was

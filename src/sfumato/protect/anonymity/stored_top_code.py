@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Top coding of a table that stays where it is: limits from counted numbers, then some rows at a time.
 
-A limit is a number of a certain rank, which follows from how often each number occurs. So limits, claims and losses are
-those of memory, and each cell is clipped by itself.
+A limit is a number of a certain rank, which follows from how often each number occurs. So limits, claims and losses
+equal those of the in-memory method; each cell is clipped independently.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The decisions of the integer program that hides rules, and which rules and itemsets each decision hits.
 
-A sensible removal from a basket is a set of items in which each hits a rule that the others miss; anything more could
-be put back to everybody's benefit. Baskets that are equal for all rules and all itemsets at risk share one variable for
-each such set: how many of them lose it. A basket with too many such sets has one variable per item instead, and
+A sensible removal from a basket is a set of items in which each hits a rule that the others miss; restoring anything
+more would only improve the release. Baskets that are equal for all rules and all itemsets at risk share one variable
+for each such set: how many of them lose it. A basket with too many such sets has one variable per item instead, and
 auxiliary ones for whether a rule or an itemset is hit by any of them. Both ways are exact.
 """
 

@@ -42,12 +42,12 @@ class RandomizeBaskets(Method):
     whatever the other items are: ε = max |ln(keep/add)|, |ln((1−add)/(1−keep))|. A whole basket has the sum over all
     items. With `cut_and_paste`, a published basket is at most γ = Σ level^−i (i = 0 … cutoff) times as likely for one
     basket as for another of the same size, which bounds every inference. Every basket is published. Against: anyone who
-    reads the release, and the party that collects the baskets. Limits: for one item, ε holds; items that go together
-    tell more, up to the ε of the whole basket, which is large. Baskets are drawn afresh in every release, and averaging
-    several reveals the truth. Without `items` the possible items are taken from the data and published; a policy must
-    state this. `cut_and_paste` publishes the size of every basket, without which nothing could be estimated, and
-    estimates itemsets of up to `cutoff` items. Papers: Rizvi, Haritsa 2002; Evfimievski, Srikant, Agrawal, Gehrke 2002;
-    Evfimievski, Gehrke, Srikant 2003.
+    reads the release, and the party that collects the baskets. Limits: for one item, ε holds; items that occur together
+    disclose more, up to the ε of the whole basket, which is large. Baskets are drawn afresh in every release, and
+    averaging several reveals the truth. Without `items` the possible items are taken from the data and published; a
+    policy must state this. `cut_and_paste` publishes the size of every basket, without which nothing could be
+    estimated, and estimates itemsets of up to `cutoff` items. Papers: Rizvi, Haritsa 2002; Evfimievski, Srikant,
+    Agrawal, Gehrke 2002; Evfimievski, Gehrke, Srikant 2003.
     """
 
     shape: ClassVar[str] = "baskets"

@@ -35,7 +35,8 @@ class EncodeBloom(KeyedMethod):
     low. Decoded with the key and the originals, the result is exact. Against: a provider who knows all items by name,
     but not the key. Limits: few bits show many false itemsets (counted in `losses`), many bits show supports: anyone
     who knows how often items are bought finds them among the bits, which the attack `bloom_dictionary` measures;
-    unkeyed filters fall to a dictionary at once. Hence for study. Papers: Qiu, Li, Wu 2008; Bloom 1970.
+    unkeyed filters fall to a dictionary at once. It is therefore marked "for study". Papers: Qiu, Li, Wu 2008; Bloom
+    1970.
     """
 
     shape: ClassVar[str] = "baskets"

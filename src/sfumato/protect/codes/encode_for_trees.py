@@ -51,7 +51,7 @@ _MOST_VALUES = 2**21
 
 
 class EncodeForTrees(KeyedMethod):
-    """Replace every value by a code, so that a decision tree grown on the codes is the true tree in disguise.
+    """Replace every value by a code, so that a decision tree grown on the codes decodes to the tree of the originals.
 
     Guarantee: a tree or forest trained on the release and decoded with the key is, node by node, the one trained on the
     originals. Against: a provider who mines the codes and wants values, relations between rows, or the rules found.

@@ -68,7 +68,8 @@ class GivenRange(NamedTuple):
 
 
 class AddNoise(Method):
-    """Publish numbers with noise, or as intervals, so that no value is known precisely.
+    """Publish numbers with noise, or as intervals, so that one published number gives the value only to within a stated
+    interval.
 
     Guarantee: the noise is random, has mean 0 and is independent of all values. With the given confidence, a value is
     not known to within less than `privacy` times the column's range. No other cell changes; what was missing is

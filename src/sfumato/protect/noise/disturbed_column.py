@@ -20,7 +20,7 @@ from sfumato.release import Number
 
 @dataclass(frozen=True)
 class ShownNumbers:
-    """What a published column tells about itself; the numbers of its parts add up."""
+    """What a published column discloses about how it was made; the numbers of its parts add up."""
 
     count: int = 0
     mean: float = 0.0

@@ -30,7 +30,7 @@ class RowDraws:
         object.__setattr__(self, "secret", RunSecret(self.secret))
 
     def draw_words(self, name: str, first: int, count: int) -> Words:
-        """The words of some rows in a row, from the number of the first: one row of two words for each."""
+        """The random words of consecutive rows, starting at a row number: one row of two words for each."""
         from cryptography.hazmat.primitives.ciphers import Cipher
         from cryptography.hazmat.primitives.ciphers.algorithms import AES256
         from cryptography.hazmat.primitives.ciphers.modes import CTR

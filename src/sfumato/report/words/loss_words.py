@@ -36,7 +36,10 @@ LOSSES = {
     "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
     "answered_entries": (
         "Private entries that a rule answers",
-        "Of the private entries, the share that a rule at the thresholds fits: nobody sees whether the rule is right.",
+        (
+            "Of the private entries, the share that a rule at the thresholds fits: the release does not show whether "
+            "the rule is right."
+        ),
     ),
     "right_answers": ("Right answers", "Of these answers, the share that is right."),
     "right_by_prior": ("Right by guessing", "Of the same entries, the share that the most common value gets right."),
@@ -145,7 +148,10 @@ LOSSES = {
     ),
     "marginal_total_variation": (
         "Shift of the swapped values",
-        "Half the sum of the changes in the shares of swapped values: what was 12 % and is 40 % moved by 28 %.",
+        (
+            "Half the sum of the changes in the shares of swapped values: a value whose share goes from 12 % to 40 % "
+            "moved by 28 points."
+        ),
     ),
     "objective": (
         "Cost of swapping",
@@ -224,7 +230,7 @@ _UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "
 _SEVERAL = LossWords(
     "By the methods: the largest of their losses, each by its own measure. On the file: the largest by any kind of "
     "change; of items, the share that all methods together changed.",
-    "kept where most was lost",
+    "kept in the part that lost most",
     "each method by its own measure",
 )
 _MIXED = LossWords(

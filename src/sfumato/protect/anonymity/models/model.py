@@ -39,7 +39,9 @@ class PrivacyModel(Description, ABC):
 
     @property
     def least_crowd(self) -> int:
-        """How many people it hides everybody among, at the least: k, or l, since l values take as many people."""
+        """The smallest number of people that each person is hidden among: k, or l, since l values take as many
+        people.
+        """
         return ceil(getattr(self, "k", getattr(self, "l", 1)) - 1e-12)
 
     def columns(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class ClassNumbers:
         self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
 
     def shorten(self, rows: int) -> ClassNumbers:
-        """The same room for fewer rows: whoever groups last has it."""
+        """The same room for fewer rows: the last grouping owns it."""
         part = ClassNumbers.__new__(ClassNumbers)
         part.keys, part.of_row, part.first = self.keys[:rows], self.of_row[:rows], self.first[:rows]
         slots = _count_slots(rows)
