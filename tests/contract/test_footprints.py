@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A footprint names no more than a method touches: what it names too much keeps other methods out of the policy."""
+"""A footprint names what a method touches, and no more: what it names too much keeps other methods out of the policy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
 
 import sfumato as sf
@@ -15,6 +16,7 @@ from sfumato.protect import METHODS
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Claim
+from sfumato.workflow.policy_parts.method_order import refuse_misfits
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once, released
 
@@ -51,16 +53,72 @@ def list_named(claims: tuple[Claim, ...]) -> set[str]:
     return {word for claim in claims if claim.measure != "kept_cells_changed" for word in list_words(claim.arguments)}
 
 
-def is_read(made: Made, name: str) -> bool:
-    """Whether what is published in other columns depends on a column."""
-    frame = made.data.frame
-    turned = made.data.with_frame(frame.with_columns(frame[name].gather([*range(1, len(frame)), 0])))
+def list_other_cells(made: Made, name: str) -> Iterator[pl.Series]:
+    """A column with its cells in other rows, and with one value in all rows but the last, which have none."""
+    column, size = made.data.frame[name], len(made.data)
+    yield column.gather([*range(1, size), 0])
+    yield pl.concat([column.gather([0] * (size - 5)), pl.Series(name, [None] * 5, dtype=column.dtype)])
+
+
+def is_decisive(made: Made, columns: list[pl.Series]) -> bool:
+    """Whether other columns are published otherwise, by the same chance, if some columns of the originals differ."""
     try:
-        other = released(made.example, turned)
+        other = released(made.example, made.data.with_frame(made.data.frame.with_columns(columns)))
     except sf.SfumatoError:
         return True
-    shown = made.release.data.frame.drop(name, strict=False)
-    return not other.data.frame.drop(name, strict=False).equals(shown)
+    names = [column.name for column in columns]
+    published, published_otherwise = (one.data.frame.drop(names, strict=False) for one in (made.release, other))
+    return not published_otherwise.equals(published)
+
+
+def is_read(made: Made, name: str) -> bool:
+    """Whether what is published in other columns depends on a column."""
+    return is_decisive(made, [next(list_other_cells(made, name))])
+
+
+def find_unsaid_reads(made: Made) -> str:
+    """A column that decides what is published in other columns, though the footprint does not read it; else empty."""
+    unread = [name for name in made.data.frame.columns if name not in take_footprint(made).reads]
+    for columns in zip(*(list_other_cells(made, name) for name in unread), strict=True):
+        if is_decisive(made, list(columns)):
+            return next((column.name for column in columns if is_decisive(made, [column])), columns[0].name)
+    return ""
+
+
+@pytest.mark.parametrize("kind", [*TABLES, sf.Synthesize], ids=lambda kind: kind.__name__)
+def test_a_footprint_reads_every_column_that_decides_what_is_published(kind: type[sf.Method]) -> None:
+    """Else a later method may promise to hide a column that the published cells of others tell."""
+    for made in [made for made in make_all(kind) if made.is_table]:
+        name = find_unsaid_reads(made)
+        if name:
+            assert released(made.example, made.data).data.frame.equals(made.release.data.frame), (
+                f"{kind.__name__}: two releases of the same data by the same seed differ: draw from (randomness or "
+                "Randomness.secure()).generator() alone"
+            )
+        assert not name, (
+            f'{kind.__name__}, example "{made.example.name}": what it publishes in other columns depends on "{name}", '
+            "which its `footprint` does not name in `reads`: `trace_columns(self.columns, others)` reads both; with "
+            "`replace(footprint, reads=…)` name every column that decides which cell is published, or which rows are"
+        )
+
+
+def test_a_column_that_is_read_unsaid_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(next(one for one in METHOD_EXAMPLES if one.name == "swap confidential"))
+    footprint = take_footprint(made)
+    assert find_unsaid_reads(made) == ""
+    needed_only = replace(footprint, reads=footprint.changes)
+    monkeypatch.setattr(sf.SwapConfidential, "footprint", lambda own, data: needed_only)
+    assert find_unsaid_reads(made) in footprint.needs
+
+
+def test_who_answers_decides_the_answers() -> None:
+    """Rows of one person share their draws: a later method cannot hide in which rows the same person is."""
+    table = make_once(next(one for one in METHOD_EXAMPLES if one.name == "randomize response")).data
+    answers = sf.RandomizeResponse(column="disease", p=0.7, categories="from_data", person=("zip",))
+    places = sf.RandomizeResponse(column="zip", p=0.7, categories="from_data")
+    refuse_misfits([places, sf.RandomizeResponse(column="disease", p=0.7, categories="from_data")], table)
+    with pytest.raises(sf.PolicyError, match="depends on the true"):
+        refuse_misfits([answers, places], table)
 
 
 def find_idle_changes(releases: list[Made]) -> list[str]:

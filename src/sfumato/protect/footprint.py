@@ -32,9 +32,10 @@ class Footprint:
 
 
 def trace_columns(columns: Iterable[str], needs: Iterable[str] = ()) -> Footprint:
-    """The footprint of a method that treats some columns, each cell by itself; `needs` are further ones it looks up."""
+    """The footprint of a method that treats some columns; `needs` are further ones that decide what is published."""
     own_columns = frozenset(columns)
-    return Footprint(changes=own_columns, needs=own_columns | frozenset(needs), reads=own_columns)
+    used_columns = own_columns | frozenset(needs)
+    return Footprint(changes=own_columns, needs=used_columns, reads=used_columns)
 
 
 def trace_all_columns(table: Table, *, blanks: bool = False) -> Footprint:

@@ -105,7 +105,7 @@ class SwapConfidential(Method):
         """The swapped columns, and the pattern by which records are found."""
         names = self._list_columns(data)
         column_footprint = trace_columns(names, self._choose_pattern(data, names))
-        return replace(column_footprint, reads=column_footprint.needs, drops_rows=may_drop_rows(data))
+        return replace(column_footprint, drops_rows=may_drop_rows(data))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the identifiable records, estimate posteriors, and swap; one confidential column after another."""
