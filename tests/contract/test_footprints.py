@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A footprint names what a method touches, and no more: what it names too much keeps other methods out of the policy."""
+"""A footprint names what a method touches, and no more: what it names too much keeps other methods out of a policy."""
 
 from __future__ import annotations
 
