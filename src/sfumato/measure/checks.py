@@ -91,6 +91,8 @@ class Check:
     """The key in a release's details of what it compares with, if that is private and not the originals."""
     of_the_rest: bool
     """Whether it counts other changes; columns changed by another method are passed as `besides`."""
+    of_groups: bool
+    """Whether it counts groups or rules, of which one cell need not make another."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -108,6 +110,7 @@ def checks_claim(
     arguments: tuple[str, ...] = (),
     private: str | None = None,
     of_the_rest: bool = False,
+    of_groups: bool = False,
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
@@ -118,7 +121,7 @@ def checks_claim(
         property_names, argument_names = frozenset(properties or (name,)), frozenset(arguments)
         original = needs_original or private is not None
         _LOADED[name] = Check(
-            measure, property_names, frozenset(bounds), original, argument_names, private, of_the_rest
+            measure, property_names, frozenset(bounds), original, argument_names, private, of_the_rest, of_groups
         )
         return measure
 

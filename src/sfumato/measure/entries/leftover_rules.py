@@ -79,7 +79,7 @@ def visible_private_entries(published_table: Table, private_entries: pl.DataFram
     return visible
 
 
-@checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden")
+@checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden", of_groups=True)
 def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     targets = code_entries(evidence.published, require_hidden_entries(evidence.details))
     return count_leftover_rules(targets, *read_rule_arguments(arguments))

@@ -173,7 +173,9 @@ def joint_total_variation(
     return round(sum(distances) / len(distances), 12)
 
 
-checks_claim("uniques_off_share", "exactly", needs_original=True)(make_comparison_check(count_uniques_off_share))
+checks_claim("uniques_off_share", "exactly", needs_original=True, of_groups=True)(
+    make_comparison_check(count_uniques_off_share)
+)
 checks_claim("groups_unbroken", "exactly", needs_original=True)(make_comparison_check(count_unbroken_groups))
 checks_claim("marginal_shift", "exactly", needs_original=True)(make_comparison_check(measure_marginal_shift))
 checks_claim("changed_elsewhere", "exactly", needs_original=True, of_the_rest=True)(
