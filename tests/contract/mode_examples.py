@@ -104,6 +104,7 @@ MODE_EXAMPLES = (
         Example(f"hide rules, {strategy}", _hide_rules(strategy), market)
         for strategy in ("1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "exact")
     ),
+    Example("hide rules, itemsets", sf.HideRules(itemsets=(("beer", "nuts"),), min_support=0.1), market),
     *(
         Example(
             f"hide sequences, {strategy}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
@@ -127,6 +127,88 @@ def test_a_column_of_another_type_is_protected_or_refused_without_a_cell(example
                 f'{method} crashes if "{name}" is a column of {column.dtype} ({crash!r}): refuse it with an error of '
                 "errors.py that names the column and the remedy, or protect it"
             )
+
+
+CANARIES: dict[Any, list[Any]] = {
+    pl.Int64: [987_654_321, 987_654_322],
+    pl.Float64: [98765432.125, 98765432.375],
+    pl.Date: [date(1987, 6, 5), date(1987, 6, 6)],
+    pl.String: ["zz987654321zz", "zz987654322zz"],
+}
+"""Two cells of each type whose digits no message may tell."""
+ROWS = 80
+"""As many rows as poor columns have at the most: a search among values that all differ takes long."""
+TOLD = OddCell(None, ("98765432", "1987-06"))
+
+
+def list_poor_tables(table: sf.Table, names: list[str]) -> Iterator[tuple[str, sf.Table]]:
+    """Words → the table with canaries in some columns, which have too little to tell rows apart, or too much."""
+    size = len(table)
+    patterns: dict[str, list[int | None]] = {
+        "all cells are alike": [0] * size,
+        "one cell differs": [*[0] * (size - 1), 1],
+        "two values alternate": [row % 2 for row in range(size)],
+        "all cells but one are missing": [0, *[None] * (size - 1)],
+        "one cell is missing, and the others are alike": [*[0] * (size - 1), None],
+        "all cells differ": [*range(size)],
+    }
+    for words, pattern in patterns.items():
+        columns = [plant_canaries(table.frame[name], pattern) for name in names]
+        planted = table.with_frame(table.frame.with_columns(columns))
+        yield f"{words} of {names}", planted
+        for rows in (1, 2, 3) if words in ("all cells are alike", "all cells differ") else ():
+            yield f"there are {rows} rows, and {words} of {names}", planted.with_frame(planted.frame.head(rows))
+
+
+def plant_canaries(column: pl.Series, pattern: list[int | None]) -> pl.Series:
+    """A column of the same type with the first or second canary, or others like them, as the pattern says."""
+    base = next((kind for kind in (pl.Date, pl.String) if column.dtype == kind), pl.Int64)
+    kind = pl.Float64 if column.dtype.is_float() else base
+    values = CANARIES[kind]
+    if max(place or 0 for place in pattern) > 1:
+        values = [
+            f"zz98765432{row}zz" if kind == pl.String else values[0] + (timedelta(row) if kind == pl.Date else row)
+            for row in range(len(pattern))
+        ]
+    return pl.Series(column.name, [None if place is None else values[place] for place in pattern], dtype=kind)
+
+
+def find_told_canary(example: Example, table: sf.Table) -> str:
+    """The refusal of a table, or of its check, that tells a canary; empty if it is released, or refused without."""
+    try:
+        sf.check(released(example, table), table)
+    except sf.SfumatoError as refusal:
+        return str(refusal) if find_told_cell(str(refusal), TOLD) else ""
+    return ""
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_a_refusal_of_poor_columns_tells_no_cell(example: Example) -> None:
+    """Most refusals are about columns that have one value, too few rows, or nothing in common."""
+    made, method = make_once(example), type(example.subject).__name__
+    changed = [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
+    for names in ([changed[0]], changed):
+        for words, table in list_poor_tables(made.data.with_frame(made.data.frame.head(ROWS)), names):
+            refusal = find_told_canary(example, table)
+            assert not refusal, (
+                f"{method}: if {words}, a refusal tells a cell ({refusal}): say the column, how many rows have such "
+                "cells, and what to do about them, never a value"
+            )
+
+
+def test_a_refusal_that_tells_a_value_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(next(example for example in TABLES if example.name == "round numbers"))
+    protect = sf.RoundNumbers.protect
+
+    def refuse_one_value(method: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        if data.frame["age"].n_unique() == 1:
+            raise DataError(f'table: "age" has the value {data.frame["age"][0]:,} alone')
+        return protect(method, data, randomness)
+
+    assert not any(find_told_canary(made.example, table) for _, table in list_poor_tables(made.data, ["age"]))
+    monkeypatch.setattr(sf.RoundNumbers, "protect", refuse_one_value)
+    told = [words for words, table in list_poor_tables(made.data, ["age"]) if find_told_canary(made.example, table)]
+    assert told[0] == "all cells are alike of ['age']"
 
 
 def test_a_told_cell_is_noticed() -> None:
