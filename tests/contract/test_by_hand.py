@@ -34,7 +34,7 @@ def test_a_method_without_chance_is_worked_out_by_hand(kind: type[sf.Method]) ->
     assert any(cells != published for example in worked for cells, published in example.by_hand.values()), (
         f"{kind.__name__}: give one of its examples (tests/contract/examples.py) by_hand={{column: (cells, published "
         "cells)}, a small table that you work out without running anything, with cells at and beside each limit: "
-        "the check may be wrong in the same way as the method"
+        "the check may be wrong in the same way as the method; if chance decides, say by_chance = True instead"
     )
 
 

@@ -18,6 +18,7 @@ from sfumato.measure.changes import measure_changes, refuse_false_statements
 from tests.contract.column_pairs import covers, list_texts
 from tests.contract.examples import METHOD_EXAMPLES, Example, people
 from tests.contract.mode_examples import MODE_EXAMPLES
+from tests.contract.releases import make_once
 from tests.contract.runs import run_example
 
 TABLES = tuple(
@@ -25,9 +26,26 @@ TABLES = tuple(
 )
 CURE = (
     "in the `state_changes` of its release, give each column that it changes the ChangeKind whose words (in "
-    "change_kinds.py) are true of every cell, else ChangeKind.OTHER; if a claim broke, it fails once the file is read "
-    "as text"
+    "change_kinds.py) are true of every cell, else ChangeKind.OTHER"
 )
+
+
+def explain_broken(example: Example, error: ClaimBroken) -> str:
+    """Why nothing was released, with the cure: a claim that breaks before any file is written, or by writing it, or a
+    false statement."""
+    made = make_once(example)
+    broken = [finding.property for finding in sf.check(made.release, made.data) if not finding.holds]
+    if broken:
+        return (
+            f"{error}: in memory, {', '.join(broken)} does not hold either, so that neither the file nor a statement "
+            "is the cause: repair `protect`, the claim or its check, and let details.rows be the original row of each row"
+        )
+    if "claims did not hold" in str(error):
+        return (
+            f"{error}: in memory it holds, and of the written file, which is read as text, it does not: compare cells "
+            "as text (`spell_cells`), and numbers with a tolerance in proportion to their size"
+        )
+    return f"{error}: {CURE}"
 
 
 def columns_of(page: Path) -> dict[str, list[str]]:
@@ -48,7 +66,7 @@ def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, t
     try:
         done = run_example(example, tmp_path)
     except ClaimBroken as error:
-        pytest.fail(f"{error}: {CURE}")
+        pytest.fail(explain_broken(example, error))
     original, published = example.data(), sf.read_release(done.out).data.frame
     if isinstance(example.subject, sf.EncodeForTrees):
         return  # test_reports_of_codes.py compares it: there is no table of columns
@@ -85,6 +103,17 @@ def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, t
             assert all(now is not None and covers(now, was, tree) for was, now in differ)
         if leaves.startswith("some cells may be blanked"):
             assert all(now is None for _, now in differ)
+
+
+def test_a_broken_claim_is_told_from_a_false_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = next(one for one in TABLES if one.name == "round numbers")
+    made, claims = make_once(example), ClaimBroken("claims did not hold on the written file")
+    assert "in memory it holds" in explain_broken(example, claims)
+    assert "ChangeKind" in explain_broken(example, ClaimBroken("what is stated is not what happened"))
+    originals = made.release.data.with_frame(made.data.frame.drop("name"))
+    forged = made._replace(release=replace(made.release, data=originals))
+    monkeypatch.setattr("tests.contract.test_changes.make_once", lambda _: forged)
+    assert "in memory, numbers_between_steps does not hold either" in explain_broken(example, claims)
 
 
 def test_a_false_statement_stops_a_release() -> None:

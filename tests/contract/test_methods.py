@@ -94,21 +94,6 @@ def test_no_column_or_index_is_added(example: Example) -> None:
 
 
 @each
-def test_claims_hold_by_independent_measures(example: Example) -> None:
-    data = example.data()
-    findings = sf.check(released(example, data, None), data)
-    name = type(example.subject).__name__
-    assert findings, f"{name} claims nothing: give Release(claims=…), and a measure of each in src/sfumato/measure"
-    broken = [
-        f"{one.title()} ({one.bound} {one.threshold}, measured {one.measured})" for one in findings if not one.holds
-    ]
-    assert not broken, (
-        f"{name}: {'; '.join(broken)}: repair `protect`, the claim or its check; if a check compares with the "
-        "originals, let details.rows be the original row of each published row"
-    )
-
-
-@each
 def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
     for claim in make_once(example).release.claims:
         arguments = {} if claim.needs_original else dict(claim.arguments)
@@ -121,6 +106,51 @@ def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
             f'name the bound "{claim.bound}", the property, needs_original={claim.needs_original} and '
             f"arguments={tuple(arguments)}"
         )
+
+
+@each
+def test_losses_and_details_are_named(example: Example) -> None:
+    release = make_once(example).release
+    assert "loss" in release.losses, 'give Release(losses={"loss": …}): what was lost, as a share from 0 to 1'
+    loss = release.losses["loss"]
+    assert 0 <= loss <= 1, f"its loss is {loss}: divide what was lost by what there was, to get a share from 0 to 1"
+    if example.subject.hides_in_crowds:
+        named = {"discernibility", "height", "average_class_size", "suppressed_rows"}
+        assert named <= set(release.losses), (
+            f"it says hides_in_crowds, of classes of people who look alike: name in `losses` also "
+            f"{named - set(release.losses)}, or leave hides_in_crowds out if it makes no classes"
+        )
+        assert any(claim.measure in CROWDS for claim in release.claims), (
+            f"{type(example.subject).__name__} says hides_in_crowds, by which figures leave, and claims no crowd: "
+            "claim k-anonymity or another privacy model, or leave hides_in_crowds False"
+        )
+    if example.subject.gives == example.subject.shape:
+        rows = release.details.get("rows")
+        assert rows is not None and len(rows) == len(release.data), ROWS_CURE
+
+
+@tables(METHOD_EXAMPLES)
+def test_every_column_has_a_statement(example: Example) -> None:
+    _, data, release = make_once(example)
+    unsaid = set(data.frame.columns) - {change.column for change in release.changes}
+    assert not unsaid, (
+        f"nothing is stated about {unsaid}: give Release(changes=state_changes(self, data, published, …))"
+    )
+
+
+@each
+def test_claims_hold_by_independent_measures(example: Example) -> None:
+    data = example.data()
+    findings = sf.check(released(example, data, None), data)
+    name = type(example.subject).__name__
+    assert findings, f"{name} claims nothing: give Release(claims=…), and a measure of each in src/sfumato/measure"
+    broken = [
+        f"{one.title()} ({one.bound} {one.threshold}, measured {one.measured})" for one in findings if not one.holds
+    ]
+    assert not broken, (
+        f"{name}: {'; '.join(broken)}: repair `protect`, the claim or its check; if a check compares with the "
+        "originals, let details.rows be the original row of each published row"
+    )
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
@@ -246,36 +276,6 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
     untrue = sf.measure.untrue_cells(published, data.with_frame(originals), rows)
     assert example.subject.truthful is (untrue == 0), (
         f"{untrue} quasi-identifying cells are neither their original nor a label of it: say truthful = {untrue == 0}"
-    )
-
-
-@each
-def test_losses_and_details_are_named(example: Example) -> None:
-    release = make_once(example).release
-    assert "loss" in release.losses, 'give Release(losses={"loss": …}): what was lost, as a share from 0 to 1'
-    loss = release.losses["loss"]
-    assert 0 <= loss <= 1, f"its loss is {loss}: divide what was lost by what there was, to get a share from 0 to 1"
-    if example.subject.hides_in_crowds:
-        named = {"discernibility", "height", "average_class_size", "suppressed_rows"}
-        assert named <= set(release.losses), (
-            f"it says hides_in_crowds, of classes of people who look alike: name in `losses` also "
-            f"{named - set(release.losses)}, or leave hides_in_crowds out if it makes no classes"
-        )
-        assert any(claim.measure in CROWDS for claim in release.claims), (
-            f"{type(example.subject).__name__} says hides_in_crowds, by which figures leave, and claims no crowd: "
-            "claim k-anonymity or another privacy model, or leave hides_in_crowds False"
-        )
-    if example.subject.gives == example.subject.shape:
-        rows = release.details.get("rows")
-        assert rows is not None and len(rows) == len(release.data), ROWS_CURE
-
-
-@tables(METHOD_EXAMPLES)
-def test_every_column_has_a_statement(example: Example) -> None:
-    _, data, release = make_once(example)
-    unsaid = set(data.frame.columns) - {change.column for change in release.changes}
-    assert not unsaid, (
-        f"nothing is stated about {unsaid}: give Release(changes=state_changes(self, data, published, …))"
     )
 
 

@@ -81,10 +81,22 @@ def find_fault(release: sf.Release, table: sf.Table) -> str:
         refuse_false_statements(release.changes, measure_changes(table, release.data, release.details.rows))
         broken = [finding.title() for finding in sf.check(release, table) if not finding.holds]
     except sf.SfumatoError as error:
-        return f"it cannot be checked ({error})"
+        other_types = explain_other_types(release, table)
+        return other_types or f"it cannot be checked ({error})"
     except Exception as crash:
         return f"a check crashes ({crash!r})"
     return f"{'; '.join(broken)} does not hold" if broken else ""
+
+
+def explain_other_types(release: sf.Release, table: sf.Table) -> str:
+    """Columns of dates and numbers that are published as another type, which no odd cell excuses; empty if none."""
+    before, after = table.frame.schema, release.data.frame.schema
+    turned = [
+        f'"{name}" ({before[name]}) is published as {after[name]}'
+        for name in after
+        if before[name].is_temporal() != after[name].is_temporal() and after[name] != pl.String
+    ]
+    return f"{', '.join(turned)}, and no longer fits its originals: a column keeps its type" if turned else ""
 
 
 # Columns without a single value

@@ -68,6 +68,11 @@ def test_claims_can_break_where_numbers_are_negative(kind: type[sf.Method]) -> N
         for change in lower.release.changes if lower else ():
             if lower and change.kind not in UNBOUND and lower.data.frame[change.column].dtype.is_numeric():
                 unbound = find_unbound(lower, change.column)
+                always = find_unbound(made, change.column) if unbound else ""
+                assert not always, (
+                    f'{kind.__name__}, example "{made.example.name}": {always} in "{change.column}" would break no '
+                    "claim, whatever the sign of its numbers: test_each_column.py says what to do"
+                )
                 assert not unbound, (
                     f'{kind.__name__}, example "{made.example.name}": where half of the numbers of "{change.column}" '
                     f"are negative, {unbound} would break no claim: let its checks count negative numbers as others"

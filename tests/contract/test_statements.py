@@ -336,7 +336,10 @@ def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], law
             'does, classes of what it drew hide nobody: say utility = "chance"'
         )
     if method.utility == "chance" and not method.by_chance:
-        return 'it says utility = "chance", and nothing that it does is: leave utility at "classes", or say by_chance'
+        return (
+            'it says utility = "chance", and not by_chance: if another seed gives other cells, say '
+            f'{cure}; if a rule makes them, leave utility at "classes"'
+        )
     without = [change for change in drawn if change.column not in laws]
     if without:
         return (
