@@ -38,7 +38,7 @@ def explain_broken(example: Example, error: ClaimBroken) -> str:
     if broken:
         return (
             f"{error}: in memory, {', '.join(broken)} does not hold either, so that neither the file nor a statement "
-            "is the cause: repair `protect`, the claim or its check, and let details.rows be the original row of each row"
+            "is the cause: repair `protect`, the claim or its check, and let details.rows name the original of each row"
         )
     if "claims did not hold" in str(error):
         return (
