@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.change_kinds import CellDifference
 from sfumato.measure import checks
 from sfumato.measure.checks import CHECKS
 from sfumato.protect import METHODS
@@ -177,11 +176,12 @@ def exchange_gap(made: Made, name: str) -> Iterator[pl.Series]:
 
 def find_moved_gap(made: Made) -> str:
     """A column in which a missing cell and a known one may change places without breaking any claim."""
-    for change in [change for change in made.release.changes if change.kind not in UNBOUND][:2]:
-        moves = {CellDifference.FILLED, CellDifference.BLANKED} & change.kind.meaning.differences
-        for forged in exchange_gap(made, change.column) if not moves else ():
+    for name in list_changed(made)[:2]:
+        pairs = zip(made.originals[name], made.release.data.frame[name], strict=True)
+        is_answer = any(was is None is not now for was, now in pairs)  # to be missing is a value as others
+        for forged in exchange_gap(made, name) if not is_answer else ():
             if not any(breaks(made, claim, forged) for claim in made.release.claims):
-                return change.column
+                return name
     return ""
 
 
