@@ -78,10 +78,11 @@ def is_read(made: Made, name: str) -> bool:
 
 def find_unsaid_reads(made: Made) -> str:
     """A column that decides what is published in other columns, though the footprint does not read it; else empty."""
-    unread = [name for name in made.data.frame.columns if name not in take_footprint(made).reads]
+    unread: list[str] = [name for name in made.data.frame.columns if name not in take_footprint(made).reads]
     for columns in zip(*(list_other_cells(made, name) for name in unread), strict=True):
         if is_decisive(made, list(columns)):
-            return next((column.name for column in columns if is_decisive(made, [column])), columns[0].name)
+            decisive = [name for name, column in zip(unread, columns, strict=True) if is_decisive(made, [column])]
+            return (decisive or unread)[0]
     return ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def test_no_claim_tells_what_a_private_field_holds(example: Example) -> None:
     assert not told, f"{type(example.subject).__name__}: {told}, which private_fields ({fields}) hides: {CURE}"
 
 
-def find_told_part(body: dict[str, Any], words: set[str], columns: set[str]) -> str:
+def find_told_part(body: Mapping[str, Any], words: set[str], columns: set[str]) -> str:
     """A part of a certificate that tells a private word. A part that lists all published columns, the attacks of the
     policy, and the verdict on columns of each role name columns for other reasons."""
     for name, part in body.items():
