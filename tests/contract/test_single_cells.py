@@ -85,7 +85,7 @@ CURE = (
 
 @each
 def test_a_claim_about_no_cell_breaks_by_one(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
+    for made in make_all(kind)[: None if kind.by_chance else 3]:
         for name in list_changed(made)[: 2 if kind.by_chance else 1]:
             for claim in list_claims_of_cells(made):
                 unseen = find_unseen_cell(made, claim, name)
@@ -188,7 +188,7 @@ def find_moved_gap(made: Made) -> str:
 @each
 def test_an_empty_cell_that_changes_places_breaks_a_claim(kind: type[sf.Method]) -> None:
     """The same values are as frequent as before, and nobody sees by the values that a cell was made up."""
-    for made in [made for made in make_all(kind) if list_changed(made)]:
+    for made in [made for made in make_all(kind) if list_changed(made)][: None if kind.by_chance else 3]:
         table = remove_cells(made.data, list_changed(made))
         try:
             holed = Made(made.example, table, released(made.example, table))
