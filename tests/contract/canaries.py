@@ -49,8 +49,8 @@ def plant_in_table(table: sf.Table, keep: tuple[str, ...], *, notes: bool) -> tu
         if table.roles[name] is Role.IDENTIFYING:
             frame = frame.with_columns(pl.Series(name, [words.new() for _ in range(frame.height)]))
             continue
-        known = sorted(set(frame[name].drop_nulls()) | set(_leaves(hierarchies.get(name))))
-        new = {value: value if value in keep else words.new() for value in known}
+        known_values = sorted(set(frame[name].drop_nulls()) | set(_leaves(hierarchies.get(name))))
+        new = {value: value if value in keep else words.new() for value in known_values}
         cells = [None if value is None else new[value] for value in frame[name].to_list()]
         rows = [[new[row[0]], *row[1:]] for row in hierarchies[name].rows] if name in hierarchies else []
         if table.roles[name] is Role.QUASI_IDENTIFYING and rows and not keep:
@@ -94,8 +94,8 @@ def published_text(data: Any) -> str:
 
 def unpublished(words: Iterable[str], release: sf.Release) -> list[str]:
     """The words that cannot be seen in released data, nor in what is public of chance (the possible answers)."""
-    seen = published_text(release.data) + json.dumps(dict(release.public), default=str)
-    return [word for word in words if word not in seen]
+    visible_text = published_text(release.data) + json.dumps(dict(release.public), default=str)
+    return [word for word in words if word not in visible_text]
 
 
 def leaked(words: Iterable[str], blobs: Iterable[bytes]) -> list[str]:
@@ -130,7 +130,7 @@ def bytes_of_arrow(table: pa.Table) -> Iterator[bytes]:
         for chunk in column.chunks:
             yield from (buffer.to_pybytes() for buffer in chunk.buffers() if buffer is not None)
             if pa.types.is_dictionary(chunk.type):
-                yield from (one.to_pybytes() for one in chunk.dictionary.buffers() if one is not None)
+                yield from (part.to_pybytes() for part in chunk.dictionary.buffers() if part is not None)
 
 
 def cells_below_masks(path: Path) -> Iterator[bytes]:
@@ -176,7 +176,7 @@ def write_policy(folder: Path, method: Any, data: Any, form: str | None) -> Path
     if isinstance(data, sf.Table):
         data.frame.write_csv(folder / "data.csv")
         described["roles"] = {
-            role.value: [name for name, one in data.roles.items() if one is role]
+            role.value: [name for name, column_role in data.roles.items() if column_role is role]
             for role in Role
             if role in data.roles.values()
         }
@@ -212,8 +212,8 @@ def _is_text(kind: pa.DataType) -> bool:
 def _statistics(path: Path) -> list[tuple[Any, Any]]:
     groups = pq.read_metadata(path)
     chunks = [groups.row_group(g).column(c) for g in range(groups.num_row_groups) for c in range(groups.num_columns)]
-    known = [chunk.statistics for chunk in chunks if chunk.statistics is not None]
-    return [(one.min, one.max) for one in known if one.has_min_max]
+    statistics = [chunk.statistics for chunk in chunks if chunk.statistics is not None]
+    return [(statistic.min, statistic.max) for statistic in statistics if statistic.has_min_max]
 
 
 def _pages(raw: bytes) -> Iterator[bytes]:

@@ -59,21 +59,21 @@ def is_spelled(number: float, spelling: str) -> bool:
     """
     if "/" in spelling:
         return abs(number - float(Fraction(spelling))) < 1e-9
-    written = Decimal(spelling.replace(",", ""))
-    exponent = written.as_tuple().exponent
+    decimal_value = Decimal(spelling.replace(",", ""))
+    exponent = decimal_value.as_tuple().exponent
     assert isinstance(exponent, int)
     finest = 10.0 ** min(exponent, 0)
-    most = 1.000001 if len(written.as_tuple().digits) > 3 else 0.500001
-    return abs(number - float(written)) <= max(most * finest if exponent < 0 else 0.0, 1e-6 * abs(number))
+    most = 1.000001 if len(decimal_value.as_tuple().digits) > 3 else 0.500001
+    return abs(number - float(decimal_value)) <= max(most * finest if exponent < 0 else 0.0, 1e-6 * abs(number))
 
 
 def read_others(meaning: str, names: Iterable[str]) -> list[str]:
     """The numbers of a sentence that are one less than a crowd: "at least 2 others", "1 to 2 people"."""
-    return [text for text, before, behind in _cut_at_numbers(meaning, names) if _is_one_less(before, behind)]
+    return [text for text, prefix, suffix in _cut_at_numbers(meaning, names) if _is_one_less(prefix, suffix)]
 
 
-def _is_one_less(before: str, behind: str) -> bool:
-    return behind.startswith(" other") or before.endswith("1 to ")
+def _is_one_less(prefix: str, suffix: str) -> bool:
+    return suffix.startswith(" other") or prefix.endswith("1 to ")
 
 
 def _cut_at_numbers(meaning: str, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
@@ -87,14 +87,14 @@ def _cut_at_numbers(meaning: str, names: Iterable[str]) -> Iterator[tuple[str, s
 def find_strange_numbers(claim: Claim, fields: Any, sizes: Iterable[int], names: Iterable[str]) -> list[str]:
     """Numbers of the sentence that are not of the claim, the method's fields or the size of the data; not 0 and 1."""
     parts = [float(len(value)) for value in claim.arguments.values() if isinstance(value, tuple)]
-    own = [float(claim.threshold), *list_numbers(claim.arguments)]
-    known = [0.0, 1.0, *own, *list_numbers(fields), *map(float, sizes)]
+    claim_numbers = [float(claim.threshold), *list_numbers(claim.arguments)]
+    known_numbers = [0.0, 1.0, *claim_numbers, *list_numbers(fields), *map(float, sizes)]
     strange = []
-    for text, before, behind in _cut_at_numbers(claim.meaning, names):
-        allowed = [*known]
-        allowed += [number - 1 for number in own] if _is_one_less(before, behind) else []
-        allowed += parts if before.endswith("All ") else []  # how many columns or answers there are
-        if not any(is_spelled(one, text) for one in allowed):
+    for text, prefix, suffix in _cut_at_numbers(claim.meaning, names):
+        allowed = [*known_numbers]
+        allowed += [number - 1 for number in claim_numbers] if _is_one_less(prefix, suffix) else []
+        allowed += parts if prefix.endswith("All ") else []  # how many columns or answers there are
+        if not any(is_spelled(allowed_number, text) for allowed_number in allowed):
             strange.append(text)
     return strange
 

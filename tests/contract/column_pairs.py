@@ -30,8 +30,8 @@ def covers(label: str, value: str | None, rows: tuple[tuple[str, ...], ...]) -> 
         return False
     if any(row[0] == value and label in row for row in rows):
         return True
-    if found := re.fullmatch(r"\[(-?[\d.]+)[,–-] ?(-?[\d.]+)\]", label):
-        return float(found[1]) <= float(value) <= float(found[2])
+    if match := re.fullmatch(r"\[(-?[\d.]+)[,–-] ?(-?[\d.]+)\]", label):
+        return float(match[1]) <= float(value) <= float(match[2])
     return label.startswith("{") and value in re.split(r", ?", label[1:-1])
 
 
@@ -43,14 +43,16 @@ class NumberPair(NamedTuple):
 
     def list_distances(self) -> list[float]:
         """How far each number moved."""
-        return [now - was for was, now in zip(self.before, self.after, strict=True)]
+        return [new_number - was for was, new_number in zip(self.before, self.after, strict=True)]
 
 
 def read_numbers(pair: Pair) -> NumberPair:
     """The numbers of cells that are known before and after; days for dates and times."""
-    known = [(was, now) for was, now in zip(pair.before, pair.after, strict=True) if None not in (was, now)]
-    days = [[_read_number(cell) for cell in cells] for cells in known]
-    return NumberPair([was for was, _ in days], [now for _, now in days])
+    known_pairs = [
+        (was, new_cell) for was, new_cell in zip(pair.before, pair.after, strict=True) if None not in (was, new_cell)
+    ]
+    days = [[_read_number(cell) for cell in cells] for cells in known_pairs]
+    return NumberPair([was for was, _ in days], [new_number for _, new_number in days])
 
 
 def _read_number(cell: Any) -> float:
@@ -65,13 +67,13 @@ def list_texts(column: pl.Series) -> list[str | None]:
     return [None if value is None else str(value) for value in whole]
 
 
-def pair_column(made: Made, name: str) -> Pair:
+def pair_column(result: Made, name: str) -> Pair:
     """A column of an example, row by row; numbers that were published as text are compared as text."""
-    assert name in made.originals.columns, (
-        f'{type(made.example.subject).__name__} publishes a column "{name}" that the originals do not have: add none'
+    assert name in result.originals.columns, (
+        f'{type(result.example.subject).__name__} publishes a column "{name}" that the originals do not have: add none'
     )
-    before, after = made.originals[name], made.release.data.frame[name]
-    hierarchy = made.data.hierarchies.get(name)
+    before, after = result.originals[name], result.release.data.frame[name]
+    hierarchy = result.data.hierarchies.get(name)
     tree = () if hierarchy is None else hierarchy.rows
     if before.dtype.is_numeric() == after.dtype.is_numeric():
         return Pair(before.to_list(), after.to_list(), tree)

@@ -21,15 +21,15 @@ def _is_kept(pair: Pair) -> bool:
 
 
 def _is_blanked(pair: Pair) -> bool:
-    return all(now is None or now == was for was, now in zip(pair.before, pair.after, strict=True))
+    return all(new_cell is None or new_cell == was for was, new_cell in zip(pair.before, pair.after, strict=True))
 
 
 def _is_covered(pair: Pair) -> bool:
     """Whether every cell is its original or a label of it, and some are labels."""
-    changed = {(was, now) for was, now in zip(pair.before, pair.after, strict=True) if was != now}
+    changed = {(was, new_cell) for was, new_cell in zip(pair.before, pair.after, strict=True) if was != new_cell}
     if not changed or any(None in cells for cells in changed):
         return False
-    return all(covers(str(now), str(was), pair.tree) for was, now in changed)
+    return all(covers(str(new_cell), str(was), pair.tree) for was, new_cell in changed)
 
 
 def _is_covered_by_labels(pair: Pair) -> bool:
@@ -40,7 +40,7 @@ def _is_covered_by_labels(pair: Pair) -> bool:
 def _has_numbers(pair: Pair) -> bool:
     """Whether every known cell is a number or a date, before and after, and the same cells are empty."""
     cells = [cell for cell in (*pair.before, *pair.after) if cell is not None]
-    empty = [was is None for was in pair.before] == [now is None for now in pair.after]
+    empty = [was is None for was in pair.before] == [new_cell is None for new_cell in pair.after]
     return empty and bool(cells) and all(isinstance(cell, int | float | date) for cell in cells)
 
 
@@ -49,14 +49,14 @@ def _is_capped(pair: Pair) -> bool:
         return False
     before, after = read_numbers(pair)
     low, high = min(after), max(after)
-    return all(now == min(max(was, low), high) for was, now in zip(before, after, strict=True))
+    return all(new_number == min(max(was, low), high) for was, new_number in zip(before, after, strict=True))
 
 
 def _is_grouped(pair: Pair) -> bool:
     """Whether one word stands for all values that are no longer there."""
-    changed = {(was, now) for was, now in zip(pair.before, pair.after, strict=True) if was != now}
-    hidden, labels = {was for was, _ in changed}, {now for _, now in changed}
-    return len(labels) == 1 and None not in labels and not hidden & set(pair.after)
+    changed = {(was, new_cell) for was, new_cell in zip(pair.before, pair.after, strict=True) if was != new_cell}
+    old_cells, labels = {was for was, _ in changed}, {new_cell for _, new_cell in changed}
+    return len(labels) == 1 and None not in labels and not old_cells & set(pair.after)
 
 
 def _find_step(pair: Pair) -> float:
@@ -64,8 +64,8 @@ def _find_step(pair: Pair) -> float:
     numbers = read_numbers(pair).after
     dates = any(isinstance(cell, date) for cell in pair.after)
     exact = [Fraction(repr(number - min(numbers) if dates else number)) for number in numbers]
-    below = lcm(*(number.denominator for number in exact))
-    return gcd(*(int(number * below) for number in exact)) / below
+    denominator = lcm(*(number.denominator for number in exact))
+    return gcd(*(int(number * denominator) for number in exact)) / denominator
 
 
 def _is_rounded(pair: Pair, farthest: float = 0.5) -> bool:
@@ -83,9 +83,9 @@ def _is_mean(pair: Pair) -> bool:
         return False
     before, after = read_numbers(pair)
     groups: dict[float, list[float]] = {}
-    for was, now in zip(before, after, strict=True):
-        groups.setdefault(now, []).append(was)
-    return all(abs(fmean(group) - now) <= 1e-6 * (1 + abs(now)) for now, group in groups.items())
+    for was, new_number in zip(before, after, strict=True):
+        groups.setdefault(new_number, []).append(was)
+    return all(abs(fmean(group) - new_number) <= 1e-6 * (1 + abs(new_number)) for new_number, group in groups.items())
 
 
 def _is_cut(pair: Pair) -> bool:
@@ -93,8 +93,8 @@ def _is_cut(pair: Pair) -> bool:
     if not _has_numbers(pair):
         return False
     order = sorted(zip(*read_numbers(pair), strict=True))
-    shown = [now for _, now in order]
-    return shown == sorted(shown) and len({was for was, _ in order}) == len(set(order))
+    new_cells = [new_cell for _, new_cell in order]
+    return new_cells == sorted(new_cells) and len({was for was, _ in order}) == len(set(order))
 
 
 def _is_midpoint(pair: Pair) -> bool:
@@ -122,10 +122,10 @@ RANKS: tuple[Mapping[ChangeKind, Callable[[Pair], bool]], ...] = (
 """Kinds with a test that shows them to be true of a column. Those that tell more come first; all others come last."""
 
 
-def find_more_exact(stated: ChangeKind, columns: Sequence[Pair]) -> ChangeKind | None:
+def find_more_exact(stated_kind: ChangeKind, columns: Sequence[Pair]) -> ChangeKind | None:
     """A kind that tells more than the stated one and is true of all columns."""
     for rank in RANKS:
-        if stated in rank:
+        if stated_kind in rank:
             return None
         for kind, is_true in rank.items():
             if all(map(is_true, columns)):
@@ -142,10 +142,12 @@ _TRUE: Mapping[ChangeKind, Callable[[Pair], bool]] = {
 this open (`measure/changes.py`)."""
 
 
-def is_false(stated: ChangeKind, column: Pair) -> bool:
+def is_false(stated_kind: ChangeKind, column: Pair) -> bool:
     """Whether a statement is not true, about numbers or dates or of a kind that an example shows; words are none."""
-    says_steps = re.search(r"\bmultiples?\b|\bsteps?\b", stated.meaning.words) is not None
-    return (stated in _TRUE and not _TRUE[stated](column)) or (says_steps and not _is_rounded(column, farthest=1.0))
+    says_steps = re.search(r"\bmultiples?\b|\bsteps?\b", stated_kind.meaning.words) is not None
+    return (stated_kind in _TRUE and not _TRUE[stated_kind](column)) or (
+        says_steps and not _is_rounded(column, farthest=1.0)
+    )
 
 
 def list_tested_kinds() -> set[ChangeKind]:
@@ -153,9 +155,9 @@ def list_tested_kinds() -> set[ChangeKind]:
     return set(_find_tests())
 
 
-def is_shown(stated: ChangeKind, column: Pair) -> bool:
+def is_shown(stated_kind: ChangeKind, column: Pair) -> bool:
     """Whether the test of a kind shows that it is true of a column."""
-    return _find_tests()[stated](column)
+    return _find_tests()[stated_kind](column)
 
 
 def _find_tests() -> dict[ChangeKind, Callable[[Pair], bool]]:

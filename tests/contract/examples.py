@@ -40,8 +40,10 @@ def few_people() -> sf.Table:
 def few_columns(count: int = 200) -> sf.Table:
     """The same people, known by three columns only."""
     table = people(count)
-    known = {"age", "sex", "marital_status"}
-    roles = {n: "insensitive" if r == "quasi_identifying" and n not in known else r for n, r in table.roles.items()}
+    known_columns = {"age", "sex", "marital_status"}
+    roles = {
+        n: "insensitive" if r == "quasi_identifying" and n not in known_columns else r for n, r in table.roles.items()
+    }
     return sf.Table.of(table.frame, roles, dict(table.hierarchies))
 
 
@@ -80,10 +82,10 @@ def market() -> sf.Baskets:
     """What 240 invented people bought; bread goes with butter, beer with nuts."""
     chance = np.random.default_rng(3)
     names = ["bread", "butter", "beer", "nuts", "whole milk", "eggs"]
-    held = chance.random((240, len(names))) < [0.5, 0.3, 0.4, 0.2, 0.5, 0.3]
-    held[:, 1] |= held[:, 0] & (chance.random(240) < 0.8)
-    held[:, 3] |= held[:, 2] & (chance.random(240) < 0.7)
-    return sf.Baskets.of([[names[at] for at in np.flatnonzero(row)] for row in held])
+    purchases = chance.random((240, len(names))) < [0.5, 0.3, 0.4, 0.2, 0.5, 0.3]
+    purchases[:, 1] |= purchases[:, 0] & (chance.random(240) < 0.8)
+    purchases[:, 3] |= purchases[:, 2] & (chance.random(240) < 0.7)
+    return sf.Baskets.of([[names[code] for code in np.flatnonzero(row)] for row in purchases])
 
 
 def twelve() -> sf.Baskets:
@@ -113,8 +115,8 @@ TWELVE = ["abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "a
 
 def as_mined(baskets: sf.Baskets) -> sf.Patterns:
     """Patterns as they are, with what they give away."""
-    found: sf.Patterns = sf.PublishPatterns(k=3, min_support=8, repair="none").protect(baskets).data
-    return found
+    patterns: sf.Patterns = sf.PublishPatterns(k=3, min_support=8, repair="none").protect(baskets).data
+    return patterns
 
 
 def paid_people() -> sf.Table:
@@ -122,20 +124,20 @@ def paid_people() -> sf.Table:
     table = people()
     levels = table.frame["salary_level"].cast(pl.String)
     low = sorted(levels.unique().to_list())[: levels.n_unique() // 2]
-    paid = pl.Series("salary_level", np.where(levels.is_in(low).to_numpy(), "badly", "well").tolist())
-    return sf.Table.of(table.frame.with_columns(paid), table.roles, dict(table.hierarchies))
+    pay_column = pl.Series("salary_level", np.where(levels.is_in(low).to_numpy(), "badly", "well").tolist())
+    return sf.Table.of(table.frame.with_columns(pay_column), table.roles, dict(table.hierarchies))
 
 
 def as_grown(table: sf.Table) -> sf.Rules:
     """A classifier with small leaves."""
-    grown: sf.Rules = sf.PublishClassifier(target="salary_level", columns=("occupation",), k=2).protect(table).data
-    return grown
+    rules: sf.Rules = sf.PublishClassifier(target="salary_level", columns=("occupation",), k=2).protect(table).data
+    return rules
 
 
 def as_ruled(baskets: sf.Baskets) -> sf.Rules:
     """Rules as they are, with what they give away."""
-    found: sf.Rules = sf.PublishRules(k=3, min_support=6, min_confidence=0.4, repair="none").protect(baskets).data
-    return found
+    rules: sf.Rules = sf.PublishRules(k=3, min_support=6, min_confidence=0.4, repair="none").protect(baskets).data
+    return rules
 
 
 @dataclass(frozen=True)
@@ -377,7 +379,7 @@ METHOD_EXAMPLES = (
 )
 
 
-def _written() -> str:
+def _write_people() -> str:
     """The same people once more, as a file: what a second release would be at its worst."""
     path = Path(tempfile.gettempdir()) / "sfumato-contract-people.csv"
     partial = path.with_suffix(f".{os.getpid()}")
@@ -386,7 +388,7 @@ def _written() -> str:
     return str(path)
 
 
-_OTHER = _written()
+_OTHER = _write_people()
 _STOMACH = ("gastritis", "gastric ulcer", "stomach cancer")
 _HALVES = (("age", "zip", "sex", "marital_status"), ("education", "occupation", "salary_level", "disease"))
 ATTACK_EXAMPLES = (

@@ -85,18 +85,20 @@ def list_trial(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list[Ro
 
 def try_linking(chance: Chance) -> Trial:
     """The only row with the same cells, but for the column that was randomized."""
-    truth, known = forget_towns(chance, draw_people(chance)), ("sex", "town", "job")
+    truth, known_columns = forget_towns(chance, draw_people(chance)), ("sex", "town", "job")
     answers = sf.RandomizeResponse(column="sex", p=float(chance.uniform(0.5, 0.9)), categories="from_data")
     release = answers.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30))))
     rows = list_rows(release.data)
-    naive = sum(find_matches(row, rows, known[1:]) == [at] for at, row in enumerate(list_rows(truth)))
-    return Trial(sf.attack.Linking(knowledge=known), release, truth, naive)
+    naive = sum(
+        find_matches(row, rows, known_columns[1:]) == [row_index] for row_index, row in enumerate(list_rows(truth))
+    )
+    return Trial(sf.attack.Linking(knowledge=known_columns), release, truth, naive)
 
 
 def try_homogeneity(chance: Chance) -> Trial:
     """All rows with the same cells have one illness."""
     truth, release, people, rows = list_trial(chance)
-    naive = sum({rows[at]["ill"] for at in find_matches(row, rows)} == {row["ill"]} for row in people)
+    naive = sum({rows[row_index]["ill"] for row_index in find_matches(row, rows)} == {row["ill"]} for row in people)
     return Trial(sf.attack.Homogeneity(), release, truth, naive)
 
 
@@ -104,7 +106,10 @@ def try_similarity(chance: Chance) -> Trial:
     """All rows with the same cells have an illness of one kind."""
     truth, release, people, rows = list_trial(chance)
     kinds = {"flu": "airways", "cold": "airways", "gout": "joints"}
-    naive = sum({kinds[rows[at]["ill"]] for at in find_matches(row, rows)} == {kinds[row["ill"]]} for row in people)
+    naive = sum(
+        {kinds[rows[row_index]["ill"]] for row_index in find_matches(row, rows)} == {kinds[row["ill"]]}
+        for row in people
+    )
     groups = {"airways": ("flu", "cold"), "joints": ("gout",)}
     return Trial(sf.attack.Similarity(column="ill", groups=groups), release, truth, naive)
 
@@ -114,9 +119,9 @@ def try_background_knowledge(chance: Chance) -> Trial:
     truth, release, people, rows = list_trial(chance)
     naive = 0
     for row in people:
-        seen = [rows[at]["ill"] for at in find_matches(row, rows)]
-        wrong = Counter(ill for ill in seen if ill != row["ill"]).most_common(1)
-        naive += find_only_commonest([ill for ill in seen if not wrong or ill != wrong[0][0]]) == row["ill"]
+        illnesses = [rows[row_index]["ill"] for row_index in find_matches(row, rows)]
+        wrong = Counter(ill for ill in illnesses if ill != row["ill"]).most_common(1)
+        naive += find_only_commonest([ill for ill in illnesses if not wrong or ill != wrong[0][0]]) == row["ill"]
     return Trial(sf.attack.BackgroundKnowledge(), release, truth, naive)
 
 
@@ -130,13 +135,13 @@ def try_composition(chance: Chance) -> Trial:
     """One illness is in the matching rows of both releases; the other one holds strangers too."""
     truth, release, people, rows = list_trial(chance)
     other = truth.with_frame(pl.concat([truth.frame, forget_towns(chance, draw_people(chance)).frame]))
-    others = list_rows(other)
+    other_rows = list_rows(other)
     naive = 0
     for row in people:
-        both = {rows[at]["ill"] for at in find_matches(row, rows)} & {
-            others[at]["ill"] for at in find_matches(row, others)
+        shared_illnesses = {rows[row_index]["ill"] for row_index in find_matches(row, rows)} & {
+            other_rows[row_index]["ill"] for row_index in find_matches(row, other_rows)
         }
-        naive += both == {row["ill"]}
+        naive += shared_illnesses == {row["ill"]}
     return Trial(sf.attack.Composition().against(other), release, truth, naive)
 
 
@@ -174,9 +179,11 @@ def try_inference(chance: Chance) -> Trial:
     release = sf.Release(truth.with_frame(truth.frame.with_columns(ages)), None, (), {})
     by_rows = 0
     for row in people:
-        fits = [lows[at] <= row["age"] <= highs[at] for at in range(PEOPLE)]
-        found = [other["ill"] for other, fit in zip(people, fits, strict=True) if fit and row["town"] == other["town"]]
-        by_rows += find_only_commonest(found) == row["ill"]
+        fits = [lows[index] <= row["age"] <= highs[index] for index in range(PEOPLE)]
+        illnesses = [
+            other["ill"] for other, fit in zip(people, fits, strict=True) if fit and row["town"] == other["town"]
+        ]
+        by_rows += find_only_commonest(illnesses) == row["ill"]
     naive = max(by_rows, Counter(row["ill"] for row in people).most_common(1)[0][1])
     return Trial(sf.attack.Inference(column="ill", known=("age", "town")), release, truth, naive)
 
@@ -185,12 +192,13 @@ def try_swap_linkage(chance: Chance) -> Trial:
     """What most rows with the same cells say, after a third of the illnesses changed places."""
     truth, _, people, _ = list_trial(chance)
     moved = np.arange(PEOPLE)
-    some = chance.permutation(PEOPLE)[: PEOPLE // 3]
-    moved[some] = np.roll(some, 1)
+    row_sample = chance.permutation(PEOPLE)[: PEOPLE // 3]
+    moved[row_sample] = np.roll(row_sample, 1)
     release = sf.Release(truth.with_frame(truth.frame.with_columns(truth.frame["ill"].gather(moved))), None, (), {})
     rows = list_rows(release.data)
     naive = sum(
-        find_only_commonest([rows[at]["ill"] for at in find_matches(row, rows)]) == row["ill"] for row in people
+        find_only_commonest([rows[row_index]["ill"] for row_index in find_matches(row, rows)]) == row["ill"]
+        for row in people
     )
     return Trial(sf.attack.SwapLinkage(column="ill"), release, truth, naive)
 
@@ -200,27 +208,29 @@ def try_copied_records(chance: Chance) -> Trial:
     truth, release, people, rows = list_trial(chance)
     naive = 0
     for row in people:
-        found = find_matches(row, rows)
-        naive += len(found) == 1 and rows[found[0]]["ill"] == row["ill"]
+        matches = find_matches(row, rows)
+        naive += len(matches) == 1 and rows[matches[0]]["ill"] == row["ill"]
     return Trial(sf.attack.CopiedRecords(columns="ill"), release, truth, naive)
 
 
 def blank_entries(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list[int]]:
     """A third of the illnesses is blank."""
     truth = draw_people(chance, 60)
-    gone = np.sort(chance.permutation(60)[:20])
-    ill = truth.frame["ill"].scatter(gone.tolist(), None)
+    blank_rows = np.sort(chance.permutation(60)[:20])
+    ill = truth.frame["ill"].scatter(blank_rows.tolist(), None)
     release = sf.Release(truth.with_frame(truth.frame.with_columns(ill)), None, (), {})
-    return truth, release, list_rows(release.data), gone.tolist()
+    return truth, release, list_rows(release.data), blank_rows.tolist()
 
 
 def try_rule_inference(chance: Chance) -> Trial:
     """The most common illness of all."""
-    truth, release, rows, gone = blank_entries(chance)
+    truth, release, rows, blank_rows = blank_entries(chance)
     people = list_rows(truth)
-    seen = [row["ill"] for row in rows if row["ill"] is not None]
-    everyday = find_only_commonest(seen)
-    return Trial(sf.attack.RuleInference(), release, truth, sum(people[at]["ill"] == everyday for at in gone))
+    illnesses = [row["ill"] for row in rows if row["ill"] is not None]
+    everyday = find_only_commonest(illnesses)
+    return Trial(
+        sf.attack.RuleInference(), release, truth, sum(people[row_index]["ill"] == everyday for row_index in blank_rows)
+    )
 
 
 def try_learned_inference(chance: Chance) -> Trial:
@@ -267,9 +277,9 @@ def try_family_matching(chance: Chance) -> Trial:
     counts = []
     for _ in range(200):
         first, other = chance.permutation(np.unique(codes, return_index=True)[1])[:2]
-        known = ages[[first, other]] + np.ptp(ages) * chance.uniform(-0.02, 0.02, 2)
-        slope = (known[1] - known[0]) / (rank[other] - rank[first])
-        counts.append(count_near(known[0] + slope * (rank - rank[first]), ages))
+        known_ages = ages[[first, other]] + np.ptp(ages) * chance.uniform(-0.02, 0.02, 2)
+        slope = (known_ages[1] - known_ages[0]) / (rank[other] - rank[first])
+        counts.append(count_near(known_ages[0] + slope * (rank - rank[first]), ages))
     return Trial(sf.attack.FamilyMatching(family="uniform", trials=200), release, truth, sorted(counts)[60])
 
 
@@ -293,9 +303,9 @@ def try_curve_fitting(chance: Chance) -> Trial:
     distinct, first = np.unique(codes, return_index=True)
     counts = []
     for _ in range(200):
-        known = np.sort(chance.choice(len(distinct), 4, replace=False))
-        values = ages[first[known]] + chance.uniform(-0.02, 0.02, 4) * np.ptp(ages)
-        counts.append(count_near(np.interp(codes, distinct[known], values), ages))
+        known_ranks = np.sort(chance.choice(len(distinct), 4, replace=False))
+        values = ages[first[known_ranks]] + chance.uniform(-0.02, 0.02, 4) * np.ptp(ages)
+        counts.append(count_near(np.interp(codes, distinct[known_ranks], values), ages))
     # The 60th of 200 is 5.7 deviations below the median.
     return Trial(sf.attack.CurveFitting(trials=200), release, truth, sorted(counts)[60])
 
@@ -308,10 +318,10 @@ def try_curve_combination(chance: Chance) -> Trial:
 
 def draw_baskets(chance: Chance, rows: int = 150, items: int = 8) -> sf.Baskets:
     """Items of different frequency; each even one brings the next."""
-    held = chance.random((rows, items)) < np.linspace(0.5, 0.1, items) * chance.uniform(0.8, 1.2, items)
+    purchases = chance.random((rows, items)) < np.linspace(0.5, 0.1, items) * chance.uniform(0.8, 1.2, items)
     for even in range(0, items - 1, 2):
-        held[:, even + 1] |= held[:, even] & (chance.random(rows) < 0.6)
-    return sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+        purchases[:, even + 1] |= purchases[:, even] & (chance.random(rows) < 0.6)
+    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
 def try_item_frequency(chance: Chance) -> Trial:
@@ -319,7 +329,7 @@ def try_item_frequency(chance: Chance) -> Trial:
     baskets = draw_baskets(chance)
     names = dict(zip(baskets.items, chance.permutation(len(baskets.items)).tolist(), strict=True))
     encoded = sf.Baskets.of([[names[item] for item in row] for row in baskets.to_lists()])
-    order = [Counter(item for row in one.to_lists() for item in row) for one in (baskets, encoded)]
+    order = [Counter(item for row in side.to_lists() for item in row) for side in (baskets, encoded)]
     distinct = len(set(order[0].values())) == len(order[0])
     pairs = zip(*(sorted(counts, key=counts.__getitem__) for counts in order), strict=True)
     naive = sum(names[item] == code for item, code in pairs) if distinct else 0
@@ -333,9 +343,9 @@ def try_bloom_dictionary(chance: Chance) -> Trial:
     filters = [sorted({bit for item in row for bit in hash_item(item, 64, 2)}) for row in lists]
     naive = 0
     for item in baskets.items:
-        named = {at for at, bits in enumerate(filters) if set(hash_item(item, 64, 2)) <= set(bits)}
-        true = {at for at, row in enumerate(lists) if item in row}
-        naive += len(named & true) >= 0.9 * len(named | true)
+        named_rows = {row_index for row_index, bits in enumerate(filters) if set(hash_item(item, 64, 2)) <= set(bits)}
+        true = {row_index for row_index, row in enumerate(lists) if item in row}
+        naive += len(named_rows & true) >= 0.9 * len(named_rows | true)
     attack = sf.attack.BloomDictionary(bits=64, hashes=2)
     return Trial(attack, sf.Release(sf.Baskets.of(filters), None, (), {}), baskets, naive)
 
@@ -346,15 +356,15 @@ def try_item_breach(chance: Chance) -> Trial:
     keep, add = float(chance.uniform(0.7, 0.95)), float(chance.uniform(0.02, 0.2))
     method = sf.RandomizeBaskets(keep=keep, add=add)
     release = method.protect(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30))))
-    true, said = baskets.to_lists(), release.data.to_lists()
+    true, published_lists = baskets.to_lists(), release.data.to_lists()
     naive = 0
     for item in baskets.items:
-        prior = (sum(item in row for row in said) / len(said) - add) / (keep - add)
+        prior = (sum(item in row for row in published_lists) / len(published_lists) - add) / (keep - add)
         if 0 < prior <= 0.5:
             yes = prior * keep / (prior * keep + (1 - prior) * add)
             no = prior * (1 - keep) / (prior * (1 - keep) + (1 - prior) * (1 - add))
-            pairs = zip(true, said, strict=True)
-            naive += sum(item in row and (yes if item in shown else no) >= 0.6 for row, shown in pairs)
+            pairs = zip(true, published_lists, strict=True)
+            naive += sum(item in row and (yes if item in published_row else no) >= 0.6 for row, published_row in pairs)
     return Trial(sf.attack.ItemBreach(prior=0.5, posterior=0.6), release, baskets, naive)
 
 
@@ -365,11 +375,11 @@ def try_fill_unknowns(chance: Chance) -> Trial:
         return try_fill_blocked(chance)
     baskets = draw_baskets(chance, 80)
     lists, rows = baskets.to_lists(), np.sort(chance.permutation(80)[:30]).tolist()
-    unknown = [[item for item in row if item != "i1" or at not in rows] for at, row in enumerate(lists)]
-    marked = [[*row, "i1?"] if at in rows else row for at, row in enumerate(unknown)]
-    held = sum("i1" in lists[at] for at in rows)
+    unknown = [[item for item in row if item != "i1" or row_index not in rows] for row_index, row in enumerate(lists)]
+    marked = [[*row, "i1?"] if row_index in rows else row for row_index, row in enumerate(unknown)]
+    holder_count = sum("i1" in lists[row_index] for row_index in rows)
     release = sf.Release(sf.Baskets.of(marked), None, (), {})
-    return Trial(sf.attack.FillUnknowns(), release, baskets, max(held, 30 - held))
+    return Trial(sf.attack.FillUnknowns(), release, baskets, max(holder_count, 30 - holder_count))
 
 
 def try_fill_blocked(chance: Chance) -> Trial:
@@ -394,9 +404,9 @@ def measure_rules(lists: Sequence[Any], items: Sequence[Any]) -> dict[tuple[Any,
     """The confidence of every rule of two items that five baskets hold."""
     sure = {}
     for left, right in permutations(items, 2):
-        both = sum(left in row and right in row for row in lists)
-        if both >= 5:
-            sure[left, right] = both / sum(left in row for row in lists)
+        pair_count = sum(left in row and right in row for row in lists)
+        if pair_count >= 5:
+            sure[left, right] = pair_count / sum(left in row for row in lists)
     return sure
 
 
@@ -474,7 +484,7 @@ def try_remining_below(chance: Chance) -> Trial:
 
 def draw_walks(chance: Chance, rows: int = PEOPLE, length: int = 4) -> list[list[str]]:
     """Walks over few places; whoever is at p0 mostly goes on to p1."""
-    walks = [[f"p{place}" for place in chance.integers(0, 6, length)] for _ in range(rows)]
+    walks = [[f"p{code}" for code in chance.integers(0, 6, length)] for _ in range(rows)]
     for walk in walks:
         for step in range(length - 1):
             if walk[step] == "p0" and chance.random() < 0.8:
@@ -483,8 +493,8 @@ def draw_walks(chance: Chance, rows: int = PEOPLE, length: int = 4) -> list[list
 
 
 def is_part(pattern: Sequence[Any], row: Sequence[Any]) -> bool:
-    later = iter(row)
-    return all(item in later for item in pattern)
+    rest = iter(row)
+    return all(item in rest for item in pattern)
 
 
 def try_sequence_linking(chance: Chance) -> Trial:
@@ -496,8 +506,8 @@ def try_sequence_linking(chance: Chance) -> Trial:
     release = sf.Release(sf.Sequences.of(published), None, (), {}, read_details({"rows": rows}))
     naive = 0
     for person, walk in enumerate(walks):
-        found = [place for place, other in enumerate(published) if is_part(walk, other)]
-        naive += len(found) == 1 and rows[found[0]] == person
+        matches = [row_index for row_index, other in enumerate(published) if is_part(walk, other)]
+        naive += len(matches) == 1 and rows[matches[0]] == person
     return Trial(sf.attack.SequenceLinking(points=(4,)), release, sf.Sequences.of(walks), naive)
 
 
@@ -509,13 +519,15 @@ def try_sequence_remining(chance: Chance) -> Trial:
     published = [list(walk) for walk in walks]
     for pair, limit in limits.items():
         for walk in [walk for walk in published if is_part(pair, walk)][limit:]:
-            walk[:] = [place for place in walk if place != pair[1]]
+            walk[:] = [item for item in walk if item != pair[1]]
     pairs = [(a, b) for a in map("p{}".format, range(6)) for b in map("p{}".format, range(6))]
-    before, now = ({pair: sum(is_part(pair, walk) for walk in side) for pair in pairs} for side in (walks, published))
-    targets = {pair for pair, limit in limits.items() if before[pair] > limit}
+    true_counts, published_counts = (
+        {pair: sum(is_part(pair, walk) for walk in side) for pair in pairs} for side in (walks, published)
+    )
+    targets = {pair for pair, limit in limits.items() if true_counts[pair] > limit}
     visits = {place: sum(place in walk for walk in published) for place, _ in pairs}
-    kinds = [{pair: count for pair, count in now.items() if 0 < count <= 15}]
-    kinds += [{pair: visits[pair[0]] * visits[pair[1]] for pair, count in now.items() if not count}]
+    kinds = [{pair: count for pair, count in published_counts.items() if 0 < count <= 15}]
+    kinds += [{pair: visits[pair[0]] * visits[pair[1]] for pair, count in published_counts.items() if not count}]
     named = {pair for scores in kinds for pair, score in scores.items() if [*scores.values()].count(score) == 1}
     best = {pair for scores in kinds for pair, score in scores.items() if score == max(scores.values())}
     details = read_details({"sensitive": tuple(limits.items())})
@@ -531,10 +543,15 @@ def try_mark_guessing(chance: Chance) -> Trial:
     for row, position, _ in marks:
         published[row][position] = "Δ"
     naive = 0
-    for row, position, place in marks:
-        around = published[row][position - 1], published[row][position + 1]
-        between = [walk[at] for walk in published for at in range(1, 4) if (walk[at - 1], walk[at + 1]) == around]
-        naive += find_only_commonest([other for other in between if other != "Δ"]) == place
+    for row, position, true_item in marks:
+        neighbours = published[row][position - 1], published[row][position + 1]
+        fillers = [
+            walk[index]
+            for walk in published
+            for index in range(1, 4)
+            if (walk[index - 1], walk[index + 1]) == neighbours
+        ]
+        naive += find_only_commonest([other for other in fillers if other != "Δ"]) == true_item
     release = sf.Release(sf.Sequences.of(published), None, (), {}, read_details({"marks": marks}))
     return Trial(sf.attack.MarkGuessing(), release, sf.Sequences.of(walks), naive)
 
@@ -544,11 +561,11 @@ def try_support_inference(chance: Chance) -> Trial:
     baskets = draw_baskets(chance, 40, 4)
     lists, k, least = baskets.to_lists(), 4, 4
     naive = 0
-    for one, other in combinations(baskets.items, 2):
-        both = sum(one in row and other in row for row in lists)
-        for item in (one, other):
-            alone = sum(item in row for row in lists)
-            naive += both >= least and 0 < alone - both < k
+    for first_item, other in combinations(baskets.items, 2):
+        pair_count = sum(first_item in row and other in row for row in lists)
+        for item in (first_item, other):
+            item_count = sum(item in row for row in lists)
+            naive += pair_count >= least and 0 < item_count - pair_count < k
     patterns = sf.PublishPatterns(k=k, min_support=least, repair="none").protect(baskets)
     return Trial(sf.attack.SupportInference(k=k, min_support=least), patterns, baskets, naive)
 
@@ -558,10 +575,10 @@ def add_noise(chance: Chance, kind: str, rows: int = 120) -> tuple[sf.Table, sf.
     crowds = chance.choice(chance.uniform(0, 100, 4), rows) + chance.normal(0, 1, rows)
     true = np.where(chance.random() < 0.5, crowds, chance.uniform(0, 100, rows))
     scale = float(chance.uniform(3, 30))
-    seen = true + Noise(kind=kind, scale=scale).draw(chance, rows)
+    noisy_values = true + Noise(kind=kind, scale=scale).draw(chance, rows)
     law = {"kind": kind, "scale": scale, "step": 0, "range": [float(true.min()), float(true.max())]}
-    release = sf.Release(sf.Table.of({"x": seen}), None, (), {}, read_details({"public": {"x": law}}))
-    return sf.Table.of({"x": true}), release, true, seen, scale
+    release = sf.Release(sf.Table.of({"x": noisy_values}), None, (), {}, read_details({"public": {"x": law}}))
+    return sf.Table.of({"x": true}), release, true, noisy_values, scale
 
 
 def count_close(guess: Any, true: Any) -> int:
@@ -570,43 +587,49 @@ def count_close(guess: Any, true: Any) -> int:
 
 def try_spectral_filter(chance: Chance) -> Trial:
     """Reads the release, or guesses the mean."""
-    truth, release, true, seen, _ = add_noise(chance, "gaussian")
+    truth, release, true, noisy_values, _ = add_noise(chance, "gaussian")
     return Trial(
-        sf.attack.SpectralFilter(), release, truth, max(count_close(seen, true), count_close(seen.mean(), true))
+        sf.attack.SpectralFilter(),
+        release,
+        truth,
+        max(count_close(noisy_values, true), count_close(noisy_values.mean(), true)),
     )
 
 
 def try_bayes_estimate(chance: Chance) -> Trial:
     """Shrinks each number towards the mean by the share of noise in the variance."""
-    truth, release, true, seen, scale = add_noise(chance, "gaussian")
-    kept = max(0.0, 1 - scale**2 / seen.var())
-    naive = max(count_close(seen.mean() + kept * (seen - seen.mean()), true), count_close(seen, true))
+    truth, release, true, noisy_values, scale = add_noise(chance, "gaussian")
+    signal_share = max(0.0, 1 - scale**2 / noisy_values.var())
+    naive = max(
+        count_close(noisy_values.mean() + signal_share * (noisy_values - noisy_values.mean()), true),
+        count_close(noisy_values, true),
+    )
     # The last digits of a mean may decide about one person.
     return Trial(sf.attack.BayesEstimate(), release, truth, naive - 1)
 
 
 def try_likeliest_value(chance: Chance) -> Trial:
     """Plain EM on 60 bins, and for each number the bin with most probability nearby; or reads the release."""
-    truth, release, true, seen, scale = add_noise(chance, str(chance.choice(["gaussian", "uniform"])))
+    truth, release, true, noisy_values, scale = add_noise(chance, str(chance.choice(["gaussian", "uniform"])))
     kind = release.public["x"]["kind"]
     bins = np.linspace(true.min(), true.max(), 61)
     bins = (bins[:-1] + bins[1:]) / 2
-    likely = Noise(kind=kind, scale=scale).density(seen[:, None] - bins) + 1e-300
+    likely = Noise(kind=kind, scale=scale).density(noisy_values[:, None] - bins) + 1e-300
     shares = np.full(60, 1 / 60)
     for _ in range(200):
         shares = (likely * shares / (likely @ shares)[:, None]).mean(axis=0)
-    near = np.abs(bins[:, None] - bins) <= 0.2 * np.sqrt(shares @ (bins - shares @ bins) ** 2)
-    guess = bins[(likely * shares @ near).argmax(axis=1)]
+    near_mask = np.abs(bins[:, None] - bins) <= 0.2 * np.sqrt(shares @ (bins - shares @ bins) ** 2)
+    guess = bins[(likely * shares @ near_mask).argmax(axis=1)]
     # Bins lie elsewhere in two reconstructions, and of 120 people some fall on the other side: six are 5 %.
-    naive = max(count_close(guess, true) - 6, count_close(seen, true), count_close(seen.mean(), true))
+    naive = max(count_close(guess, true) - 6, count_close(noisy_values, true), count_close(noisy_values.mean(), true))
     return Trial(sf.attack.LikeliestValue(), release, truth, naive)
 
 
 def try_range_reveal(chance: Chance) -> Trial:
     """Cuts the noise's reach off at the ends of the public range."""
-    truth, release, true, seen, scale = add_noise(chance, "uniform")
-    left = np.minimum(seen + scale, true.max()) - np.maximum(seen - scale, true.min())
-    return Trial(sf.attack.RangeReveal(), release, truth, int((left <= 0.75 * 2 * scale).sum()))
+    truth, release, true, noisy_values, scale = add_noise(chance, "uniform")
+    widths = np.minimum(noisy_values + scale, true.max()) - np.maximum(noisy_values - scale, true.min())
+    return Trial(sf.attack.RangeReveal(), release, truth, int((widths <= 0.75 * 2 * scale).sum()))
 
 
 def randomize(chance: Chance) -> tuple[sf.Table, sf.Release, sf.RandomizeResponse]:
@@ -618,20 +641,20 @@ def randomize(chance: Chance) -> tuple[sf.Table, sf.Release, sf.RandomizeRespons
 def try_likeliest_answer(chance: Chance) -> Trial:
     """Believes the answer, or the most common answer."""
     truth, release, _ = randomize(chance)
-    true, said = truth.frame["ill"].to_list(), release.data.frame["ill"].to_list()
-    naive = sum(map(str.__eq__, true, said))
+    true, published_answers = truth.frame["ill"].to_list(), release.data.frame["ill"].to_list()
+    naive = sum(map(str.__eq__, true, published_answers))
     return Trial(sf.attack.LikeliestAnswer(), release, truth, naive)
 
 
 def try_repeated_answers(chance: Chance) -> Trial:
     """Believes what most of three answers say."""
     truth, release, method = randomize(chance)
-    others = [method.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30)))) for _ in range(2)]
-    answers = [one.data.frame["ill"].to_list() for one in (release, *others)]
+    repeats = [method.protect(truth, randomness=sf.Randomness.seeded(int(chance.integers(1 << 30)))) for _ in range(2)]
+    answers = [publication.data.frame["ill"].to_list() for publication in (release, *repeats)]
     true = truth.frame["ill"].to_list()
-    votes = [find_only_commonest(said) for said in zip(*answers, strict=True)]
+    votes = [find_only_commonest(person_answers) for person_answers in zip(*answers, strict=True)]
     naive = sum(vote == ill for vote, ill in zip(votes, true, strict=True))
-    return Trial(sf.attack.RepeatedAnswers().against(*others), release, truth, naive)
+    return Trial(sf.attack.RepeatedAnswers().against(*repeats), release, truth, naive)
 
 
 NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {

@@ -115,7 +115,7 @@ def draw_odd_method(chance: random.Random, roles: Fields, names: list[str]) -> F
     """Any method on any column: many do not fit, and must be refused in words."""
     models = [draw_odd_model(chance, roles) for _ in range(chance.choice((1, 2)))]
     limit, rows = chance.choice((0.0, 0.2, 1.0)), chance.choice(("star", "drop"))
-    some, secret = chance.choice(names), chance.choice(roles["sensitive"] or names)
+    column, secret = chance.choice(names), chance.choice(roles["sensitive"] or names)
     generalize: Fields = {"method": "generalize", "models": models, "suppression_limit": limit}
     methods: tuple[Fields, ...] = (
         generalize,
@@ -124,12 +124,18 @@ def draw_odd_method(chance: random.Random, roles: Fields, names: list[str]) -> F
         {"method": "partition", "models": models},
         {"method": "k_optimize", "k": chance.choice((2, 3)), "seconds": 0.1},
         {"method": "microaggregate", "k": chance.choice((2, 3))},
-        {"method": "top_code", "columns": [some], "k": 2, "ends": chance.choice(("top", "both"))},
-        {"method": "add_noise", "columns": [some], "privacy": 0.3, "ranges": "from_data"},
-        {"method": "add_noise", "columns": [some], "privacy": 0.3, "kind": "discretize", "ranges": {some: [0, 100]}},
-        {"method": "randomize_response", "column": some, "epsilon": 1.0, "categories": "from_data"},
+        {"method": "top_code", "columns": [column], "k": 2, "ends": chance.choice(("top", "both"))},
+        {"method": "add_noise", "columns": [column], "privacy": 0.3, "ranges": "from_data"},
+        {
+            "method": "add_noise",
+            "columns": [column],
+            "privacy": 0.3,
+            "kind": "discretize",
+            "ranges": {column: [0, 100]},
+        },
+        {"method": "randomize_response", "column": column, "epsilon": 1.0, "categories": "from_data"},
         {"method": "swap_confidential", "column": secret, "share": 0.5, "search": "random"},
-        {"method": "synthesize", "kind": "partial", "columns": [some], "min_leaf": 2},
+        {"method": "synthesize", "kind": "partial", "columns": [column], "min_leaf": 2},
         {"method": "synthesize", "min_leaf": 2},
         {
             "method": "suppress_entries",

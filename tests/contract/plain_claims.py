@@ -22,12 +22,12 @@ def covers(label: str, value: str) -> bool:
         return True
     if not value or not label:
         return not label
-    found = _RANGE.match(label)
-    if found:
-        opening, low, high, closing = found.groups()
+    match = _RANGE.match(label)
+    if match:
+        opening, low, high, closing = match.groups()
         number = float(value)
-        above = number >= float(low) if opening == "[" else number > float(low)
-        return above and (number <= float(high) if closing == "]" else number < float(high))
+        is_above = number >= float(low) if opening == "[" else number > float(low)
+        return is_above and (number <= float(high) if closing == "]" else number < float(high))
     if label.startswith("{"):
         return value in label[1:-1].split(", ")
     if label.endswith("*"):
@@ -41,17 +41,17 @@ def is_true(label: str, value: str, column: Sequence[str]) -> bool:
     return covers(label, value) or (not value and all(covers(label, other) for other in column if other))
 
 
-def list_classes(keys: Sequence[Row], inside: Sequence[int], missing: str) -> list[list[int]]:
+def list_classes(keys: Sequence[Row], row_numbers: Sequence[int], missing: str) -> list[list[int]]:
     """For each row, the rows that it is hidden among, by what a missing cell means."""
 
-    def agree(one: Row, other: Row) -> bool:
-        if missing == "never_matches" and "" in (*one, *other):
+    def agree(key: Row, other: Row) -> bool:
+        if missing == "never_matches" and "" in (*key, *other):
             return False
         if missing == "matches_any":
-            return all(a == b or "" in (a, b) for a, b in zip(one, other, strict=True))
-        return one == other
+            return all(a == b or "" in (a, b) for a, b in zip(key, other, strict=True))
+        return key == other
 
-    return [[other for other in inside if other == row or agree(keys[row], keys[other])] for row in inside]
+    return [[other for other in row_numbers if other == row or agree(keys[row], keys[other])] for row in row_numbers]
 
 
 def _count_shares(counts: Counter[str]) -> list[float]:
@@ -93,53 +93,53 @@ _OF_CLASS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
 
 def look_at_models(body: Fields, cells: Cells, missing: str) -> list[str]:
     """Crowds and sensitive values: the certificate's number is the one that plain counting gives."""
-    known = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
+    quasi_columns = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
     size = len(next(iter(cells.values())))
-    keys = [tuple(cells[name][row] for name in known) for row in range(size)]
+    keys = [tuple(cells[name][row] for name in quasi_columns) for row in range(size)]
     problems = []
     for claim in body["claims"]:
         if claim["measure"] != "k_anonymity" and claim["measure"] not in _OF_CLASS:
             continue
-        apart = claim["arguments"].get("starred_rows") == "suppressed"
-        inside = [row for row in range(size) if not (apart and set(keys[row]) == {"*"})]
-        classes = list_classes(keys, inside, missing)
+        excludes_starred = claim["arguments"].get("starred_rows") == "suppressed"
+        counted_rows = [row for row in range(size) if not (excludes_starred and set(keys[row]) == {"*"})]
+        classes = list_classes(keys, counted_rows, missing)
         if not classes:
             continue
         if claim["measure"] == "k_anonymity":
-            found: float = min(map(len, classes))
+            measure: float = min(map(len, classes))
         else:
             column = cells[claim["arguments"]["column"]]
             whole = Counter(column)
             compute, choose = _OF_CLASS[claim["measure"]]
-            found = choose(compute(Counter(column[row] for row in rows), whole) for rows in classes)
-        if abs(found - claim["measured"]) > 1e-9 and found != claim["measured"]:
-            problems.append(f"{claim['property']} is {found}, not {claim['measured']}")
+            measure = choose(compute(Counter(column[row] for row in rows), whole) for rows in classes)
+        if abs(measure - claim["measured"]) > 1e-9 and measure != claim["measured"]:
+            problems.append(f"{claim['property']} is {measure}, not {claim['measured']}")
     return problems
 
 
 def look_at_people(body: Fields, cells: Cells, people: Cells, rows: Sequence[int]) -> list[str]:
     """What only the custodian can check: true cells, kept cells, and people who fit every row."""
-    known = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
+    quasi_columns = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
     claimed = {claim["property"]: claim for claim in body["claims"]}
     problems = look_at_labels(body, cells, people, rows)
     if "untrue_cells" in claimed:
         problems += [
             f"{name} has an untrue cell"
-            for name in known
+            for name in quasi_columns
             if not all(
                 is_true(label, people[name][row], people[name]) for label, row in zip(cells[name], rows, strict=True)
             )
         ]
     if "fitting_people" in claimed:
-        apart = any(claim["arguments"].get("starred_rows") == "suppressed" for claim in body["claims"])
-        everybody = range(len(people["name" if "name" in people else next(iter(people))]))
+        excludes_starred = any(claim["arguments"].get("starred_rows") == "suppressed" for claim in body["claims"])
+        person_indices = range(len(people["name" if "name" in people else next(iter(people))]))
         for row in range(len(rows)):
-            shown = {name: cells[name][row] for name in known}
-            if apart and set(shown.values()) == {"*"}:
+            labels = {name: cells[name][row] for name in quasi_columns}
+            if excludes_starred and set(labels.values()) == {"*"}:
                 continue
             fit = sum(
-                all(is_true(label, people[name][who], people[name]) for name, label in shown.items())
-                for who in everybody
+                all(is_true(label, people[name][person], people[name]) for name, label in labels.items())
+                for person in person_indices
             )
             if fit < claimed["fitting_people"]["threshold"]:
                 problems.append(f"a row fits {fit} people")
@@ -183,7 +183,11 @@ def look_at_labels(body: Fields, cells: Cells, people: Cells, rows: Sequence[int
         if method["method"] == "group_rare_values":
             for name in method["columns"]:
                 pairs = {(label, people[name][row]) for label, row in zip(cells[name], rows, strict=True)}
-                wrong = [now for now, was in pairs if now != was and (now != method["label"] or was in cells[name])]
+                wrong = [
+                    new_cell
+                    for new_cell, was in pairs
+                    if new_cell != was and (new_cell != method["label"] or was in cells[name])
+                ]
                 problems += [f"{name} is grouped wrongly"] if wrong and changes[name] == 1 else []
     return problems
 
@@ -193,10 +197,14 @@ def look_at_file(body: Fields, cells: Cells) -> list[str]:
     size = len(next(iter(cells.values()), []))
     problems = [] if body["data"]["rows"] == size else [f"the file has {size} rows"]
     problems += [] if body["data"]["columns"] == len(cells) else [f"the file has {len(cells)} columns"]
-    known = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
-    starred = sum(all(cells[name][row] == "*" for name in known) for row in range(size)) if known else 0
-    told = body["suppression"]["rows"]
-    problems += [f"{starred} rows are starred, not {told}"] if told is not None and told not in (0, starred) else []
+    quasi_columns = [name for name, role in body["roles"].items() if role == "quasi_identifying" and name in cells]
+    starred = sum(all(cells[name][row] == "*" for name in quasi_columns) for row in range(size)) if quasi_columns else 0
+    stated_count = body["suppression"]["rows"]
+    problems += (
+        [f"{starred} rows are starred, not {stated_count}"]
+        if stated_count is not None and stated_count not in (0, starred)
+        else []
+    )
     problems += [f"{name} is published" for name in body["removed_columns"] if name in cells]
     return problems
 
@@ -214,7 +222,13 @@ def look_at_columns(body: Fields, cells: Cells) -> list[str]:
 def look_at_attacks(body: Fields, record: Fields) -> list[str]:
     """The risk that leaves is never below the upper end of the interval that the custodian has."""
     problems = []
-    for told, known in zip(body["attacks"], record["attacks"], strict=True):
-        if told["risk_at_most"] is not None and told["risk_at_most"] < known["high"] - 1e-9:
-            problems.append(f"{told['attack']} is said to be at most {told['risk_at_most']}, and is {known['high']}")
+    for published_attack, private_attack in zip(body["attacks"], record["attacks"], strict=True):
+        if (
+            published_attack["risk_at_most"] is not None
+            and published_attack["risk_at_most"] < private_attack["high"] - 1e-9
+        ):
+            problems.append(
+                f"{published_attack['attack']} is said to be at most {published_attack['risk_at_most']}, and is "
+                f"{private_attack['high']}"
+            )
     return problems

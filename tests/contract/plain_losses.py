@@ -14,7 +14,7 @@ from tests.contract.column_pairs import NumberPair, Pair, read_numbers
 
 
 def _count_differing(pair: Pair) -> int:
-    return sum(was != now for was, now in zip(pair.before, pair.after, strict=True))
+    return sum(was != new_cell for was, new_cell in zip(pair.before, pair.after, strict=True))
 
 
 def _count_changed(pairs: Sequence[Pair]) -> float:
@@ -40,16 +40,16 @@ def _sum_squares(column: NumberPair) -> float:
 
 
 def _share_within_groups(pairs: Sequence[Pair]) -> float:
-    within = total = 0.0
+    inner_sum = total = 0.0
     for pair in pairs:
         if all(cell is None or isinstance(cell, int | float | date) for cell in pair.before):
             numbers = read_numbers(pair)
-            within += _sum_squares(numbers) / pvariance(numbers.before)
+            inner_sum += _sum_squares(numbers) / pvariance(numbers.before)
             total += len(numbers.before)
         else:
-            within += _count_differing(pair)
+            inner_sum += _count_differing(pair)
             total += len(pair.before) - max(Counter(pair.before).values())
-    return within / total
+    return inner_sum / total
 
 
 _PLAIN: Mapping[LossMeasure, Callable[[Sequence[Pair]], float]] = {
@@ -70,5 +70,7 @@ def count_loss(measure: LossMeasure, columns: Mapping[str, Pair], laws: Mapping[
 
 def count_blanked(columns: Mapping[str, Pair]) -> float:
     """Of the cells that had a value, the share that is empty."""
-    known = [now for pair in columns.values() for was, now in zip(*pair[:2], strict=True) if was is not None]
-    return sum(now is None for now in known) / len(known)
+    published_cells = [
+        new_cell for pair in columns.values() for was, new_cell in zip(*pair[:2], strict=True) if was is not None
+    ]
+    return sum(new_cell is None for new_cell in published_cells) / len(published_cells)

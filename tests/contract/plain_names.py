@@ -77,22 +77,22 @@ def is_avoided(name: str) -> bool:
 
 def list_avoided(tree: ast.Module) -> Iterator[GivenName]:
     """Every name of a module that does not say what the thing is."""
-    for given in _list_given(tree, "", tree.body):
-        pair = _PAIRS.get(given.name.strip("_"))
-        is_constructor = given.name == "of"
-        if is_avoided(given.name) and not (is_constructor or pair in given.neighbours):
-            yield given
+    for binding in _list_given(tree, "", tree.body):
+        pair = _PAIRS.get(binding.name.strip("_"))
+        is_constructor = binding.name == "of"
+        if is_avoided(binding.name) and not (is_constructor or pair in binding.neighbours):
+            yield binding
 
 
 def _list_given(node: ast.AST, owner: str, body: list[ast.stmt]) -> Iterator[GivenName]:
     """The names that a module, class or function gives itself, then those of the classes and functions inside."""
-    own = [(line, name) for part in (node, *body) for line, name in _list_own(part, part is node)]
-    neighbours = frozenset(name.strip("_") for _, name in own)
+    bindings = [(line, name) for part in (node, *body) for line, name in _list_own(part, part is node)]
+    neighbours = frozenset(name.strip("_") for _, name in bindings)
     bases = [ast.unparse(base).split(".")[-1] for base in node.bases] if isinstance(node, ast.ClassDef) else []
     # What a class of this package must be called so, is called so in a class made of it.
-    written = set().union(*(WRITTEN.get(name, set()) for name in (owner, *bases)))
-    for line, name in own:
-        if name.strip("_") not in written:
+    allowed_names = set().union(*(WRITTEN.get(name, set()) for name in (owner, *bases)))
+    for line, name in bindings:
+        if name.strip("_") not in allowed_names:
             yield GivenName(line, name, owner, neighbours)
     for inner in _list_inner(body):
         yield from _list_given(inner, inner.name if isinstance(inner, ast.ClassDef) else owner, inner.body)

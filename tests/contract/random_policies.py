@@ -80,13 +80,13 @@ def draw_people(chance: random.Random, folder: Path) -> Cells:
 
 
 def draw_roles(chance: random.Random) -> dict[str, list[str]]:
-    known = chance.choice(
+    quasi_columns = chance.choice(
         (["age", "zip", "sex"], ["age", "sex"], ["zip"], ["age", "zip", "sex", "pay"], ["sex", "seen"])
     )
     secret = chance.choice((["ill"], ["ill", "pay"], []))
-    secret = [name for name in secret if name not in known]
-    rest = [name for name in ("age", "zip", "sex", "ill", "pay", "seen") if name not in (*known, *secret)]
-    return {"identifying": ["name"], "quasi_identifying": known, "sensitive": secret, "insensitive": rest}
+    secret = [name for name in secret if name not in quasi_columns]
+    rest = [name for name in ("age", "zip", "sex", "ill", "pay", "seen") if name not in (*quasi_columns, *secret)]
+    return {"identifying": ["name"], "quasi_identifying": quasi_columns, "sensitive": secret, "insensitive": rest}
 
 
 def draw_model(chance: random.Random, roles: Fields) -> Fields:
@@ -115,13 +115,13 @@ def find_new_examples() -> dict[str, tuple[Fields, dict[str, tuple[str, ...]]]]:
 
     So a new method is drawn without being named here.
     """
-    found = {}
+    examples = {}
     for example in METHOD_EXAMPLES:
         method, fields = example.subject, example.subject.model_dump(mode="json")
         if method.shape == method.gives == "table" and fields["method"] not in LISTED:
             schema = example.data().frame.schema
-            found[fields["method"]] = (fields, {name: list_alike(kind) for name, kind in schema.items()})
-    return found
+            examples[fields["method"]] = (fields, {name: list_alike(kind) for name, kind in schema.items()})
+    return examples
 
 
 def draw_new_method(chance: random.Random) -> Fields:
@@ -150,7 +150,7 @@ def draw_method(chance: random.Random, roles: Fields) -> Fields:
     models = [draw_model(chance, roles) for _ in range(chance.choice((1, 1, 2)))]
     limit = chance.choice((0.0, 0.1, 0.5))
     rows = chance.choice(("star", "drop"))
-    some = chance.choice(("age", "pay"))
+    column = chance.choice(("age", "pay"))
     methods: Sequence[Fields] = (
         {"method": "generalize", "models": models, "suppression_limit": limit},
         {"method": "generalize", "models": models, "suppression_limit": limit, "suppressed_rows": rows},
@@ -158,8 +158,8 @@ def draw_method(chance: random.Random, roles: Fields) -> Fields:
         {"method": "partition", "models": models},
         {"method": "k_optimize", "k": chance.choice((2, 3)), "seconds": 0.2},
         {"method": "microaggregate", "k": chance.choice((2, 4))},
-        {"method": "top_code", "columns": [some], "k": 3},
-        {"method": "add_noise", "columns": [some], "privacy": 0.4, "ranges": {some: [0, 100]}},
+        {"method": "top_code", "columns": [column], "k": 3},
+        {"method": "add_noise", "columns": [column], "privacy": 0.4, "ranges": {column: [0, 100]}},
         {"method": "randomize_response", "column": "ill", "epsilon": 1.0, "categories": "from_data"},
         {"method": "swap_confidential", "column": "ill", "share": 0.5, "search": "random"},
         {"method": "synthesize", "kind": "partial", "columns": ["ill"], "min_leaf": 3},
@@ -209,15 +209,15 @@ def run_policy(fields: Fields, people: Cells, folder: Path) -> Outcome:
     try:
         policy = Policy.model_validate(fields)
         with mock.patch("sfumato.report.page.render_page", lambda account: "<!doctype html>"):
-            done = sf.run(policy, out)
+            result = sf.run(policy, out)
     except (sf.SfumatoError, ValueError) as error:
         message = str(error)
         problems = [] if not out.exists() or not any(out.iterdir()) else ["something was written"]
         problems += ["a name is in the message"] if CANARY in message else []
         problems += [] if len(message) > 20 else ["the message says nothing"]
         return Outcome("rejected", message, tuple(problems))
-    if not done.published:
-        message = "; ".join(map(str, done.refusals))
+    if not result.published:
+        message = "; ".join(map(str, result.refusals))
         problems = ["there is a release"] if (out / "release").exists() else []
         return Outcome(
             "refused", message, tuple(problems + (["a name is in the message"] if CANARY in message else []))
@@ -241,7 +241,7 @@ def look_plainly(out: Path, people: Cells) -> list[str]:
 def read_cells(out: Path) -> Cells:
     with (out / "release" / "data.csv").open(newline="") as file:
         first, *rows = list(csv.reader(file))
-    return {name: [row[place] for row in rows] for place, name in enumerate(first)}
+    return {name: [row[column_index] for row in rows] for column_index, name in enumerate(first)}
 
 
 def look_at_release(out: Path, fields: Fields, people: Cells) -> list[str]:
@@ -249,8 +249,8 @@ def look_at_release(out: Path, fields: Fields, people: Cells) -> list[str]:
     body = json.loads((out / "release" / "certificate.json").read_text())
     cells = read_cells(out)
     problems = [f"{claim['property']} does not hold" for claim in body["claims"] if claim["holds"] is not True]
-    told = [path.name for path in (out / "release").iterdir() if CANARY.encode() in path.read_bytes()]
-    problems += [f"a name is in {name}" for name in told]
+    leaky_files = [path.name for path in (out / "release").iterdir() if CANARY.encode() in path.read_bytes()]
+    problems += [f"a name is in {name}" for name in leaky_files]
     problems += look_at_claims(body, cells, fields)
     problems += look_at_changes(body, cells, people, out)
     problems += look_at_verdict(body, cells)
@@ -261,26 +261,26 @@ def look_at_release(out: Path, fields: Fields, people: Cells) -> list[str]:
 
 def look_at_claims(body: Fields, cells: Cells, fields: Fields) -> list[str]:
     """k-anonymity, diversity and suppression, by counting."""
-    known = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
+    quasi_columns = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
     size = len(next(iter(cells.values())))
-    keys = [tuple(cells[name][row] for name in known) for row in range(size)]
-    starred = [bool(known) and all(cell == "*" for cell in key) for key in keys]
+    keys = [tuple(cells[name][row] for name in quasi_columns) for row in range(size)]
+    starred = [bool(quasi_columns) and all(cell == "*" for cell in key) for key in keys]
     problems = []
     for claim in body["claims"]:
         arguments, name = claim["arguments"], claim["property"]
-        apart = arguments.get("starred_rows") == "suppressed"
-        inside = [row for row in range(size) if not (apart and starred[row])]
-        own = fields["data"]["missing"] == "own_value" or not any("" in keys[row] for row in inside)
-        if name == "k_anonymity" and own:
-            least = min(Counter(keys[row] for row in inside).values(), default=claim["threshold"])
+        excludes_starred = arguments.get("starred_rows") == "suppressed"
+        counted_rows = [row for row in range(size) if not (excludes_starred and starred[row])]
+        exact_keys = fields["data"]["missing"] == "own_value" or not any("" in keys[row] for row in counted_rows)
+        if name == "k_anonymity" and exact_keys:
+            least = min(Counter(keys[row] for row in counted_rows).values(), default=claim["threshold"])
             problems += [] if least >= claim["threshold"] else [f"k is {least}"]
         if name == "suppressed_share" and not claim["needs_original"]:
             # Where each column's level says "*", such rows are an ordinary class, and none was suppressed.
-            share = sum(starred) / size if size and apart else 0.0
+            share = sum(starred) / size if size and excludes_starred else 0.0
             problems += [] if abs(share - claim["measured"]) < 1e-9 else [f"{share} of rows are starred"]
-        if claim["measure"] == "distinct_l" and own:
+        if claim["measure"] == "distinct_l" and exact_keys:
             classes: dict[tuple[str, ...], set[str]] = {}
-            for row in inside:
+            for row in counted_rows:
                 classes.setdefault(keys[row], set()).add(cells[arguments["column"]][row])
             least = min(map(len, classes.values()), default=claim["threshold"])
             problems += [] if least >= claim["threshold"] else [f"l is {least}"]
@@ -318,15 +318,15 @@ def is_same(cell: str, value: str) -> bool:
 def look_at_verdict(body: Fields, cells: Cells) -> list[str]:
     """Unique rows by every combination of up to three columns."""
     verdict = body["verdict"]
-    counted = [name for name in cells if name not in verdict["not_counted"]]
+    counted_columns = [name for name in cells if name not in verdict["not_counted"]]
     problems = []
-    for size, stated in enumerate(verdict["unique_rows"], 1):
+    for size, uniqueness in enumerate(verdict["unique_rows"], 1):
         shares = []
-        for chosen in combinations(counted, size):
-            keys = Counter(zip(*(cells[name] for name in chosen), strict=True))
+        for columns in combinations(counted_columns, size):
+            keys = Counter(zip(*(cells[name] for name in columns), strict=True))
             shares.append(sum(count == 1 for count in keys.values()) / max(1, keys.total()))
-        if abs(max(shares) - stated["share"]) > 1e-9:
-            problems.append(f"{max(shares)} of the rows are unique by {size} columns, not {stated['share']}")
-    if any(stated["share"] > 0.1 for stated in verdict["unique_rows"]) and verdict["status"] == "passed":
+        if abs(max(shares) - uniqueness["share"]) > 1e-9:
+            problems.append(f"{max(shares)} of the rows are unique by {size} columns, not {uniqueness['share']}")
+    if any(uniqueness["share"] > 0.1 for uniqueness in verdict["unique_rows"]) and verdict["status"] == "passed":
         problems.append("many rows are unique, and nothing warns of it")
     return problems

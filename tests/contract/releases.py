@@ -60,5 +60,5 @@ def make_once(example: Example) -> Made:
 
 def make_all(kind: type[sf.Method]) -> list[Made]:
     """A release of every example of a method, of its modes too."""
-    examples = [one for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(one.subject) is kind]
-    return [make_once(one) for one in examples]
+    examples = [example for example in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(example.subject) is kind]
+    return [make_once(example) for example in examples]

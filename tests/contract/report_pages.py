@@ -49,18 +49,20 @@ def _strip_tags(text: str) -> str:
 
 def select_figures(lines: list[str]) -> list[str]:
     """The lines with numbers in all parts that say something about the data: findings, losses and sizes."""
-    told = [*lines[: lines.index(PROMISED)], *lines[lines.index(LEFT) : lines.index(NEXT)]]
-    told += [line for line in lines if line.startswith("Data file") or " in the originals " in line]
-    return [line for line in told if re.search(r"\d", line) and not any(re.fullmatch(free, line) for free in FREE)]
+    report_lines = [*lines[: lines.index(PROMISED)], *lines[lines.index(LEFT) : lines.index(NEXT)]]
+    report_lines += [line for line in lines if line.startswith("Data file") or " in the originals " in line]
+    return [
+        line for line in report_lines if re.search(r"\d", line) and not any(re.fullmatch(free, line) for free in FREE)
+    ]
 
 
 def compare_lines(page: Path, expected: Iterable[str]) -> None:
     """Every expected line is on the page, and every line with a number is expected."""
     lines = read_lines(page)
-    known = list(expected)
-    missing = [line for line in known if line not in lines]
+    expected_lines = list(expected)
+    missing = [line for line in expected_lines if line not in lines]
     figures = select_figures(lines)
-    unread = [line for line in figures if line not in known]
+    unread = [line for line in figures if line not in expected_lines]
     assert not missing, (
         f"{page.parent.name}/{page.name} does not say what a count of the data gives: {missing}; lines that nothing "
         f"compares: {unread}"
@@ -78,8 +80,8 @@ COMPARED: set[str] = set()
 def select(*kinds: type[sf.Method]) -> pytest.MarkDecorator:
     """The examples of some methods, as parameters of a test that compares their reports."""
     COMPARED.update(example.name for example in EXAMPLES if isinstance(example.subject, kinds))
-    chosen = [example for example in EXAMPLES if isinstance(example.subject, kinds)]
-    return pytest.mark.parametrize("example", chosen, ids=lambda example: example.name)
+    examples = [example for example in EXAMPLES if isinstance(example.subject, kinds)]
+    return pytest.mark.parametrize("example", examples, ids=lambda example: example.name)
 
 
 def percent(share: float) -> str:
@@ -87,31 +89,33 @@ def percent(share: float) -> str:
     return format_percent(round(share, 12)).replace(NBSP, " ")
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
+def count(number: int, singular: str, many: str | None = None) -> str:
     """A number and its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
-def check_both(run: Any, outside: list[str], inside: Iterable[str]) -> None:
+def check_both(run: Any, public_lines: list[str], private_lines: Iterable[str]) -> None:
     """The public page says what anyone can count in the file; the private page says more."""
     body = run.certificate.body
-    for side, expected in (("release", outside), ("private", inside)):
+    for side, expected in (("release", public_lines), ("private", private_lines)):
         page = run.out / side / "report.html"
         compare_lines(page, expected)
         lines = read_lines(page)
         assert any(line.startswith(f"All {len(body['claims'])} claims hold,") for line in lines)
         private = sum(claim["needs_original"] for claim in body["claims"])
-        told = [line for line in lines if re.fullmatch(FREE[1], line)]
-        assert [int(line.split()[0]) for line in told] == ([private] if private else [])
+        free_lines = [line for line in lines if re.fullmatch(FREE[1], line)]
+        assert [int(line.split()[0]) for line in free_lines] == ([private] if private else [])
 
 
 def complete_rows(lines: Iterable[str], losses: Mapping[str, Any]) -> list[str]:
     """The rows of the table of losses that begin with a name and end with its number."""
     rows = []
     for name, number in losses.items():
-        shown = percent(number) if isinstance(number, float) else format_count(number)
-        fitting = [line for line in lines if re.fullmatch(rf"{name} [A-Z][^|]* \| {re.escape(shown)}( \| –)?", line)]
-        rows += fitting or [f"{name} … | {shown} | –"]
+        number_text = percent(number) if isinstance(number, float) else format_count(number)
+        fitting = [
+            line for line in lines if re.fullmatch(rf"{name} [A-Z][^|]* \| {re.escape(number_text)}( \| –)?", line)
+        ]
+        rows += fitting or [f"{name} … | {number_text} | –"]
     return rows
 
 

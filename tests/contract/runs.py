@@ -135,6 +135,9 @@ def other_truths(data: Any, rows: int = 20) -> Any:
         return sf.Sequences.of([*([list(data.items)[:3]] * rows), *data.to_lists()[rows:]])
     frame = data.frame
     head = pl.DataFrame(
-        [column.head(rows).gather([*range(at % rows, rows), *range(at % rows)]) for at, column in enumerate(frame, 1)]
+        [
+            column.head(rows).gather([*range(shift % rows, rows), *range(shift % rows)])
+            for shift, column in enumerate(frame, 1)
+        ]
     )
     return data.with_frame(pl.concat([head, frame.tail(-rows)]))

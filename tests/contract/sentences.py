@@ -29,17 +29,17 @@ def _write_section(kind: type[sf.Method]) -> str:
 
 
 def _list_sentences(kind: type[sf.Method]) -> Iterator[tuple[str, str]]:
-    for made in make_all(kind):
-        for claim in made.release.claims:
-            who = "the custodian checks" if claim.needs_original else "anyone checks"
-            yield f"{spell_name(claim.property)} ({who})", claim.meaning
-    for made in make_all(kind):
-        words = describe_method_loss(kind.model_fields["method"].default, map(asdict, made.release.changes))
+    for result in make_all(kind):
+        for claim in result.release.claims:
+            checker = "the custodian checks" if claim.needs_original else "anyone checks"
+            yield f"{spell_name(claim.property)} ({checker})", claim.meaning
+    for result in make_all(kind):
+        words = describe_method_loss(kind.model_fields["method"].default, map(asdict, result.release.changes))
         yield "the loss", f"{words.meaning} The rest: … {words.caption}, {words.scope}."
     if kind.leaves_out:
         yield "what is left out", kind.leaves_out
-    done = {change.kind for made in make_all(kind) for change in made.release.changes}
-    for change in sorted(done):
+    kinds = {change.kind for result in make_all(kind) for change in result.release.changes}
+    for change in sorted(kinds):
         if change.meaning.words:  # no levels: a search that a clock ends may find others
             yield "what was done to a column", change.meaning.words
 

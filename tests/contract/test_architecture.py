@@ -38,7 +38,7 @@ ALLOWED = {
 
 def imported(path: Path, tree: ast.Module) -> set[str]:
     """The parts of sfumato that a module imports, lazily or not, for types or not."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -48,8 +48,8 @@ def imported(path: Path, tree: ast.Module) -> set[str]:
             names = [node.module or ""]
             if node.module == "sfumato":
                 names = [f"sfumato.{alias.name}" for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("sfumato.")}
-    return found
+        modules |= {name.split(".")[1] for name in names if name.startswith("sfumato.")}
+    return modules
 
 
 MOST_ARGUMENTS = 10
@@ -105,18 +105,18 @@ def check_arguments(tree: ast.Module) -> None:
     """Stop if a function takes more than ten arguments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            given = node.args
-            named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+            arguments = node.args
+            named_arguments = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
             # The options of a command are what typer finds in its arguments.
-            annotations = [ast.unparse(argument.annotation or ast.Constant(0)) for argument in named]
+            annotations = [ast.unparse(argument.annotation or ast.Constant(0)) for argument in named_arguments]
             count = sum(not ("typer." in text or text.startswith("options.")) for text in annotations)
-            count += (given.vararg is not None) + (given.kwarg is not None)
+            count += (arguments.vararg is not None) + (arguments.kwarg is not None)
             assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
 
 
 def check_names(tree: ast.Module) -> None:
     """Stop at a name that is a participle, a preposition or a pronoun: it does not say what the thing is."""
-    names = [f'"{given.name}" (line {given.line})' for given in list_avoided(tree)]
+    names = [f'"{binding.name}" (line {binding.line})' for binding in list_avoided(tree)]
     assert not names, (
         f"{', '.join(names)} does not say what it is: name each by a noun, such as claims, row_index or kept_rows; "
         "what must be called so because users or files do, is listed in tests/contract/plain_names.py"
@@ -213,13 +213,13 @@ def check_chance(tree: ast.Module) -> None:
     for node in [node for node in ast.walk(tree) if node not in seeded]:
         names = [alias.name.split(".")[0] for alias in node.names] if isinstance(node, ast.Import) else []
         names += [(node.module or "").split(".")[0]] if isinstance(node, ast.ImportFrom) else []
-        drawn = [name for name in names if name in CHANCE]
+        chance_names = [name for name in names if name in CHANCE]
         if isinstance(node, ast.Attribute):
             path = ast.unparse(node)
             is_numpy = re.fullmatch(r"(np|numpy)\.random\.\w+", path) is not None and node.attr != "Generator"
-            drawn += [path] if is_numpy or node.attr in ("default_rng", "urandom") else []
-        assert not drawn, (
-            f"line {getattr(node, 'lineno', 0)}: a method draws from {drawn[0]}: draw from (randomness or "
+            chance_names += [path] if is_numpy or node.attr in ("default_rng", "urandom") else []
+        assert not chance_names, (
+            f"line {getattr(node, 'lineno', 0)}: a method draws from {chance_names[0]}: draw from (randomness or "
             "Randomness.secure()).generator() alone, so that the same seed gives the same release"
         )
 
@@ -311,8 +311,8 @@ def test_the_wheel_is_sfumato_alone() -> None:
     """Papers, benchmarks and tests use the package; the package neither ships nor imports them."""
     project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/sfumato"]
-    outside = re.compile(r"^\s*(from|import) (papers|bench|tests)\b", re.MULTILINE)
-    assert [path for path in MODULES if outside.search(path.read_text(encoding="utf-8"))] == []
+    pattern = re.compile(r"^\s*(from|import) (papers|bench|tests)\b", re.MULTILINE)
+    assert [path for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_keys_of_details_are_fields_of_a_family() -> None:

@@ -14,7 +14,7 @@ from sfumato.attack import ATTACKS
 from sfumato.field_docs import find_field_doc
 from tests.contract.examples import ATTACK_EXAMPLES, Example
 
-each = pytest.mark.parametrize("example", ATTACK_EXAMPLES, ids=lambda example: example.name)
+parametrize_examples = pytest.mark.parametrize("example", ATTACK_EXAMPLES, ids=lambda example: example.name)
 
 
 def as_is(data: Any) -> sf.Release:
@@ -27,28 +27,28 @@ def noise(data: Any) -> sf.Release:
     if isinstance(data, sf.Sequences):
         lengths = np.diff(data.offsets)
         return sf.Release(
-            sf.Sequences.of([[data.items[at] for at in chance.integers(0, len(data.items), n)] for n in lengths]),
+            sf.Sequences.of([[data.items[code] for code in chance.integers(0, len(data.items), n)] for n in lengths]),
             None,
             (),
             {},
         )
     if isinstance(data, sf.Baskets):
-        held = chance.random((len(data), len(data.items))) < 0.5
-        drawn = [[data.items[at] for at in np.flatnonzero(row)] for row in held]
-        return sf.Release(sf.Baskets.of(drawn), None, (), {})
+        purchases = chance.random((len(data), len(data.items))) < 0.5
+        random_baskets = [[data.items[code] for code in np.flatnonzero(row)] for row in purchases]
+        return sf.Release(sf.Baskets.of(random_baskets), None, (), {})
     columns = [
         data.frame[name].gather(chance.integers(0, len(data), len(data))).alias(name) for name in data.frame.columns
     ]
     return sf.Release(data.with_frame(pl.DataFrame(columns)), None, (), {})
 
 
-@each
+@parametrize_examples
 def test_json_round_trip(example: Example) -> None:
     kind = type(example.subject)
     assert kind.model_validate_json(example.subject.model_dump_json()) == example.subject
 
 
-@each
+@parametrize_examples
 def test_it_succeeds_on_the_original(example: Example) -> None:
     data = example.data()
     outcome = example.subject.run(as_is(data), data)
@@ -58,7 +58,7 @@ def test_it_succeeds_on_the_original(example: Example) -> None:
     assert outcome.low > 0.5
 
 
-@each
+@parametrize_examples
 def test_it_fails_on_noise(example: Example) -> None:
     data = example.data()
     outcome = example.subject.run(noise(data), data)
@@ -67,13 +67,13 @@ def test_it_fails_on_noise(example: Example) -> None:
     assert outcome.risk < 0.02 or outcome.low <= blind
 
 
-@each
+@parametrize_examples
 def test_outcomes_repeat(example: Example) -> None:
     data = example.data()
     assert example.subject.run(as_is(data), data) == example.subject.run(as_is(data), data)
 
 
-@each
+@parametrize_examples
 def test_counts_make_sense(example: Example) -> None:
     data = example.data()
     outcome = example.subject.run(as_is(data), data, control=example.data())

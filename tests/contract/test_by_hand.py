@@ -50,19 +50,19 @@ ODD_TEXTS: dict[str, Callable[[str], bool]] = {
 
 def list_lacking(worked: Sequence[Example]) -> list[str]:
     """What tables worked out by hand lack of what a rule must decide."""
-    cells = [cell for example in worked for given, _ in example.by_hand.values() for cell in given]
-    pairs = [pair for example in worked for both in example.by_hand.values() for pair in zip(*both, strict=True)]
+    cells = [cell for example in worked for originals, _ in example.by_hand.values() for cell in originals]
+    pairs = [pair for example in worked for columns in example.by_hand.values() for pair in zip(*columns, strict=True)]
     texts = [cell for cell in cells if isinstance(cell, str)]
     lacking = [] if None in cells else ["a missing cell"]
-    lacking += [] if any(was == now is not None for was, now in pairs) else ["a cell that stays as it is"]
+    lacking += [] if any(was == new_cell is not None for was, new_cell in pairs) else ["a cell that stays as it is"]
     return lacking + [words for words, fits in ODD_TEXTS.items() if texts and not any(map(fits, texts))]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RULES if kind not in OF_PAPERS], ids=lambda kind: kind.__name__)
 def test_a_table_by_hand_has_what_a_rule_must_decide(kind: type[sf.Method]) -> None:
     worked = [example for example in WORKED if type(example.subject) is kind]
-    stated = {change.kind for example in worked for change in make_once(example).release.changes}
-    if any(change.meaning.read_rule for change in stated):
+    kinds = {change.kind for example in worked for change in make_once(example).release.changes}
+    if any(change.meaning.read_rule for change in kinds):
         lacking = list_lacking(worked)
         assert not lacking, (
             f"{kind.__name__}: by_hand of its examples (tests/contract/examples.py) lacks {', '.join(lacking)}: add "
@@ -81,12 +81,12 @@ def find_difference(example: Example) -> str:
     """Which column is published otherwise than worked out by hand, or which claim breaks; empty if none."""
     data = example.data()
     frame = pl.DataFrame({name: cells for name, (cells, _) in example.by_hand.items()}, strict=False)
-    kept = {
+    hierarchies = {
         name: tree
         for name, tree in data.hierarchies.items()
         if name in frame.columns and frame[name].dtype == pl.String
     }
-    table = sf.Table.of(frame, {name: data.roles[name] for name in frame.columns}, kept)
+    table = sf.Table.of(frame, {name: data.roles[name] for name in frame.columns}, hierarchies)
     try:
         release = example.subject.protect(table)
         findings = sf.check(release, table)
@@ -103,8 +103,8 @@ def find_difference(example: Example) -> str:
                 f'"{name}" is published as {release.data.frame[name].to_list()}, and by hand it is {published}: repair '
                 "the one that is wrong, and look whether its check is wrong in the same way"
             )
-    broken = [finding for finding in findings if not finding.holds]
-    return f"{explain_finding(release, table, broken[0])}" if broken else ""
+    failures = [finding for finding in findings if not finding.holds]
+    return f"{explain_finding(release, table, failures[0])}" if failures else ""
 
 
 ROWS = "let details.rows be the original row of each published row, counted from 0, in the order of the release"
@@ -122,8 +122,12 @@ def explain_finding(release: sf.Release, table: sf.Table, finding: Finding) -> s
             replace(release.details, rows=np.array([row])),
         )
         with suppress(sf.SfumatoError):
-            alone = replace(release, data=data, details=details)
-            rows += [row for one in sf.check(alone, table) if one.property == finding.property and not one.holds]
+            single_release = replace(release, data=data, details=details)
+            rows += [
+                row
+                for row_finding in sf.check(single_release, table)
+                if row_finding.property == finding.property and not row_finding.holds
+            ]
     cells = [release.data.frame.row(row) for row in rows]
     return (
         f"{finding.title()} does not hold (measured {finding.measured}), though all is published as by hand: its check "
@@ -140,5 +144,5 @@ def test_it_publishes_what_is_worked_out_by_hand(example: Example) -> None:
 def test_a_method_and_its_check_that_are_wrong_alike_are_noticed() -> None:
     """Down instead of to the nearest: every number is still a multiple, and a check of that alone would pass."""
     example = next(example for example in WORKED if example.name == "round numbers")
-    down = replace(example, by_hand={"age": ([3, 41], [0, 40])})
-    assert find_difference(example) == "" and "by hand it is [0, 40]" in find_difference(down)
+    floor_example = replace(example, by_hand={"age": ([3, 41], [0, 40])})
+    assert find_difference(example) == "" and "by hand it is [0, 40]" in find_difference(floor_example)

@@ -31,9 +31,12 @@ from tests.contract.releases import released
 
 LONG = {"partition"}
 """Examples that take longer than twenty seconds; others of their family are tried in each run."""
-each = pytest.mark.parametrize(
+parametrize_examples = pytest.mark.parametrize(
     "example",
-    [pytest.param(one, marks=[pytest.mark.slow] if one.name in LONG else []) for one in METHOD_EXAMPLES],
+    [
+        pytest.param(candidate, marks=[pytest.mark.slow] if candidate.name in LONG else [])
+        for candidate in METHOD_EXAMPLES
+    ],
     ids=lambda example: example.name,
 )
 NAMED = ("female", "nuts", "butter", "bread", "beer", "clinic", "home", "park", "school", "station")
@@ -57,13 +60,13 @@ def planted(example: Example) -> tuple[Any, list[str]]:
     return plant_in_table(data, keep, notes=notes)
 
 
-@each
+@parametrize_examples
 def test_no_format_and_no_pickle_holds_what_is_not_published(example: Example, tmp_path: Path) -> None:
     data, words = planted(example)
     release = released(example, data, 1)
-    hidden = unpublished(words, release)
-    assert hidden
-    assert leaked(hidden, bytes_in_python(release)) == [], (
+    secret_words = unpublished(words, release)
+    assert secret_words
+    assert leaked(secret_words, bytes_in_python(release)) == [], (
         f"{type(example.subject).__name__}: a value of the originals that is not published stands in the release: take "
         "the meanings and arguments of claims, and `details.public`, from the policy and the published columns alone"
     )
@@ -74,17 +77,17 @@ def test_no_format_and_no_pickle_holds_what_is_not_published(example: Example, t
         path = tmp_path / shape.name_file(form)
         try:
             shape.write(release.data, path, form)
-        except DataError as refused:
-            assert form == "excel" and "every cell is missing" in str(refused)
+        except DataError as refusal:
+            assert form == "excel" and "every cell is missing" in str(refusal)
             continue
-        assert leaked(hidden, bytes_of_file(path)) == [], form
+        assert leaked(secret_words, bytes_of_file(path)) == [], form
         if form == "arrow":
             assert not any(any(cell) for cell in cells_below_masks(path))
 
 
 def test_a_blanked_entry_leaves_nothing_below_its_mask(tmp_path: Path) -> None:
     """Every word of a blanked cell stands in other rows as well, so that only its own place tells."""
-    example = next(one for one in METHOD_EXAMPLES if one.name == "suppress entries")
+    example = next(candidate for candidate in METHOD_EXAMPLES if candidate.name == "suppress entries")
     release = released(example, planted(example)[0], 1)
     find_shape(release.data).write(release.data, tmp_path / "data.arrow", "arrow")
     cells = list(cells_below_masks(tmp_path / "data.arrow"))
@@ -123,10 +126,10 @@ FAST = {("generalize, rows left out", "arrow"), ("suppress entries", "arrow"), (
 )
 def test_no_file_of_a_release_folder_holds_what_is_not_published(example: Example, form: str, tmp_path: Path) -> None:
     words, release = run_planted(example, tmp_path, form)
-    hidden = unpublished(words, release)
-    assert hidden
+    secret_words = unpublished(words, release)
+    assert secret_words
     for path in sorted((tmp_path / "out" / "release").iterdir()):
-        assert leaked(hidden, bytes_of_file(path)) == [], path.name
+        assert leaked(secret_words, bytes_of_file(path)) == [], path.name
 
 
 def test_the_search_finds_what_polars_leaves_behind() -> None:

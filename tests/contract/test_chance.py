@@ -21,8 +21,8 @@ from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
 from tests.contract.releases import make_once, released
 
-CHANCE = tuple(one for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if one.subject.by_chance)
-each = pytest.mark.parametrize("example", CHANCE, ids=lambda example: example.name)
+CHANCE = tuple(candidate for candidate in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if candidate.subject.by_chance)
+parametrize_examples = pytest.mark.parametrize("example", CHANCE, ids=lambda example: example.name)
 WITHOUT_CHANCE = ("discretize", "intervals")
 """Kinds of laws by which the same cell is always published alike."""
 DRAW = "draw with `(randomness or Randomness.secure()).generator()`, and with nothing else"
@@ -31,9 +31,9 @@ DRAW = "draw with `(randomness or Randomness.secure()).generator()`, and with no
 def list_drawn(release: sf.Release) -> list[str]:
     """The published columns whose law says that they were drawn; without laws, all of a table."""
     laws = release.public
-    shown = release.data.frame.columns if isinstance(release.data, sf.Table) else []
+    columns = release.data.frame.columns if isinstance(release.data, sf.Table) else []
     return [
-        name for name in shown if (not laws or name in laws) and laws.get(name, {}).get("kind") not in WITHOUT_CHANCE
+        name for name in columns if (not laws or name in laws) and laws.get(name, {}).get("kind") not in WITHOUT_CHANCE
     ]
 
 
@@ -64,8 +64,8 @@ def explain_wrong_laws(method: sf.Method, release: sf.Release) -> str:
 
 @pytest.mark.parametrize("example", (*METHOD_EXAMPLES, *MODE_EXAMPLES), ids=lambda example: example.name)
 def test_a_method_says_which_laws_it_publishes(example: Example) -> None:
-    made = make_once(example)
-    wrong = explain_wrong_laws(made.example.subject, made.release)
+    result = make_once(example)
+    wrong = explain_wrong_laws(result.example.subject, result.release)
     assert not wrong, f'{type(example.subject).__name__}, example "{example.name}": {wrong}'
 
 
@@ -87,33 +87,36 @@ def _list_quoted(meaning: str) -> list[str]:
 
 @pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
 def test_a_footprint_hides_what_has_an_epsilon(example: Example) -> None:
-    made = make_once(example)
-    wrong = explain_wrong_hides(example.subject, made.release, made.data)
+    result = make_once(example)
+    wrong = explain_wrong_hides(example.subject, result.release, result.data)
     assert not wrong, f'{type(example.subject).__name__}, example "{example.name}": {wrong}'
 
 
 def test_hidden_cells_without_an_epsilon_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = make_once(next(one for one in METHOD_EXAMPLES if one.name == "round numbers"))
-    trace = made.example.subject.footprint(made.data)
-    assert explain_wrong_hides(made.example.subject, made.release, made.data) == ""
+    result = make_once(next(candidate for candidate in METHOD_EXAMPLES if candidate.name == "round numbers"))
+    trace = result.example.subject.footprint(result.data)
+    assert explain_wrong_hides(result.example.subject, result.release, result.data) == ""
     monkeypatch.setattr(sf.RoundNumbers, "footprint", lambda self, data: replace(trace, hides=trace.changes))
-    assert "leave `hides` out" in explain_wrong_hides(made.example.subject, made.release, made.data)
+    assert "leave `hides` out" in explain_wrong_hides(result.example.subject, result.release, result.data)
 
 
 def test_laws_that_a_method_does_not_announce_are_noticed() -> None:
     noise, rounding = (
-        make_once(next(one for one in METHOD_EXAMPLES if one.name == name)) for name in ("add noise", "round numbers")
+        make_once(next(candidate for candidate in METHOD_EXAMPLES if candidate.name == name))
+        for name in ("add noise", "round numbers")
     )
     assert "select among draws" in explain_wrong_laws(rounding.example.subject, noise.release)
-    intervals = make_once(next(one for one in CHANCE if getattr(one.subject, "kind", "") == "discretize"))
+    intervals = make_once(
+        next(candidate for candidate in CHANCE if getattr(candidate.subject, "kind", "") == "discretize")
+    )
     announced = noise.example.subject.model_copy(update={"columns": tuple(intervals.release.public)})
     assert "draws_by_law" in explain_wrong_laws(announced, intervals.release)
 
 
-@each
+@parametrize_examples
 def test_another_seed_is_another_release(example: Example) -> None:
-    made = make_once(example)
-    wrong = explain_same_draws(example, made.release, released(example, example.data(), 2))
+    result = make_once(example)
+    wrong = explain_same_draws(example, result.release, released(example, example.data(), 2))
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"
 
 
@@ -126,10 +129,10 @@ def release_by_default(example: Example, data: Any) -> sf.Release:
         return release
 
 
-@each
+@parametrize_examples
 def test_chance_is_secure_unless_it_is_given(example: Example) -> None:
-    made = make_once(example)
-    assert release_by_default(example, example.data()).data == made.release.data, (
+    result = make_once(example)
+    assert release_by_default(example, example.data()).data == result.release.data, (
         f"{type(example.subject).__name__}: if nobody gives a randomness, it does not draw from `Randomness.secure()`, "
         f"and whoever guesses its draws undoes them: {DRAW}"
     )
@@ -144,18 +147,20 @@ def list_few_row_limits(example: Example) -> list[list[tuple[str, str]]]:
     data = example.data()
     few = data.with_frame(data.frame.head(FEW_ROWS))
     try:
-        made = [released(example, few, seed) for seed in (1, 2, 3)]
+        releases = [released(example, few, seed) for seed in (1, 2, 3)]
     except sf.SfumatoError:
         return []
-    return [[(claim.property, f"{claim.threshold:g}") for claim in release.claims] for release in made]
+    return [[(claim.property, f"{claim.threshold:g}") for claim in release.claims] for release in releases]
 
 
 @pytest.mark.parametrize(
-    "example", [one for one in CHANCE if one.subject.shape == "table"], ids=lambda example: example.name
+    "example",
+    [candidate for candidate in CHANCE if candidate.subject.shape == "table"],
+    ids=lambda example: example.name,
 )
 def test_limits_do_not_depend_on_the_draws(example: Example) -> None:
     limits = list_few_row_limits(example)
-    assert all(one == limits[0] for one in limits), (
+    assert all(limit == limits[0] for limit in limits), (
         f"{type(example.subject).__name__}: a claim of {FEW_ROWS} rows promises another limit for another seed "
         f"({limits}): take it from the fields, never from what was drawn, which it would tell"
     )
@@ -178,15 +183,17 @@ def repeat_rows(table: sf.Table) -> sf.Table:
 
 def measure_noise(law: Mapping[str, Any], before: pl.Series, after: pl.Series) -> float:
     """How far what was added is from the law, by its distribution function at every difference, rounded to the step."""
-    both = pl.DataFrame({"was": before.to_physical().cast(pl.Float64), "now": after.to_physical().cast(pl.Float64)})
-    both = both.drop_nulls()
-    added, counts = np.unique((both["now"] - both["was"]).to_numpy(), return_counts=True)
+    cell_pairs = pl.DataFrame(
+        {"was": before.to_physical().cast(pl.Float64), "now": after.to_physical().cast(pl.Float64)}
+    )
+    cell_pairs = cell_pairs.drop_nulls()
+    added, counts = np.unique((cell_pairs["now"] - cell_pairs["was"]).to_numpy(), return_counts=True)
     edges = (added + law["step"] / 2) / law["scale"]
     if law["kind"] == "uniform":
         expected = np.clip((edges + 1) / 2, 0, 1)
     else:
         expected = np.array([(1 + erf(edge / sqrt(2))) / 2 for edge in edges])
-    return float(np.abs(np.cumsum(counts) / len(both) - expected).max()) * sqrt(len(both))
+    return float(np.abs(np.cumsum(counts) / len(cell_pairs) - expected).max()) * sqrt(len(cell_pairs))
 
 
 def measure_answers(law: Mapping[str, Any], before: pl.Series, after: pl.Series) -> float:
@@ -220,11 +227,15 @@ def explain_wrong_law(release: sf.Release, table: sf.Table) -> str:
 
 def has_compared_law(example: Example) -> bool:
     """Whether the test below knows what some law of its release says."""
-    made = make_once(example)
-    return made.is_table and any(law.get("kind") in COMPARED for law in made.release.public.values())
+    result = make_once(example)
+    return result.is_table and any(law.get("kind") in COMPARED for law in result.release.public.values())
 
 
-LAWFUL = [one for one in CHANCE if one.subject.shape == "table" and one.subject.method not in WITHOUT_LAWS]
+LAWFUL = [
+    candidate
+    for candidate in CHANCE
+    if candidate.subject.shape == "table" and candidate.subject.method not in WITHOUT_LAWS
+]
 
 
 @pytest.mark.parametrize("example", LAWFUL, ids=lambda example: example.name)
@@ -237,7 +248,7 @@ def test_the_published_law_is_that_of_the_cells(example: Example) -> None:
 
 
 def take_example(name: str) -> Example:
-    return next(one for one in METHOD_EXAMPLES if one.name == name)
+    return next(candidate for candidate in METHOD_EXAMPLES if candidate.name == name)
 
 
 @pytest.mark.parametrize(("name", "part"), [("add noise", "scale"), ("randomize response", "p")])
@@ -263,8 +274,8 @@ def test_a_limit_that_was_drawn_is_noticed() -> None:
 
     example = take_example("add noise")
     telling = replace(example, subject=Telling.model_construct(**dict(example.subject)))
-    honest, told = list_few_row_limits(example), list_few_row_limits(telling)
-    assert honest and honest[0] == honest[1] and told[0] != told[1]
+    honest, leaky_limits = list_few_row_limits(example), list_few_row_limits(telling)
+    assert honest and honest[0] == honest[1] and leaky_limits[0] != leaky_limits[1]
 
 
 def test_chance_of_ones_own_is_noticed() -> None:
@@ -277,6 +288,6 @@ def test_chance_of_ones_own_is_noticed() -> None:
     example = take_example("add noise")
     data = example.data()
     predictable = replace(example, subject=Predictable.model_construct(**dict(example.subject)))
-    one, two = (released(predictable, data, seed) for seed in (1, 2))
-    assert "two seeds give the same age" in explain_same_draws(predictable, one, two)
+    first_release, two = (released(predictable, data, seed) for seed in (1, 2))
+    assert "two seeds give the same age" in explain_same_draws(predictable, first_release, two)
     assert release_by_default(predictable, data).data != make_once(example).release.data

@@ -42,8 +42,10 @@ def test_what_a_kind_of_change_means_is_complete(kind: ChangeKind) -> None:
         assert meaning.loss, f"no gate can limit its loss: give it a `loss` (CHANGED_CELLS fits any rule): {cure}"
     assert (meaning.loss is None) == (meaning.loss_words is None), f"a loss needs a measure and words: {cure}"
     if CellDifference.OTHER not in meaning.differences:
-        others = meaning.most_new_values is not None or meaning.values_of_other_rows or meaning.read_rule is not None
-        assert not others, f"it speaks of other values and allows none: {cure}"
+        allows_others = (
+            meaning.most_new_values is not None or meaning.values_of_other_rows or meaning.read_rule is not None
+        )
+        assert not allows_others, f"it speaks of other values and allows none: {cure}"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ChangeKind if kind.meaning.read_rule], ids=str)
@@ -53,8 +55,8 @@ def test_a_rule_is_read_off_what_is_published_or_not_at_all(kind: ChangeKind) ->
     columns = (pl.Series("a", [1, 2, None]), pl.Series("a", CELLS), pl.Series("a", [None, None], dtype=pl.String))
     for cells in columns:
         rule = read(RecodedColumn(cells, cells, {}))
-        shown = cells if rule is None else rule(cells)
-        assert shown.to_list() == cells.to_list(), "what is published as it was shows people as they are"
+        ruled_cells = cells if rule is None else rule(cells)
+        assert ruled_cells.to_list() == cells.to_list(), "what is published as it was shows people as they are"
 
 
 BY_CHANCE_OR_ANY = {ChangeKind.OTHER, ChangeKind.DROPPED, ChangeKind.ANSWERED}
@@ -77,10 +79,10 @@ def explain_kind_words(kind: ChangeKind) -> str:
             "function that says, in plain Python, whether they are true of a column"
         )
     nouns = LOSS_NOUNS.get(meaning.loss) if meaning.loss else None
-    said = meaning.loss_words.meaning if meaning.loss_words else ""
-    if nouns and not any(noun in said for noun in nouns):
+    loss_text = meaning.loss_words.meaning if meaning.loss_words else ""
+    if nouns and not any(noun in loss_text for noun in nouns):
         return f'the loss is measured as {meaning.loss}, a share of {nouns[0]}: let its words say "{nouns[0]}"'
-    if nouns and any(word in said.split() for word in ("rows", "people", "all")):
+    if nouns and any(word in loss_text.split() for word in ("rows", "people", "all")):
         return "the loss is a share of cells: let its words not speak of rows, people or all"
     return ""
 
@@ -94,11 +96,11 @@ def test_the_words_of_a_kind_are_compared_with_cells(kind: ChangeKind) -> None:
 def list_stated_columns(kind: ChangeKind) -> list[Pair]:
     """The columns of examples that a method says a kind of."""
     return [
-        pair_column(made, change.column)
+        pair_column(result, change.column)
         for method in METHODS
-        for made in make_all(method)
-        if made.is_table
-        for change in made.release.changes
+        for result in make_all(method)
+        if result.is_table
+        for change in result.release.changes
         if change.kind is kind
     ]
 
@@ -106,8 +108,8 @@ def list_stated_columns(kind: ChangeKind) -> list[Pair]:
 @pytest.mark.parametrize("kind", sorted(list_tested_kinds()), ids=str)
 def test_a_kind_is_shown_to_be_true_of_an_example(kind: ChangeKind) -> None:
     """A test of a kind that is never true shows nothing."""
-    stated = list_stated_columns(kind)
-    assert not stated or any(is_shown(kind, pair) for pair in stated), (
+    pairs = list_stated_columns(kind)
+    assert not pairs or any(is_shown(kind, pair) for pair in pairs), (
         f"the function for {kind.name} in tests/contract is true of no column that a method says it of: "
         "repair the function, or the words of the kind"
     )
@@ -131,19 +133,24 @@ def test_a_kind_is_not_shown_of_any_cells(kind: ChangeKind) -> None:
 
 def count_differences(kind: ChangeKind) -> set[CellDifference]:
     """How cells that methods say a kind of differ from their originals, in data with missing cells too."""
-    found: set[CellDifference] = set()
+    differences: set[CellDifference] = set()
     for method in METHODS:
-        for made in make_all(method):
-            columns = [change.column for change in made.release.changes if change.kind is kind]
-            if columns and made.is_table:
-                tried = [made]
+        for result in make_all(method):
+            columns = [change.column for change in result.release.changes if change.kind is kind]
+            if columns and result.is_table:
+                results = [result]
                 with suppress(sf.SfumatoError):
-                    table = remove_cells(made.data, columns)
-                    tried.append(Made(made.example, table, released(made.example, table)))
-                for one in tried:
-                    differing = measure_changes(one.data, one.release.data, one.release.details.rows)
-                    found |= {seen for seen in CellDifference for name in columns if getattr(differing[name], seen)}
-    return found
+                    table = remove_cells(result.data, columns)
+                    results.append(Made(result.example, table, released(result.example, table)))
+                for variant in results:
+                    differing = measure_changes(variant.data, variant.release.data, variant.release.details.rows)
+                    differences |= {
+                        difference
+                        for difference in CellDifference
+                        for name in columns
+                        if getattr(differing[name], difference)
+                    }
+    return differences
 
 
 GAPS = frozenset({CellDifference.BLANKED, CellDifference.FILLED, CellDifference.SUPPRESSED})
@@ -154,10 +161,10 @@ def test_a_kind_allows_gaps_only_if_a_method_makes_them(kind: ChangeKind) -> Non
     """What is allowed for nothing lets a mistake pass; a kind that allows all differences assumes nothing."""
     allowed = kind.meaning.differences & GAPS
     if allowed and kind.meaning.differences != frozenset(CellDifference):
-        never = allowed - count_differences(kind)
-        assert not never, (
-            f"the line of ChangeKind.{kind.name} in change_kinds.py allows {sorted(never)} cells, and no example has "
-            "one: leave that out of its differences, or add an example with such cells"
+        unused_differences = allowed - count_differences(kind)
+        assert not unused_differences, (
+            f"the line of ChangeKind.{kind.name} in change_kinds.py allows {sorted(unused_differences)} cells, and "
+            "no example has one: leave that out of its differences, or add an example with such cells"
         )
 
 
@@ -184,10 +191,10 @@ def list_stems(text: str) -> set[str]:
     return {word[:3] for word in re.findall(r"[a-z]+", text.casefold()) if word not in SMALL_WORDS}
 
 
-def explain_foreign_words(words: str, said: str) -> str:
+def explain_foreign_words(words: str, claim_text: str) -> str:
     """Why the words of a kind could be of another change than what a method says of it; empty if they are not."""
     stems = list_stems(words)
-    foreign = stems - list_stems(said)
+    foreign = stems - list_stems(claim_text)
     if 2 * len(foreign) <= len(stems):
         return ""
     return (
@@ -201,24 +208,24 @@ OF_EVERY_METHOD = {ChangeKind.KEPT, ChangeKind.DROPPED, ChangeKind.BLANKED, Chan
 
 @pytest.mark.parametrize("kind", [kind for kind in ChangeKind if kind not in OF_EVERY_METHOD], ids=str)
 def test_the_words_of_a_kind_are_those_of_a_method(kind: ChangeKind) -> None:
-    said = [
+    sentences = [
         " ".join(
             [method.__name__, (method.__doc__ or "").split("Against:")[0]]
-            + [claim.meaning for claim in made.release.claims]
+            + [claim.meaning for claim in result.release.claims]
         )
         for method in METHODS
-        for made in make_all(method)
-        if any(change.kind is kind for change in made.release.changes)
+        for result in make_all(method)
+        if any(change.kind is kind for change in result.release.changes)
     ]
-    wrong = explain_foreign_words(kind.meaning.words, " ".join(said)) if said else ""
+    wrong = explain_foreign_words(kind.meaning.words, " ".join(sentences)) if sentences else ""
     assert not wrong, f"the line of ChangeKind.{kind.name} in change_kinds.py: {wrong}"
 
 
 def test_foreign_words_are_noticed() -> None:
-    said = "Every published text is the first 2 letters of the true one."
-    assert explain_foreign_words("first or last letters", said) == ""
+    sentence = "Every published text is the first 2 letters of the true one."
+    assert explain_foreign_words("first or last letters", sentence) == ""
     for words in ("whole words", "values of at least five rows"):
-        assert "hardly a word" in explain_foreign_words(words, said)
+        assert "hardly a word" in explain_foreign_words(words, sentence)
 
 
 KEEPING = {
@@ -227,13 +234,16 @@ KEEPING = {
 LOSING = {"unchanged", "kept", "whole", "visible", "still", "same", "untouched", "left"}
 
 
-def explain_reversed_loss(meaning: str, kept: str) -> str:
+def explain_reversed_loss(meaning: str, kept_words: str) -> str:
     """Why the words of a loss could mean what is left of it, with the cure; empty if they do not."""
-    lost = set(re.findall(r"\w+", re.sub(r"left (out|blank)|not \w+", "", meaning)))
-    if lost & LOSING:
-        return f'"{meaning}" reads as the share that is left ({sorted(lost & LOSING)}): say what was lost'
-    if kept and not KEEPING & set(re.findall(r"\w+", kept)):
-        return f'"{kept}" stands above the share that is left, 1 − loss: let it say so, with one of {sorted(KEEPING)}'
+    meaning_words = set(re.findall(r"\w+", re.sub(r"left (out|blank)|not \w+", "", meaning)))
+    if meaning_words & LOSING:
+        return f'"{meaning}" reads as the share that is left ({sorted(meaning_words & LOSING)}): say what was lost'
+    if kept_words and not KEEPING & set(re.findall(r"\w+", kept_words)):
+        return (
+            f'"{kept_words}" stands above the share that is left, 1 − loss: let it say so, with one of '
+            f"{sorted(KEEPING)}"
+        )
     return ""
 
 
@@ -258,13 +268,16 @@ def test_reversed_words_are_noticed() -> None:
 
 
 def test_words_that_nothing_compares_are_noticed() -> None:
-    some = frozenset({CellDifference.OTHER})
+    differences = frozenset({CellDifference.OTHER})
     words = LossWords("Of the known values, the share that was cut.", "of values kept", "in the columns")
-    cut = KindMeaning("cut", some, loss=LossMeasure.CHANGED_KNOWN_CELLS, loss_words=words)
+    cut = KindMeaning("cut", differences, loss=LossMeasure.CHANGED_KNOWN_CELLS, loss_words=words)
     assert "`shows` of an Example in tests/contract/examples.py" in explain_kind_words(add_kind("cut", cut))
     rounded = ChangeKind.ROUNDED.meaning
-    for said, wrong in (("Of the rows, the share left out.", "known cells"), ("Of all known values, some.", "all")):
-        lax = rounded._replace(loss_words=words._replace(meaning=said), known_to_nobody=True)
+    for loss_text, wrong in (
+        ("Of the rows, the share left out.", "known cells"),
+        ("Of all known values, some.", "all"),
+    ):
+        lax = rounded._replace(loss_words=words._replace(meaning=loss_text), known_to_nobody=True)
         assert wrong in explain_kind_words(add_kind("rounded", lax))
 
 

@@ -53,56 +53,56 @@ def columns_of(page: Path) -> dict[str, list[str]]:
     text = page.read_text(encoding="utf-8")
     part = text[text.index('<section id="columns">') :]
     part = part[: part.index("</section>")]
-    found = {}
+    cells_by_name = {}
     for row in re.findall(r"<tr>(.*?)</tr>", part, re.DOTALL):
         if name := re.search(r'<span class="name">(.*?)</span>', row, re.DOTALL):
             cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
-            found[name[1]] = [" ".join(unescape(re.sub(r"<[^>]*>", " ", cell)).split()) for cell in cells]
-    return found
+            cells_by_name[name[1]] = [" ".join(unescape(re.sub(r"<[^>]*>", " ", cell)).split()) for cell in cells]
+    return cells_by_name
 
 
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
     try:
-        done = run_example(example, tmp_path)
+        result = run_example(example, tmp_path)
     except ClaimBroken as error:
         pytest.fail(explain_broken(example, error))
-    original, published = example.data(), sf.read_release(done.out).data.frame
+    original, published = example.data(), sf.read_release(result.out).data.frame
     if isinstance(example.subject, sf.EncodeForTrees):
         return  # test_reports_of_codes.py compares it: there is no table of columns
-    inside = columns_of(done.out / "private" / "report.html")
-    outside = columns_of(done.out / "release" / "report.html")
-    stated = {change["column"] for change in done.certificate.body["changes"]}
-    assert stated >= set(published.columns), "every published column has a statement"
-    assert set(inside) == set(outside) == set(published.columns)
-    rows = pl.read_parquet(done.out / "private" / "rows.parquet")["original_row"].to_list()
-    drawn = example.subject.method == "synthesize" and example.subject.kind == "full"
+    private_columns = columns_of(result.out / "private" / "report.html")
+    public_columns = columns_of(result.out / "release" / "report.html")
+    stated_columns = {change["column"] for change in result.certificate.body["changes"]}
+    assert stated_columns >= set(published.columns), "every published column has a statement"
+    assert set(private_columns) == set(public_columns) == set(published.columns)
+    rows = pl.read_parquet(result.out / "private" / "rows.parquet")["original_row"].to_list()
+    is_synthetic = example.subject.method == "synthesize" and example.subject.kind == "full"
     for name in published.columns:
-        leaves, stays = outside[name][1], inside[name][1]
+        leaves, stays = public_columns[name][1], private_columns[name][1]
         assert "of cells changed" not in leaves, "how many cells differ is not told to others"
         assert "as it is" not in leaves + stays
         assert stays.startswith(leaves)
-        if drawn:
+        if is_synthetic:
             assert leaves == "drawn from a model"
             continue
         before, after = list_texts(original.frame[name][rows]), list_texts(published[name])
-        differ = [(was, now) for was, now in zip(before, after, strict=True) if was != now]
+        differ = [(was, new_cell) for was, new_cell in zip(before, after, strict=True) if was != new_cell]
         if leaves.startswith("unchanged"):
-            assert all(now == "*" for _, now in differ)
+            assert all(new_cell == "*" for _, new_cell in differ)
             assert bool(differ) == ("starred" in leaves)
         assert ("of cells changed" in stays) == bool(differ)
-        if found := re.search(r"\((over|under)?\s*([\d.]+)\s*% of cells changed\)", stays):
-            assert abs(float(found[2]) / 100 - len(differ) / len(rows)) < 0.006
+        if match := re.search(r"\((over|under)?\s*([\d.]+)\s*% of cells changed\)", stays):
+            assert abs(float(match[2]) / 100 - len(differ) / len(rows)) < 0.006
         hierarchy = original.hierarchies.get(name)
         tree = () if hierarchy is None else hierarchy.rows
         if level := re.match(r"level (\d+) of (\d+)", leaves):
-            at = {row[0]: row[int(level[1])] for row in tree} if tree else {}
-            known = [(was, now) for was, now in zip(before, after, strict=True) if was is not None]
-            assert all(now in (at.get(str(was)), "*") for was, now in known)
+            labels = {row[0]: row[int(level[1])] for row in tree} if tree else {}
+            known_pairs = [(was, new_cell) for was, new_cell in zip(before, after, strict=True) if was is not None]
+            assert all(new_cell in (labels.get(str(was)), "*") for was, new_cell in known_pairs)
         if leaves.startswith(("level", "ranges", "generalized")):
-            assert all(now is not None and covers(now, was, tree) for was, now in differ)
+            assert all(new_cell is not None and covers(new_cell, was, tree) for was, new_cell in differ)
         if leaves.startswith("some cells may be blanked"):
-            assert all(now is None for _, now in differ)
+            assert all(new_cell is None for _, new_cell in differ)
 
 
 def test_a_broken_claim_is_told_from_a_false_statement(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,13 +153,15 @@ def test_other_values_must_be_such_as_the_statement_says(kind: ChangeKind, true:
 def test_a_method_that_states_nothing_reads_as_an_unknown_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    example = next(one for one in TABLES if one.name == "partition")
-    made = sf.Partition.protect
+    example = next(candidate for candidate in TABLES if candidate.name == "partition")
+    original_protect = sf.Partition.protect
     monkeypatch.setattr(
-        sf.Partition, "protect", lambda self, data, randomness=None: replace(made(self, data, randomness), changes=())
+        sf.Partition,
+        "protect",
+        lambda self, data, randomness=None: replace(original_protect(self, data, randomness), changes=()),
     )
-    done = run_example(example, tmp_path)
-    page = (done.out / "release" / "report.html").read_text(encoding="utf-8")
+    result = run_example(example, tmp_path)
+    page = (result.out / "release" / "report.html").read_text(encoding="utf-8")
     assert "changed by partition" in page
 
 
@@ -168,18 +170,29 @@ def test_cells_are_counted_by_how_they_differ() -> None:
     roles = {"a": "quasi_identifying"}
     original = sf.Table.of({"a": ["1", "2", "3", "4", None]}, roles, hierarchies={"a": tree})
     published = sf.Table.of({"a": ["1", "1-2", "1-2", None, "*"]}, roles)
-    found = measure_changes(original, published)["a"]
-    assert (found.blanked, found.coarser, found.suppressed, found.other, found.cells) == (1, 1, 1, 1, 5)
-    assert found.loss is None
-    again = measure_changes(original, sf.Table.of({"a": ["1", "1-2", "3-4", "4", "*"]}, roles))["a"]
-    assert (again.coarser, again.suppressed, again.other, again.changed_count) == (2, 1, 0, 3)
-    assert again.loss == pytest.approx((1 / 3 + 1 / 3 + 1) / 5)
+    difference = measure_changes(original, published)["a"]
+    assert (difference.blanked, difference.coarser, difference.suppressed, difference.other, difference.cells) == (
+        1,
+        1,
+        1,
+        1,
+        5,
+    )
+    assert difference.loss is None
+    starred_difference = measure_changes(original, sf.Table.of({"a": ["1", "1-2", "3-4", "4", "*"]}, roles))["a"]
+    assert (
+        starred_difference.coarser,
+        starred_difference.suppressed,
+        starred_difference.other,
+        starred_difference.changed_count,
+    ) == (2, 1, 0, 3)
+    assert starred_difference.loss == pytest.approx((1 / 3 + 1 / 3 + 1) / 5)
     filled = measure_changes(original, sf.Table.of({"a": ["1", "2", "3", "4", "1-2"]}, roles))["a"]
     assert (filled.filled, filled.other, filled.changed_count) == (1, 0, 1) and filled.loss is None
 
 
 @pytest.mark.parametrize(
-    ("kind", "cells", "said"),
+    ("kind", "cells", "message"),
     [
         (ChangeKind.KEPT, ["a", "b", None, "c", None], '"unchanged", and 1 of 5 cells are empty and were not'),
         (ChangeKind.BLANKED, ["a", "b", "*", "c", None], '1 of 5 cells are "*" and were not'),
@@ -194,13 +207,13 @@ def test_cells_are_counted_by_how_they_differ() -> None:
     ],
 )
 def test_a_refusal_says_which_cells_the_statement_does_not_allow(
-    kind: ChangeKind | None, cells: list[str | None], said: str
+    kind: ChangeKind | None, cells: list[str | None], message: str
 ) -> None:
     original = sf.Table.of({"a": ["a", "b", "c", "c", None]}, {"a": "sensitive"})
     differences = measure_changes(original, sf.Table.of({"a": cells}, {"a": "sensitive"}))
-    with pytest.raises(ClaimBroken) as refused:
+    with pytest.raises(ClaimBroken) as refusal:
         refuse_false_statements([Change("a", kind, "some")] if kind else [], differences)
-    assert str(refused.value).endswith(said)
+    assert str(refusal.value).endswith(message)
 
 
 def test_labels_that_are_values_of_the_originals_are_noticed() -> None:

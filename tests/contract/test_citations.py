@@ -14,16 +14,16 @@ PLACES = ("src", "docs", "tests", "bench", "README.md", "CHANGELOG.md", "CONTRIB
 TEXTS = {".py", ".md", ".j2", ".html", ".toml", ".css"}
 
 
-def list_texts(place: Path) -> list[Path]:
-    paths = [place] if place.is_file() else sorted(place.rglob("*"))
+def list_texts(source: Path) -> list[Path]:
+    paths = [source] if source.is_file() else sorted(source.rglob("*"))
     return [path for path in paths if path.suffix in TEXTS and path != Path(__file__) and "_build" not in path.parts]
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_no_working_name_of_a_source(place: str) -> None:
+@pytest.mark.parametrize("source", PLACES)
+def test_no_working_name_of_a_source(source: str) -> None:
     hits = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in list_texts(ROOT / place)
+        for path in list_texts(ROOT / source)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if WORKING_NAMES.search(line)
     ]

@@ -36,11 +36,11 @@ SLOW = ("generalize, local", "synthesize")
 """Other examples of the same methods make the same claims."""
 LAWS_OF_DATA = ("add noise, correlated",)
 """How much noise is added follows from the ranges of the columns, coarsely, and is public: who mines needs it."""
-tried = [example for example in (*METHOD_EXAMPLES, *STRATEGIES) if example.name not in SLOW]
-each = pytest.mark.parametrize("example", tried, ids=lambda example: example.name)
+examples = [example for example in (*METHOD_EXAMPLES, *STRATEGIES) if example.name not in SLOW]
+parametrize_examples = pytest.mark.parametrize("example", examples, ids=lambda example: example.name)
 of_numbers = pytest.mark.parametrize(
     "example",
-    [example for example in tried if example.subject.shape == "table" and example.name not in LAWS_OF_DATA],
+    [example for example in examples if example.subject.shape == "table" and example.name not in LAWS_OF_DATA],
     ids=lambda example: example.name,
 )
 
@@ -55,8 +55,8 @@ def mix(data: Any) -> Any:
         columns = [column.gather(chance.permutation(len(data))) for column in data.frame.get_columns()]
         return data.with_frame(pl.DataFrame(columns))
     lists = data.to_lists()
-    held = {item: chance.permutation([item in basket for basket in lists]) for item in data.items}
-    return type(data).of([[item for item in held if held[item][row]] for row in range(len(lists))])
+    item_columns = {item: chance.permutation([item in basket for basket in lists]) for item in data.items}
+    return type(data).of([[item for item in item_columns if item_columns[item][row]] for row in range(len(lists))])
 
 
 def lower_tops(table: sf.Table) -> sf.Table:
@@ -74,8 +74,10 @@ def lengthen_texts(table: sf.Table) -> sf.Table:
     longer = table.frame.with_columns(pl.col(pl.String) + _LONGER)
     texts = set(table.frame.select(pl.col(pl.String)).columns)
     hierarchies = {
-        name: Hierarchy.of([(row[0] + _LONGER, *row[1:]) for row in one.rows], name) if name in texts else one
-        for name, one in table.hierarchies.items()
+        name: Hierarchy.of([(row[0] + _LONGER, *row[1:]) for row in hierarchy.rows], name)
+        if name in texts
+        else hierarchy
+        for name, hierarchy in table.hierarchies.items()
     }
     return sf.Table.of(longer, dict(table.roles), hierarchies)
 
@@ -84,7 +86,7 @@ def shorten_texts(table: sf.Table) -> sf.Table:
     """The same table with the first letter of every text, without hierarchies of texts."""
     short = table.frame.with_columns(pl.col(pl.String).str.slice(0, 1))
     texts = set(table.frame.select(pl.col(pl.String)).columns)
-    hierarchies = {name: one for name, one in table.hierarchies.items() if name not in texts}
+    hierarchies = {name: hierarchy for name, hierarchy in table.hierarchies.items() if name not in texts}
     return sf.Table.of(short, dict(table.roles), hierarchies)
 
 
@@ -112,7 +114,7 @@ def find_differences(first: Release, second: Release) -> list[tuple[str, str]]:
     return [name for name in ours if name in theirs and ours[name] != theirs[name]]
 
 
-@each
+@parametrize_examples
 def test_limits_do_not_depend_on_the_outcome(example: Example) -> None:
     data = example.data()
     first = released(example, data)
@@ -147,10 +149,16 @@ def test_claims_say_nothing_of_how_many_cells_are_missing(example: Example) -> N
         pytest.skip("it refuses missing cells")
     # What chance may do depends on how many cells it changed, and these are published.
     by_law = BY_LAW.get(example.subject.method, set())
-    told = {name for name, law in first.public.items() if law.get("domain") == "data"}  # cuts of the data are published
+    data_columns = {
+        name for name, law in first.public.items() if law.get("domain") == "data"
+    }  # cuts of the data are published
     ours, theirs = (
-        [claim for claim in describe_claims(one) if claim[0] not in by_law and claim[-1].get("column") not in told]
-        for one in (first, second)
+        [
+            claim
+            for claim in describe_claims(release)
+            if claim[0] not in by_law and claim[-1].get("column") not in data_columns
+        ]
+        for release in (first, second)
     )
     assert ours == theirs, (
         "a threshold, a meaning or an argument of a claim tells how many cells are missing, and leaves with the "
@@ -170,7 +178,7 @@ def test_claims_say_nothing_of_how_long_texts_are(example: Example) -> None:
         "a threshold, a meaning or an argument of a claim depends on how long texts are, and leaves with the "
         "certificate: take it from the fields of the method"
     )
-    laws = [json.dumps(describe_laws(one), default=str).replace(_LONGER, "") for one in (first, second)]
+    laws = [json.dumps(describe_laws(release), default=str).replace(_LONGER, "") for release in (first, second)]
     assert laws[0] == laws[1], (
         "a law of `details.public` depends on how long texts are, and leaves with the certificate: take it from the "
         "fields of the method"
@@ -186,17 +194,20 @@ def test_limits_are_the_same_where_texts_are_short(example: Example) -> None:
     except sf.SfumatoError:
         pytest.skip("it names values, which the first letters are not, or a hierarchy has none for them")
     by_law = BY_LAW.get(example.subject.method, set())
-    others = [name for name in find_differences(released(example, data), second) if name[0] not in by_law]
-    assert others == [], (
-        f"the threshold of {others} is another where texts have one letter: take it from the fields of the method, not "
-        "from what was published"
+    other_limits = [name for name in find_differences(released(example, data), second) if name[0] not in by_law]
+    assert other_limits == [], (
+        f"the threshold of {other_limits} is another where texts have one letter: take it from the fields of the "
+        "method, not from what was published"
     )
 
 
 def find_longer_claims(first: Release, second: Release) -> list[tuple[Any, ...]]:
     """Claims that say other things where texts are longer, but for the texts."""
-    shown = [json.loads(json.dumps(describe_claims(one), default=str).replace(_LONGER, "")) for one in (first, second)]
-    return [claim for claim in shown[1] if claim not in shown[0]]
+    claim_lists = [
+        json.loads(json.dumps(describe_claims(release), default=str).replace(_LONGER, ""))
+        for release in (first, second)
+    ]
+    return [claim for claim in claim_lists[1] if claim not in claim_lists[0]]
 
 
 BY_LAW = {
@@ -210,16 +221,20 @@ BY_LAW = {
 """Limits that follow from a law of chance; `tests/protect/noise` and `tests/protect/answers` compute them anew."""
 
 
-def explain_strange_limit(made: Made, claim: Claim) -> str:
+def explain_strange_limit(result: Made, claim: Claim) -> str:
     """Why a threshold is not what the policy asks for, and the cure; empty if it is."""
-    example = made.example
-    wanted = example.limits.get(claim.property)
-    if wanted is not None:
-        same = abs(float(claim.threshold) - wanted) < 1e-9
-        return "" if same else f"is {claim.threshold:g}, and by hand it is {wanted:g}: repair the one that is wrong"
+    example = result.example
+    expected_limit = example.limits.get(claim.property)
+    if expected_limit is not None:
+        same = abs(float(claim.threshold) - expected_limit) < 1e-9
+        return (
+            ""
+            if same
+            else f"is {claim.threshold:g}, and by hand it is {expected_limit:g}: repair the one that is wrong"
+        )
     fields = list_numbers(example.subject.model_dump(mode="json"))
-    known = (0.0, float(len(made.data)), float(len(made.release.data)), *fields)
-    if any(abs(float(claim.threshold) - number) < 1e-12 for number in known):
+    known_numbers = (0.0, float(len(result.data)), float(len(result.release.data)), *fields)
+    if any(abs(float(claim.threshold) - number) < 1e-12 for number in known_numbers):
         return ""
     return (
         f"is {claim.threshold:g}, which is no number of the method's fields: promise what the policy asks for; if "
@@ -230,21 +245,21 @@ def explain_strange_limit(made: Made, claim: Claim) -> str:
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_a_limit_is_a_field_or_computed_by_hand(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        for claim in made.release.claims:
-            wrong = explain_strange_limit(made, claim)
-            assert not wrong or claim.property in BY_LAW.get(made.example.subject.method, ()), (
-                f'{kind.__name__}, example "{made.example.name}": the threshold of "{claim.property}" {wrong}'
+    for result in make_all(kind):
+        for claim in result.release.claims:
+            wrong = explain_strange_limit(result, claim)
+            assert not wrong or claim.property in BY_LAW.get(result.example.subject.method, ()), (
+                f'{kind.__name__}, example "{result.example.name}": the threshold of "{claim.property}" {wrong}'
             )
 
 
 def test_a_limit_that_is_laxer_in_words_too_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
-    claim = made.release.claims[0]
-    assert explain_strange_limit(made, claim) == "" and "20" in claim.meaning
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = result.release.claims[0]
+    assert explain_strange_limit(result, claim) == "" and "20" in claim.meaning
     lax = claim.model_copy(update={"threshold": 2, "meaning": claim.meaning.replace("20", "2")})
-    assert "no number of the method's fields" in explain_strange_limit(made, lax)
-    by_hand = made._replace(example=replace(made.example, limits={claim.property: 20.0}))
+    assert "no number of the method's fields" in explain_strange_limit(result, lax)
+    by_hand = result._replace(example=replace(result.example, limits={claim.property: 20.0}))
     assert "by hand it is 20" in explain_strange_limit(by_hand, lax)
 
 
@@ -285,10 +300,12 @@ def test_a_claim_that_says_how_long_texts_are_is_noticed() -> None:
 def test_mixing_keeps_values_and_changes_rows() -> None:
     """Otherwise the test above shows nothing."""
     table, baskets = people(), market()
-    mixed, others = mix(table), mix(baskets)
+    mixed, mixed_baskets = mix(table), mix(baskets)
     assert all(Counter(table.frame[name]) == Counter(mixed.frame[name]) for name in table.frame.columns)
-    assert not table.frame.equals(mixed.frame) and others.to_lists() != baskets.to_lists()
-    count = [Counter(item for basket in one.to_lists() for item in basket) for one in (baskets, others)]
+    assert not table.frame.equals(mixed.frame) and mixed_baskets.to_lists() != baskets.to_lists()
+    count = [
+        Counter(item for basket in basket_set.to_lists() for item in basket) for basket_set in (baskets, mixed_baskets)
+    ]
     assert count[0] == count[1]
 
 

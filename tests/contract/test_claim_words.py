@@ -32,32 +32,34 @@ COUNTS = ("noise_dependence",)
 """Claims whose sentences count the comparisons, which follow from the columns."""
 
 
-def find_reversed_argument(made: Made, claim: Claim) -> str:
+def find_reversed_argument(result: Made, claim: Claim) -> str:
     """Words such as "at least 2" about an argument of which the check takes any larger number; empty if there are none.
 
     A check that nothing has fewer than two breaks if the argument is ten times as large.
     """
-    if claim.bound != "exactly" or claim.threshold or not made.is_table:
+    if claim.bound != "exactly" or claim.threshold or not result.is_table:
         return ""
     for name, value in claim.arguments.items():
         words = re.search(rf"\bat least {re.escape(str(value))}(?![\w.])", claim.meaning)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1 or words is None:
             continue
-        held = []
+        verdicts = []
         for larger in (value + 1, value + 2, 2 * value + 1, 10 * value):
             with suppress(sf.SfumatoError):
                 other = claim.model_copy(update={"arguments": {**claim.arguments, name: larger}})
-                held.append(sf.check(replace(made.release, claims=(other,)), made.data)[0].holds)
-        if held and all(held):
+                verdicts.append(sf.check(replace(result.release, claims=(other,)), result.data)[0].holds)
+        if verdicts and all(verdicts):
             return words[0]
     return ""
 
 
-def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
+def explain_wrong_numbers(result: Made, claim: Claim) -> Iterator[str]:
     """What the sentence of a claim says otherwise than the claim, with the cure."""
-    names = made.data.frame.columns if isinstance(made.data, sf.Table) else [str(item) for item in made.data.items]
-    sizes = (len(made.data), len(made.release.data))
-    fields = [getattr(made.example.subject, field) for field in made.example.subject.public_fields]
+    names = (
+        result.data.frame.columns if isinstance(result.data, sf.Table) else [str(item) for item in result.data.items]
+    )
+    sizes = (len(result.data), len(result.release.data))
+    fields = [getattr(result.example.subject, field) for field in result.example.subject.public_fields]
     strange = find_strange_numbers(claim, fields, sizes, names)
     if strange and claim.property not in COUNTS:
         yield (
@@ -70,7 +72,7 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
             f'says "{side}", and what is checked is {claim.bound.replace("_", " ")} {claim.threshold:g}: write that, '
             "or check what it says"
         )
-    reversed_words = find_reversed_argument(made, claim)
+    reversed_words = find_reversed_argument(result, claim)
     if reversed_words:
         yield (
             f'says "{reversed_words}", and its check finds nothing wrong with a larger number, either, so that '
@@ -96,11 +98,11 @@ def explain_wrong_numbers(made: Made, claim: Claim) -> Iterator[str]:
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_a_sentence_says_the_number_that_is_checked(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        for claim in made.release.claims:
-            for wrong in explain_wrong_numbers(made, claim):
+    for result in make_all(kind):
+        for claim in result.release.claims:
+            for wrong in explain_wrong_numbers(result, claim):
                 pytest.fail(
-                    f'{kind.__name__}, example "{made.example.name}": the meaning of the claim "{claim.property}", '
+                    f'{kind.__name__}, example "{result.example.name}": the meaning of the claim "{claim.property}", '
                     f'"{claim.meaning}", {wrong}'
                 )
 
@@ -108,72 +110,72 @@ def test_a_sentence_says_the_number_that_is_checked(kind: type[sf.Method]) -> No
 @pytest.mark.parametrize("factor", [8, 0.125])
 def test_a_limit_that_is_not_the_one_in_words_is_noticed(factor: float) -> None:
     noticed = 0
-    for made in [make_once(example) for example in METHOD_EXAMPLES if ", " not in example.name]:
-        for claim in made.release.claims:
-            if claim.threshold not in (0, len(made.data), len(made.release.data)):
+    for result in [make_once(example) for example in METHOD_EXAMPLES if ", " not in example.name]:
+        for claim in result.release.claims:
+            if claim.threshold not in (0, len(result.data), len(result.release.data)):
                 lax = claim.model_copy(update={"threshold": claim.threshold * factor})
-                assert list(explain_wrong_numbers(made, lax)), (made.example.name, claim.property)
+                assert list(explain_wrong_numbers(result, lax)), (result.example.name, claim.property)
                 noticed += 1
     assert noticed > 20
 
 
 def test_a_number_that_nothing_checks_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
-    claim = made.release.claims[0]
-    assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = result.release.claims[0]
+    assert "multiple of 5" in claim.meaning and not list(explain_wrong_numbers(result, claim))
     false = claim.model_copy(update={"meaning": claim.meaning.replace("5", "7")})
-    assert "says 7" in next(explain_wrong_numbers(made, false))
+    assert "says 7" in next(explain_wrong_numbers(result, false))
 
 
 def test_a_bound_that_is_rounded_to_promise_more_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "add noise"))
-    claim = next(claim for claim in made.release.claims if claim.bound == "at_least")
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "add noise"))
+    claim = next(claim for claim in result.release.claims if claim.bound == "at_least")
     for bound, number in (("at_least", "0.02975"), ("at_most", "0.02974")):
         rounded = claim.model_copy(
             update={"threshold": 0.029746875, "bound": bound, "meaning": f"Known to within {number} of the range."}
         )
         assert find_rounded_promise(rounded, ()) == number
-        assert "promises more" in " ".join(explain_wrong_numbers(made, rounded))
+        assert "promises more" in " ".join(explain_wrong_numbers(result, rounded))
     true = claim.model_copy(update={"threshold": 0.029746875, "meaning": "Known to within 0.02974 of the range."})
     assert not find_rounded_promise(true, ())
 
 
 def test_one_less_is_right_of_others_only() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "generalize"))
-    claim = made.release.claims[0]
-    assert "at least 2 others" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "generalize"))
+    claim = result.release.claims[0]
+    assert "at least 2 others" in claim.meaning and not list(explain_wrong_numbers(result, claim))
     false = claim.model_copy(update={"meaning": "Every published person is in a class of 2."})
-    assert "says 2" in next(explain_wrong_numbers(made, false))
+    assert "says 2" in next(explain_wrong_numbers(result, false))
 
 
 def test_a_vague_sentence_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
-    claim = made.release.claims[0]
-    assert not list(explain_wrong_numbers(made, claim))
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = result.release.claims[0]
+    assert not list(explain_wrong_numbers(result, claim))
     for meaning, wrong in (
         ("Every published number of age is nearly a multiple of 5.", 'says "nearly"'),
         ("The age is safe at 5.", 'says "safe"'),
         ("Numbers of age are multiples of 5.", "begin it with Every or No"),
     ):
         vague = claim.model_copy(update={"meaning": meaning})
-        assert wrong in " ".join(explain_wrong_numbers(made, vague))
+        assert wrong in " ".join(explain_wrong_numbers(result, vague))
 
 
 def test_how_many_columns_there_are_is_no_limit() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers, by decimals"))
-    claim = made.release.claims[0]
-    assert len(claim.arguments["columns"]) == 2 and not list(explain_wrong_numbers(made, claim))  # type: ignore[arg-type]
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers, by decimals"))
+    claim = result.release.claims[0]
+    assert len(claim.arguments["columns"]) == 2 and not list(explain_wrong_numbers(result, claim))  # type: ignore[arg-type]
     false = claim.model_copy(update={"meaning": claim.meaning.replace("2.5", "2")})
-    assert "says 2" in next(explain_wrong_numbers(made, false))
+    assert "says 2" in next(explain_wrong_numbers(result, false))
 
 
 def test_words_of_another_bound_are_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
-    claim = made.release.claims[0]
-    assert "at least 20" in claim.meaning and not list(explain_wrong_numbers(made, claim))
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = result.release.claims[0]
+    assert "at least 20" in claim.meaning and not list(explain_wrong_numbers(result, claim))
     for words in ("more than 20", "at most 20", "fewer than 20"):
         false = claim.model_copy(update={"meaning": claim.meaning.replace("at least 20", words)})
-        assert f'says "{words}", and what is checked is at least 20' in next(explain_wrong_numbers(made, false))
+        assert f'says "{words}", and what is checked is at least 20' in next(explain_wrong_numbers(result, false))
 
 
 NAMELESS = {
@@ -183,10 +185,10 @@ NAMELESS = {
 """Whose sentences say by other words of which columns they are true: all others, the sensitive or the noisy ones."""
 
 
-def find_unnamed_columns(made: Made, claim: Claim) -> list[str]:
+def find_unnamed_columns(result: Made, claim: Claim) -> list[str]:
     """The columns that a claim is about and its sentence does not name."""
     words = re.compile(r"\w+").findall(claim.meaning)
-    columns = claim.arguments.get("columns") if made.is_table else None
+    columns = claim.arguments.get("columns") if result.is_table else None
     names = [name for name in columns if name.isidentifier()] if isinstance(columns, tuple) else []
     unnamed = [name for name in names if name not in words]
     return [] if claim.property in NAMELESS and len(unnamed) == len(names) else unnamed
@@ -194,53 +196,54 @@ def find_unnamed_columns(made: Made, claim: Claim) -> list[str]:
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_a_sentence_names_every_column_that_is_checked(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        for claim in made.release.claims:
-            unnamed = find_unnamed_columns(made, claim)
+    for result in make_all(kind):
+        for claim in result.release.claims:
+            unnamed = find_unnamed_columns(result, claim)
             assert not unnamed, (
-                f'{kind.__name__}, example "{made.example.name}": the meaning of the claim "{claim.property}", '
+                f'{kind.__name__}, example "{result.example.name}": the meaning of the claim "{claim.property}", '
                 f'"{claim.meaning}", does not name {unnamed}, of which it is checked, too: name all, or leave those '
                 "out of which it is not true"
             )
 
 
 def test_a_sentence_about_one_of_two_columns_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
-    claim = made.release.claims[0]
-    assert "occupation, disease" in claim.meaning and find_unnamed_columns(made, claim) == []
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    claim = result.release.claims[0]
+    assert "occupation, disease" in claim.meaning and find_unnamed_columns(result, claim) == []
     short = claim.model_copy(update={"meaning": claim.meaning.replace("occupation, disease", "occupation")})
-    assert find_unnamed_columns(made, short) == ["disease"]
+    assert find_unnamed_columns(result, short) == ["disease"]
     of_all = claim.model_copy(update={"meaning": "At least 20 rows hold whatever a published cell holds."})
-    assert find_unnamed_columns(made, of_all) == ["occupation", "disease"]
+    assert find_unnamed_columns(result, of_all) == ["occupation", "disease"]
 
 
 COUNTS_TOLD = ("publish_patterns", "publish_rules")
 """Their support is private as a share of the baskets; the claim tells it as a count."""
 
 
-def list_private_words(made: Made) -> Iterator[str]:
+def list_private_words(result: Made) -> Iterator[str]:
     """What the private fields of a method hold and no public one does, as it would be spelled; no names of columns."""
-    dumped = made.example.subject.model_dump(mode="json")
-    private = {name: dumped[name] for name in made.example.subject.private_fields if name in dumped}
+    dumped = result.example.subject.model_dump(mode="json")
+    private = {name: dumped[name] for name in result.example.subject.private_fields if name in dumped}
     public = set(list_words({name: value for name, value in dumped.items() if name not in private}))
-    names = set(made.data.frame.columns) if isinstance(made.data, sf.Table) else set()
+    names = set(result.data.frame.columns) if isinstance(result.data, sf.Table) else set()
     yield from sorted({*list_words(private)} - public - names - {"0", "1"})
 
 
-def find_private_words(made: Made, claim: Claim) -> list[str]:
+def find_private_words(result: Made, claim: Claim) -> list[str]:
     """Words and numbers of private fields that leave with a claim; arguments that compare with originals stay."""
-    told = {*list_words(claim.threshold), *list_words({} if claim.needs_original else dict(claim.arguments))}
+    claim_words = {*list_words(claim.threshold), *list_words({} if claim.needs_original else dict(claim.arguments))}
     words = re.compile(r"[\w.-]*\w").findall(claim.meaning)
-    return [word for word in list_private_words(made) if word in told or word in words]
+    return [word for word in list_private_words(result) if word in claim_words or word in words]
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_no_claim_tells_a_private_field(kind: type[sf.Method]) -> None:
-    for made in make_all(kind) if kind.model_fields["method"].default not in COUNTS_TOLD else ():
-        for claim in made.release.claims:
-            told = find_private_words(made, claim)
-            assert not told, (
-                f'{kind.__name__}, example "{made.example.name}": the claim "{claim.property}" tells {told}, which '
+    for result in make_all(kind) if kind.model_fields["method"].default not in COUNTS_TOLD else ():
+        for claim in result.release.claims:
+            private_words = find_private_words(result, claim)
+            assert not private_words, (
+                f'{kind.__name__}, example "{result.example.name}": the claim "{claim.property}" tells '
+                f"{private_words}, which "
                 "only `private_fields` have: a certificate would tell it; leave it out of the claim, or name the field "
                 "in `public_fields` if everybody may know it"
             )
@@ -251,11 +254,11 @@ def test_a_private_field_in_a_claim_is_noticed() -> None:
         public_fields: ClassVar[tuple[str, ...]] = ("columns", "label")
         private_fields: ClassVar[tuple[str, ...]] = ("min_count",)
 
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
-    assert not any(find_private_words(made, claim) for claim in made.release.claims)
-    secretive = Secretive.model_construct(**dict(made.example.subject))
-    changed = made._replace(example=replace(made.example, subject=secretive))
-    assert find_private_words(changed, made.release.claims[0]) == ["20"]
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    assert not any(find_private_words(result, claim) for claim in result.release.claims)
+    secretive = Secretive.model_construct(**dict(result.example.subject))
+    changed = result._replace(example=replace(result.example, subject=secretive))
+    assert find_private_words(changed, result.release.claims[0]) == ["20"]
 
 
 def test_numbers_are_read_as_they_are_spelled() -> None:
@@ -271,25 +274,26 @@ OTHER_MEANINGS = {("randomize_response", "missing"), ("add_noise", "kind")}
 
 def find_other_options(method: sf.Method, claim: Claim) -> list[str]:
     """Words of a sentence that are options which were not chosen, where the chosen one is not said."""
-    words, found = set(re.findall(r"\w+", claim.meaning)), list[str]()
+    words, other_words = set(re.findall(r"\w+", claim.meaning)), list[str]()
     for name, field in type(method).model_fields.items():
         options = (
             {str(option) for option in get_args(field.annotation)} if get_origin(field.annotation) is Literal else set()
         )
-        chosen = str(getattr(method, name))
-        if chosen not in words and (type(method).model_fields["method"].default, name) not in OTHER_MEANINGS:
-            found += sorted((options - {chosen}) & words)
-    return found
+        method_option = str(getattr(method, name))
+        if method_option not in words and (type(method).model_fields["method"].default, name) not in OTHER_MEANINGS:
+            other_words += sorted((options - {method_option}) & words)
+    return other_words
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_a_sentence_says_no_option_that_was_not_chosen(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        for claim in made.release.claims:
-            others = find_other_options(made.example.subject, claim)
-            assert not others, (
-                f'{kind.__name__}, example "{made.example.name}": the meaning of "{claim.property}", "{claim.meaning}" '
-                f"says {others}, and another option was chosen: say that one, or use another word"
+    for result in make_all(kind):
+        for claim in result.release.claims:
+            other_options = find_other_options(result.example.subject, claim)
+            assert not other_options, (
+                f'{kind.__name__}, example "{result.example.name}": the meaning of "{claim.property}", '
+                f'"{claim.meaning}" '
+                f"says {other_options}, and another option was chosen: say that one, or use another word"
             )
 
 

@@ -36,44 +36,44 @@ def list_twice_named() -> Iterator[TwiceNamed]:
         if example.subject.shape == example.subject.gives == "table":
             names = example.data().frame.columns
             for field in type(example.subject).model_fields:
-                given, key = getattr(example.subject, field), (type(example.subject), field)
-                named = given if isinstance(given, tuple) and set(given) <= set(names) else ()
-                if len(named) > len(widest.get(key, (example, ()))[1]):
-                    widest[key] = example, named
-    for (_, field), (example, given) in widest.items():
-        subject = example.subject.model_copy(update={field: (*given, given[0])})
+                field_value, key = getattr(example.subject, field), (type(example.subject), field)
+                column_names = field_value if isinstance(field_value, tuple) and set(field_value) <= set(names) else ()
+                if len(column_names) > len(widest.get(key, (example, ()))[1]):
+                    widest[key] = example, column_names
+    for (_, field), (example, field_value) in widest.items():
+        subject = example.subject.model_copy(update={field: (*field_value, field_value[0])})
         yield TwiceNamed(replace(example, subject=subject), field)
 
 
-def explain_twice_named(twice: TwiceNamed, once: Example) -> str:
+def explain_twice_named(repetition: TwiceNamed, example: Example) -> str:
     """What becomes of a column that is named twice, with the cure; empty if it counts once or is refused."""
-    cure = f"use `dict.fromkeys(self.{twice.field})`, which leaves out what was listed before, or refuse it"
-    made = make_once(once)
+    cure = f"use `dict.fromkeys(self.{repetition.field})`, which leaves out what was listed before, or refuse it"
+    result = make_once(example)
     try:
-        release = released(twice.example, made.data)
+        release = released(repetition.example, result.data)
     except sf.SfumatoError:
         return ""
     except Exception as crash:
-        return f"it crashes if `{twice.field}` names a column twice ({crash!r}): {cure}"
-    same = release.data == made.release.data and release.losses == made.release.losses
-    same = same or twice.example.subject.by_chance  # other draws are as good
-    return "" if same else f"it publishes or loses something else if `{twice.field}` names a column twice: {cure}"
+        return f"it crashes if `{repetition.field}` names a column twice ({crash!r}): {cure}"
+    same = release.data == result.release.data and release.losses == result.release.losses
+    same = same or repetition.example.subject.by_chance  # other draws are as good
+    return "" if same else f"it publishes or loses something else if `{repetition.field}` names a column twice: {cure}"
 
 
 TWICE = tuple(list_twice_named())
 
 
-@pytest.mark.parametrize("twice", TWICE, ids=str)
-def test_a_column_that_is_named_twice_counts_once(twice: TwiceNamed) -> None:
-    once = next(example for example in METHOD_EXAMPLES if example.name == twice.example.name)
-    wrong = explain_twice_named(twice, once)
-    assert not wrong, f"{type(once.subject).__name__}: {wrong}"
+@pytest.mark.parametrize("repetition", TWICE, ids=str)
+def test_a_column_that_is_named_twice_counts_once(repetition: TwiceNamed) -> None:
+    plain_example = next(example for example in METHOD_EXAMPLES if example.name == repetition.example.name)
+    wrong = explain_twice_named(repetition, plain_example)
+    assert not wrong, f"{type(plain_example.subject).__name__}: {wrong}"
 
 
 def test_a_column_that_counts_twice_is_noticed() -> None:
-    twice = next(one for one in TWICE if isinstance(one.example.subject, sf.GroupRareValues))
+    repetition = next(candidate for candidate in TWICE if isinstance(candidate.example.subject, sf.GroupRareValues))
     other = next(example for example in METHOD_EXAMPLES if example.name == "round numbers")
-    assert "something else" in explain_twice_named(twice, replace(other, data=twice.example.data))
+    assert "something else" in explain_twice_named(repetition, replace(other, data=repetition.example.data))
 
 
 IN_ORDER = ("tuple", "list", "enumerate", "iter", "join", "fromkeys")
@@ -101,8 +101,10 @@ def _is_set(node: ast.expr) -> bool:
     """Whether it is a set by its spelling; comprehensions are left out: ours hold numbers of items."""
     if isinstance(node, ast.BinOp):
         return _is_set(node.left)
-    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("set", "frozenset")
-    return named or isinstance(node, ast.Set)
+    is_set_call = (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("set", "frozenset")
+    )
+    return is_set_call or isinstance(node, ast.Set)
 
 
 @pytest.mark.parametrize("path", sorted(PROTECT.rglob("*.py")), ids=lambda path: path.stem)

@@ -59,7 +59,7 @@ def list_other_fields() -> Iterator[OtherField]:
 
     And for the first in which a field has numbers of columns, other numbers.
     """
-    tried: set[tuple[type, str]] = set()
+    covered_fields: set[tuple[type, str]] = set()
     for example in METHOD_EXAMPLES:
         kind = type(example.subject)
         if example.subject.shape != "table" or example.subject.gives != "table":
@@ -69,9 +69,9 @@ def list_other_fields() -> Iterator[OtherField]:
             value = getattr(example.subject, field)
             if field in ("method", *SEARCHES) or (example.subject.method, field) in QUIET or value in columns:
                 continue
-            if (kind, field) in tried or value == {}:
+            if (kind, field) in covered_fields or value == {}:
                 continue
-            tried.add((kind, field))
+            covered_fields.add((kind, field))
             for other in guess_others(value, information.annotation):
                 try:
                     subject = kind.model_validate({**example.subject.model_dump(mode="json"), field: other})
@@ -86,15 +86,19 @@ def describe(release: sf.Release) -> list[tuple[str, float]]:
     return [(claim.property, float(claim.threshold)) for claim in release.claims]
 
 
-def explain_unread(made: Made, other: sf.Release, field: str) -> str:
+def explain_unread(result: Made, other: sf.Release, field: str) -> str:
     """Whether another value of a field left the release as it was, or broke its claims, with the cure."""
-    broken = [finding.title() for finding in sf.check(other, made.data) if not finding.holds]
-    always = [finding.title() for finding in sf.check(made.release, made.data) if not finding.holds] if broken else []
+    failures = [finding.title() for finding in sf.check(other, result.data) if not finding.holds]
+    always = (
+        [finding.title() for finding in sf.check(result.release, result.data) if not finding.holds] if failures else []
+    )
     if always:
         return f"{'; '.join(always)} does not hold with the fields of its example either: repair that first"
-    if broken:
-        return f"with another `{field}`, {'; '.join(broken)} does not hold: let `protect` and the claim read the field"
-    if other.data == made.release.data and describe(other) == describe(made.release):
+    if failures:
+        return (
+            f"with another `{field}`, {'; '.join(failures)} does not hold: let `protect` and the claim read the field"
+        )
+    if other.data == result.release.data and describe(other) == describe(result.release):
         return (
             f"with another `{field}` it publishes and claims the same: let `protect` read the field, or choose data "
             "for its example in which it makes a difference"
@@ -107,12 +111,12 @@ OTHERS = tuple(list_other_fields())
 
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_another_value_of_a_field_is_another_release(other: OtherField) -> None:
-    made = make_once(other.example)
+    result = make_once(other.example)
     try:
-        release = released(replace(other.example, subject=other.subject), made.data)
+        release = released(replace(other.example, subject=other.subject), result.data)
     except sf.SfumatoError:
         return
-    wrong = explain_unread(made, release, other.field)
+    wrong = explain_unread(result, release, other.field)
     assert not wrong, f"{type(other.subject).__name__}: {wrong}"
 
 
@@ -167,7 +171,7 @@ def test_a_number_outside_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_field_that_is_not_read_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
-    assert "publishes and claims the same" in explain_unread(made, made.release, "min_count")
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
+    assert "publishes and claims the same" in explain_unread(result, result.release, "min_count")
     fields = {(type(other.subject).__name__, other.field) for other in OTHERS}
     assert {("GroupRareValues", "label"), ("TopCode", "floors"), ("RoundNumbers", "step")} <= fields

@@ -25,15 +25,15 @@ TABLES = [
     for kind in METHODS
     if kind.shape == kind.gives == "table" and not issubclass(kind, (KeyedMethod, sf.Synthesize))
 ]
-each = pytest.mark.parametrize("kind", TABLES, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", TABLES, ids=lambda kind: kind.__name__)
 CURE = (
     "leave them out, so that other methods of a policy may change them (`trace_columns(self.columns)` names single "
     "columns, `trace_classes` all quasi-identifying ones, `trace_all_columns` every cell: protect/footprint.py)"
 )
 
 
-def take_footprint(made: Made) -> Footprint:
-    footprint: Footprint = made.example.subject.footprint(made.data)
+def take_footprint(result: Made) -> Footprint:
+    footprint: Footprint = result.example.subject.footprint(result.data)
     return footprint
 
 
@@ -71,9 +71,9 @@ def is_decisive(made: Made, columns: list[pl.Series]) -> bool:
     return not published_otherwise.equals(published)
 
 
-def is_read(made: Made, name: str) -> bool:
+def is_read(result: Made, name: str) -> bool:
     """Whether what is published in other columns depends on a column."""
-    return is_decisive(made, [next(list_other_cells(made, name))])
+    return is_decisive(result, [next(list_other_cells(result, name))])
 
 
 def find_unsaid_reads(made: Made) -> str:
@@ -124,13 +124,20 @@ def test_who_answers_decides_the_answers() -> None:
 
 def find_idle_changes(releases: list[Made]) -> list[str]:
     """Columns that a footprint says are changed, and that are stated as kept in every example that has them."""
-    stated = {one.column for made in releases for one in made.release.changes if one.kind is not ChangeKind.KEPT}
+    stated_columns = {
+        statement.column
+        for result in releases
+        for statement in result.release.changes
+        if statement.kind is not ChangeKind.KEPT
+    }
     idle: set[str] = set()
-    for made in releases:
-        may_blank = any(change.kind is ChangeKind.BLANKED for change in made.release.changes)
-        said = set() if may_blank else take_footprint(made).changes & set(made.release.data.frame.columns)
+    for result in releases:
+        may_blank = any(change.kind is ChangeKind.BLANKED for change in result.release.changes)
+        footprint_columns = (
+            set() if may_blank else take_footprint(result).changes & set(result.release.data.frame.columns)
+        )
         # What decides other cells could be changed in other data, and which cells are blanked is not known before.
-        idle |= {name for name in said - stated - idle if not is_read(made, name)}
+        idle |= {name for name in footprint_columns - stated_columns - idle if not is_read(result, name)}
     return sorted(idle)
 
 
@@ -138,23 +145,25 @@ def find_idle_needs(releases: list[Made]) -> list[str]:
     """Further columns that a footprint needs or reads, which decide no other cell, and which no claim is about."""
     idle: set[str] = set()
     used: set[str] = set()
-    for made in releases:
-        footprint = take_footprint(made)
-        for name in (footprint.needs | footprint.reads) & set(made.data.frame.columns) - footprint.changes - used:
-            is_used = name in list_named(made.release.claims) or is_read(made, name)
+    for result in releases:
+        footprint = take_footprint(result)
+        for name in (footprint.needs | footprint.reads) & set(result.data.frame.columns) - footprint.changes - used:
+            is_used = name in list_named(result.release.claims) or is_read(result, name)
             (used if is_used else idle).add(name)
     return sorted(idle - used)
 
 
 def find_idle_promises(releases: list[Made]) -> list[str]:
     """Columns that a footprint promises something about, and that no claim of any example names."""
-    promised = {name for made in releases for name in take_footprint(made).promises - take_footprint(made).changes}
-    return sorted(promised - {name for made in releases for name in list_named(made.release.claims)})
+    promised = {
+        name for result in releases for name in take_footprint(result).promises - take_footprint(result).changes
+    }
+    return sorted(promised - {name for result in releases for name in list_named(result.release.claims)})
 
 
-@each
+@parametrize_kinds
 def test_a_footprint_names_no_more_than_is_touched(kind: type[sf.Method]) -> None:
-    releases = [made for made in make_all(kind) if made.is_table]
+    releases = [result for result in make_all(kind) if result.is_table]
     idle = find_idle_changes(releases)
     assert not idle, f"{kind.__name__}: its footprint says that it changes {idle}, which no example does: {CURE}"
     idle = find_idle_needs(releases)
@@ -166,30 +175,32 @@ def test_a_footprint_names_no_more_than_is_touched(kind: type[sf.Method]) -> Non
     assert not idle, f"{kind.__name__}: its footprint promises something about {idle}, which no claim names: {CURE}"
 
 
-@each
+@parametrize_kinds
 def test_a_method_fits_beside_others(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        drawn = any(change.kind is ChangeKind.DRAWN for change in made.release.changes)
-        assert drawn or not made.example.subject.alone, (
+    for result in make_all(kind):
+        has_draws = any(change.kind is ChangeKind.DRAWN for change in result.release.changes)
+        assert has_draws or not result.example.subject.alone, (
             f"{kind.__name__} says `alone`, and is refused beside every other method of a policy: leave it out, and "
             "let `footprint` say which columns it changes, needs and reads"
         )
 
 
 def test_a_footprint_that_is_too_wide_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, footprint = (
-        make_once(next(one for one in METHOD_EXAMPLES if one.name == "round numbers")),
+    result, footprint = (
+        make_once(next(candidate for candidate in METHOD_EXAMPLES if candidate.name == "round numbers")),
         sf.RoundNumbers.footprint,
     )
 
     def list_idle() -> list[list[str]]:
-        return [find([made]) for find in (find_idle_changes, find_idle_needs, find_idle_promises)]
+        return [find([result]) for find in (find_idle_changes, find_idle_needs, find_idle_promises)]
 
     assert list_idle() == [[], [], []]
     monkeypatch.setattr(sf.RoundNumbers, "footprint", lambda _, data: trace_all_columns(data))
     assert "disease" in list_idle()[0]
     wide = frozenset({"age", "disease"})
-    monkeypatch.setattr(sf.RoundNumbers, "footprint", lambda own, data: replace(footprint(own, data), needs=wide))
+    monkeypatch.setattr(sf.RoundNumbers, "footprint", lambda method, data: replace(footprint(method, data), needs=wide))
     assert list_idle() == [[], ["disease"], []]
-    monkeypatch.setattr(sf.RoundNumbers, "footprint", lambda own, data: replace(footprint(own, data), promises=wide))
+    monkeypatch.setattr(
+        sf.RoundNumbers, "footprint", lambda method, data: replace(footprint(method, data), promises=wide)
+    )
     assert list_idle() == [[], [], ["disease"]]

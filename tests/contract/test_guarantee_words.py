@@ -15,16 +15,16 @@ from tests.contract.claim_words import is_spelled, list_numbers
 from tests.contract.releases import Made, make_all
 from tests.contract.test_method_pages import read_page, read_statement
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
 def list_promised_numbers(kind: type[sf.Method], releases: Iterable[Made]) -> set[float]:
     """The numbers that a guarantee may say: defaults, and thresholds that no field sets."""
     numbers = {0.0, 1.0, *list_numbers([field.default for field in kind.model_fields.values()])}
-    for made in releases:
-        chosen = {*list_numbers(made.example.subject.model_dump(mode="json"))}
-        sizes = {float(len(made.data)), float(len(made.release.data))}
-        numbers |= {float(claim.threshold) for claim in made.release.claims} - chosen - sizes
+    for result in releases:
+        field_numbers = {*list_numbers(result.example.subject.model_dump(mode="json"))}
+        sizes = {float(len(result.data)), float(len(result.release.data))}
+        numbers |= {float(claim.threshold) for claim in result.release.claims} - field_numbers - sizes
     return numbers
 
 
@@ -38,7 +38,7 @@ def find_strange_promises(guarantee: str, numbers: Set[float]) -> list[str]:
     ]
 
 
-@each
+@parametrize_kinds
 def test_a_guarantee_says_no_number_of_its_own(kind: type[sf.Method]) -> None:
     strange = find_strange_promises(read_statement(kind, "Guarantee"), list_promised_numbers(kind, make_all(kind)))
     assert not strange, (
@@ -71,14 +71,14 @@ MODEL_WORDS = {
 
 def find_false_models(text: str, properties: Set[str]) -> list[str]:
     """Models that a text promises and no claim states. "This is not k-anonymity" promises nothing."""
-    found = []
+    false_models = []
     for sentence in re.split(r"(?<=[.;:!?])\s", re.sub(r"`[^`]*`", "", text)):
         for words, claimed in MODEL_WORDS.items():
             match = re.search(rf"\b(?:\w+-)?{words}\b", sentence, re.IGNORECASE)
             denied = match and re.search(r"\b(no|not|never|nor|neither|without)\b", sentence[: match.start()], re.I)
             if match and not denied and not any(claimed in name for name in properties):
-                found.append(match[0])
-    return found
+                false_models.append(match[0])
+    return false_models
 
 
 def list_statements(page: str) -> str:
@@ -92,18 +92,18 @@ def read_introduction(page: str) -> str:
     return re.split(r"^(?:\||## )", page.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
-@each
+@parametrize_kinds
 def test_no_model_is_promised_that_is_not_claimed(kind: type[sf.Method]) -> None:
-    properties = {claim.property for made in make_all(kind) for claim in made.release.claims}
+    properties = {claim.property for result in make_all(kind) for claim in result.release.claims}
     summary = (kind.__doc__ or "").split("Limits:")[0]
-    for place, text in (
+    for source, text in (
         ("its docstring", summary),
         ("the beginning of its page", read_introduction(read_page(kind))),
         ("its page", list_statements(read_page(kind))),
     ):
         false = find_false_models(text, properties)
         assert not false, (
-            f'{kind.__name__}: {place} promises "{false[0]}", and no example claims it, so that nobody checks it: '
+            f'{kind.__name__}: {source} promises "{false[0]}", and no example claims it, so that nobody checks it: '
             "say what is claimed, or that it is not this"
         )
 
@@ -114,7 +114,7 @@ def test_a_model_that_nobody_claims_is_noticed() -> None:
 
         maturity: ClassVar[str] = "stable"
 
-    claimed = {claim.property for made in make_all(sf.RoundNumbers) for claim in made.release.claims}
+    claimed = {claim.property for result in make_all(sf.RoundNumbers) for claim in result.release.claims}
     assert find_false_models(Anonymous.__doc__ or "", claimed) == ["k-anonymous"]
     assert find_false_models(Anonymous.__doc__ or "", {"k_anonymity"}) == []
     assert find_false_models("It is not safe. The release is anonymous.", claimed) == ["anonymous"]

@@ -61,8 +61,8 @@ def test_a_method_loads_no_other_method_no_attack_and_no_measure() -> None:
         "print([n for n in sys.modules if n.startswith(('sfumato.attack', 'sfumato.measure', 'numba', 'scipy'))"
         " or n.startswith('sfumato.protect.') and n.endswith(('.partition', '.k_optimize', '.microaggregate'))])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
 
 
 def test_a_name_is_found_after_its_module_moved() -> None:

@@ -21,7 +21,7 @@ from tests.contract.mode_examples import MODE_EXAMPLES
 from tests.contract.releases import make_all
 from tests.contract.test_registration import DOCS
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
 def read_page(kind: type[sf.Method]) -> str:
@@ -34,12 +34,12 @@ def read_row(kind: type[sf.Method], name: str) -> str:
     return row[1] if row else ""
 
 
-def explain_maturity(row: str, stated: Set[str]) -> str:
+def explain_maturity(row: str, maturities: Set[str]) -> str:
     """Why a row does not say which ways of a method are stable, with the cure; empty if it does."""
-    said = {word for word in ("stable", "for study") if word in row}
-    if said == stated:
+    row_words = {word for word in ("stable", "for study") if word in row}
+    if row_words == maturities:
         return ""
-    words = " and ".join(sorted(stated, reverse=True))
+    words = " and ".join(sorted(maturities, reverse=True))
     return (
         f'its class says {words} of its examples, and its page says "{row}": "for study" is what the literature has '
         "broken, or what leaves more than the method's name promises. Let `maturity` in the class and the row Maturity "
@@ -47,9 +47,9 @@ def explain_maturity(row: str, stated: Set[str]) -> str:
     )
 
 
-@each
+@parametrize_kinds
 def test_a_page_says_what_is_for_study(kind: type[sf.Method]) -> None:
-    examples = [one.subject for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(one.subject) is kind]
+    examples = [example.subject for example in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(example.subject) is kind]
     wrong = explain_maturity(read_row(kind, "Maturity"), {method.maturity for method in examples})
     assert not wrong, f"{kind.__name__}: {wrong}"
 
@@ -65,9 +65,9 @@ def read_reason(page: str) -> str:
     return "".join(re.findall(r"^\| Maturity \|.*for study: (.*)\|$", page, re.MULTILINE))
 
 
-@each
+@parametrize_kinds
 def test_what_is_for_study_says_why(kind: type[sf.Method]) -> None:
-    examples = [one.subject for one in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(one.subject) is kind]
+    examples = [example.subject for example in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(example.subject) is kind]
     if all(method.maturity == "for study" for method in examples):  # of a mode, the page says it beside its name
         assert gives_reason(kind.__doc__ or "", read_page(kind)), (
             f'{kind.__name__} is "for study", and neither its docstring nor its page says what breaks it: name the '
@@ -80,22 +80,22 @@ def test_no_reason_is_noticed() -> None:
     assert not gives_reason("Limits: this is not k-anonymity.", "| Maturity | for study |\n")
 
 
-@each
+@parametrize_kinds
 def test_a_page_names_the_technique_of_the_standard(kind: type[sf.Method]) -> None:
     row = read_row(kind, "ISO/IEC 20889")
-    for technique in {made.release.method.iso_20889 for made in make_all(kind)}:
+    for technique in {result.release.method.iso_20889 for result in make_all(kind)}:
         assert technique in row, (
             f'{kind.__name__} says iso_20889 = "{technique}" and its page "{row}": let the row ISO/IEC 20889 say so'
         )
 
 
-@each
+@parametrize_kinds
 @pytest.mark.parametrize("word", ["Guarantee", "Against"])
 def test_a_page_says_the_guarantee_of_the_docstring(kind: type[sf.Method], word: str) -> None:
     """What stands in two places is written in one: `docs/generate.py` copies it, or nobody notices that they differ."""
-    row, said = read_row(kind, word), read_statement(kind, word)
+    row, statement = read_row(kind, word), read_statement(kind, word)
     assert row, f'the page of {kind.__name__} has no row "| {word} | … |" in its first table: add it, whatever it says'
-    assert row.replace("\\|", "|").casefold() == said.casefold(), (
+    assert row.replace("\\|", "|").casefold() == statement.casefold(), (
         f"the page of {kind.__name__} and its docstring differ in {word}: correct the docstring, then run "
         "`python docs/generate.py`, which copies it to the page"
     )
@@ -110,7 +110,7 @@ def read_statement(kind: type[sf.Method], word: str) -> str:
 BOUNDS_IN_WORDS = {"at least": "at_least", "at most": "at_most"}
 
 
-def explain_guarantee(said: str, claims: Iterable[Claim]) -> str:
+def explain_guarantee(guarantee: str, claims: Iterable[Claim]) -> str:
     """Which bound a guarantee promises that no claim has; empty if none. What there is "no" of is bounded otherwise.
 
     "At most" may be claimed as a count of exactly 0 cells that have more, in a sentence that says so.
@@ -118,7 +118,7 @@ def explain_guarantee(said: str, claims: Iterable[Claim]) -> str:
     claims = list(claims)
     bounds = {claim.bound for claim in claims}
     meanings = [claim.meaning for claim in claims if claim.bound == "exactly" and claim.threshold == 0]
-    for clause in re.split(r"(?<=\.) |; |, (?=and |or |but )", said):
+    for clause in re.split(r"(?<=\.) |; |, (?=and |or |but )", guarantee):
         for words, bound in BOUNDS_IN_WORDS.items():
             is_bounded = bound in bounds or any(words in meaning for meaning in meanings)
             if words in clause and not is_bounded and not re.search(r"\b(no|not|No|neither|nor)\b", clause):
@@ -130,24 +130,28 @@ def explain_guarantee(said: str, claims: Iterable[Claim]) -> str:
     return ""
 
 
-@each
+@parametrize_kinds
 def test_a_guarantee_says_no_bound_that_is_not_claimed(kind: type[sf.Method]) -> None:
-    claims = [claim for made in make_all(kind) for claim in made.release.claims]
+    claims = [claim for result in make_all(kind) for claim in result.release.claims]
     wrong = explain_guarantee(read_statement(kind, "Guarantee"), claims)
     assert not wrong, f"{kind.__name__}: {wrong}"
 
 
 def test_a_bound_that_is_not_claimed_is_noticed() -> None:
     most = Claim(property="a", threshold=3, bound="at_most", measure="a", meaning="It has at most 3.")
-    none = most.model_copy(update={"threshold": 0, "bound": "exactly", "meaning": "Every text has at most 2 letters."})
+    zero_claim = most.model_copy(
+        update={"threshold": 0, "bound": "exactly", "meaning": "Every text has at most 2 letters."}
+    )
     assert explain_guarantee("every text has at most two letters.", [most]) == ""
-    assert explain_guarantee("every text has at most two letters.", [none]) == ""
+    assert explain_guarantee("every text has at most two letters.", [zero_claim]) == ""
     assert "at_least" in explain_guarantee("Every text is short. At most of all, at least two have it.", [most])
-    assert explain_guarantee("there is no rule of support at least 2.", [none]) == ""
-    assert "at_least" in explain_guarantee("it has no more digits than that, and at least two rows have it.", [none])
+    assert explain_guarantee("there is no rule of support at least 2.", [zero_claim]) == ""
+    assert "at_least" in explain_guarantee(
+        "it has no more digits than that, and at least two rows have it.", [zero_claim]
+    )
 
 
-@each
+@parametrize_kinds
 def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
     page = read_page(kind)
     assert re.search(r"^```(python|sh|toml policy \S+)$", page, re.MULTILINE), (
@@ -156,14 +160,15 @@ def test_a_page_has_an_example_that_runs(kind: type[sf.Method]) -> None:
     )
 
 
-@each
+@parametrize_kinds
 def test_a_page_names_checks_that_there_are(kind: type[sf.Method]) -> None:
     """A line that begins with the name of a claim and its threshold, as in "`untrue_cells` (0): …"."""
     page = read_page(kind)
-    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)` \((?:0|(?:at (?:most|least)|below) [^)]*)\)", page))
-    known = {claim.property for made in make_all(kind) for claim in made.release.claims} | {*find_checks()}
-    assert named <= known, (
-        f"the page of {kind.__name__} names {sorted(named - known)}, which is no claim: write the names of its claims"
+    named_checks = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)` \((?:0|(?:at (?:most|least)|below) [^)]*)\)", page))
+    known_checks = {claim.property for result in make_all(kind) for claim in result.release.claims} | {*find_checks()}
+    assert named_checks <= known_checks, (
+        f"the page of {kind.__name__} names {sorted(named_checks - known_checks)}, which is no claim: write the "
+        "names of its claims"
     )
 
 
@@ -181,45 +186,48 @@ def list_kinds_made_by(technique: str) -> list[ChangeKind]:
     return [kind for kind in ChangeKind if technique in kind.meaning.techniques]
 
 
-def explain_technique(method: sf.Method, stated: Set[ChangeKind]) -> str:
+def explain_technique(method: sf.Method, stated_kinds: Set[ChangeKind]) -> str:
     """Why the technique that a method names is none of the standard's, or not its own; empty if it is."""
-    named = method.iso_20889
-    if not named.startswith(TECHNIQUES):
-        return f'iso_20889 = "{named}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
-    for technique in [one for one in TECHNIQUES if one in named and method.shape == "table"]:
-        if any(technique in kind.meaning.techniques for kind in stated) or not list_kinds_made_by(technique):
+    technique_text = method.iso_20889
+    if not technique_text.startswith(TECHNIQUES):
+        return f'iso_20889 = "{technique_text}" begins with no technique of the standard: {", ".join(TECHNIQUES)}'
+    for technique in [candidate for candidate in TECHNIQUES if candidate in technique_text and method.shape == "table"]:
+        if any(technique in kind.meaning.techniques for kind in stated_kinds) or not list_kinds_made_by(technique):
             continue
-        names = sorted(kind.name for kind in stated - {ChangeKind.KEPT, ChangeKind.DROPPED})
+        names = sorted(kind.name for kind in stated_kinds - {ChangeKind.KEPT, ChangeKind.DROPPED})
         fitting = " or ".join(kind.name for kind in list_kinds_made_by(technique))
         return (
-            f'iso_20889 = "{named}", and the kinds of change that its examples state ({", ".join(names) or "none"}) '
+            f'iso_20889 = "{technique_text}", and the kinds of change that its examples state '
+            f"({', '.join(names) or 'none'}) "
             f"are not made by {technique}, as {fitting} is: if the kind is wrong, state another (test_statements.py "
             "says which is true); if the technique is, name what it does; only if a kind of yours is made by it, say "
             f'techniques=("{technique}",) in its line in change_kinds.py'
         )
-    chance = method.by_chance or bool(stated & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
-    if named.startswith(("randomization", "noise addition", "permutation")) and not chance:
-        return f'iso_20889 = "{named}", and nothing of it is chance: name what it does'
+    chance = method.by_chance or bool(stated_kinds & {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED})
+    if technique_text.startswith(("randomization", "noise addition", "permutation")) and not chance:
+        return f'iso_20889 = "{technique_text}", and nothing of it is chance: name what it does'
     return ""
 
 
-@each
+@parametrize_kinds
 def test_a_technique_is_one_of_the_standard(kind: type[sf.Method]) -> None:
     """Which one may depend on the parameters."""
-    stated: dict[str, set[ChangeKind]] = {}
-    for made in make_all(kind):
-        kinds = {change.kind for change in made.release.changes}
-        stated[made.release.method.iso_20889] = kinds | stated.get(made.release.method.iso_20889, set())
-    for made in make_all(kind):
-        wrong = explain_technique(made.release.method, stated[made.release.method.iso_20889])
+    kinds_by_technique: dict[str, set[ChangeKind]] = {}
+    for result in make_all(kind):
+        kinds = {change.kind for change in result.release.changes}
+        kinds_by_technique[result.release.method.iso_20889] = kinds | kinds_by_technique.get(
+            result.release.method.iso_20889, set()
+        )
+    for result in make_all(kind):
+        wrong = explain_technique(result.release.method, kinds_by_technique[result.release.method.iso_20889])
         assert not wrong, f"{kind.__name__}: {wrong}"
 
 
-@each
+@parametrize_kinds
 def test_what_is_left_out_is_left_out(kind: type[sf.Method]) -> None:
     """Certificates say `leaves_out` of every release of the method."""
     if kind.leaves_out and kind.shape == "table":
-        assert any(len(made.release.data) < len(made.data) for made in make_all(kind)), (
+        assert any(len(result.release.data) < len(result.data) for result in make_all(kind)), (
             f"{kind.__name__} says leaves_out, and no example of it leaves a row out: remove the sentence, or add an "
             "example that shows it"
         )
@@ -278,12 +286,14 @@ def read_claims(page: str) -> str:
     return section[0] if section else page
 
 
-@each
+@parametrize_kinds
 def test_a_page_names_every_claim(kind: type[sf.Method]) -> None:
     page = read_claims(read_page(kind))
     if "models" in kind.model_fields:  # each model has its own claim
         page += (DOCS / "models.md").read_text(encoding="utf-8")
-    unnamed = find_unnamed_claims(page, {claim.property for made in make_all(kind) for claim in made.release.claims})
+    unnamed = find_unnamed_claims(
+        page, {claim.property for result in make_all(kind) for claim in result.release.claims}
+    )
     assert not unnamed, (
         f"the page of {kind.__name__}, or its section of claims, does not name the claims {unnamed}: say of each, in "
         "backticks, what is claimed and who can check it, or print the findings of `sf.check` in an example there"
@@ -302,10 +312,10 @@ def test_a_claim_that_a_page_does_not_name_is_noticed() -> None:
 LOSSES_OF_ALL = {"loss", "suppressed_rows", "dropped_rows"}
 
 
-@each
+@parametrize_kinds
 def test_a_page_names_every_loss(kind: type[sf.Method]) -> None:
     page = read_page(kind)
-    losses = {name for made in make_all(kind) for name in made.release.losses} - LOSSES_OF_ALL
+    losses = {name for result in make_all(kind) for name in result.release.losses} - LOSSES_OF_ALL
     unnamed = sorted(name for name in losses if f"`{name}`" not in page)
     assert not unnamed, (
         f"the page of {kind.__name__} does not name the losses {unnamed}: say of each, in backticks, what it counts or "
@@ -313,7 +323,7 @@ def test_a_page_names_every_loss(kind: type[sf.Method]) -> None:
     )
 
 
-@each
+@parametrize_kinds
 def test_an_example_of_a_page_shows_what_it_prints(kind: type[sf.Method]) -> None:
     for block in list_blocks(read_page(kind), "text output"):
         assert re.search(r"[^\s…]", block), (
@@ -329,7 +339,7 @@ def has_limits(page: str) -> bool:
     return re.search(rf"^## (?:{'|'.join(HEADINGS_OF_LIMITS)})\n+(?=\S)(?!#)", page, re.MULTILINE) is not None
 
 
-@each
+@parametrize_kinds
 def test_a_page_says_what_the_method_does_not_do(kind: type[sf.Method]) -> None:
     assert has_limits(read_page(kind)), (
         f'the page of {kind.__name__} does not say against what it does not help: add a section "## What it does not '
@@ -351,7 +361,7 @@ def shows_findings(page: str) -> bool:
     )
 
 
-@each
+@parametrize_kinds
 def test_an_example_of_a_page_has_its_claims_checked(kind: type[sf.Method]) -> None:
     assert shows_findings(read_page(kind)), (
         f"no example on the page of {kind.__name__} shows that its claims hold: add `for finding in sf.check(release, "
@@ -386,16 +396,16 @@ def read_citations(text: str) -> list[Cited]:
         names, *rest = re.split(r"\b(?=(?:19|20)\d\d\b)", part, maxsplit=1)
         authors = re.findall(r"\b[^\W\d_a-z][\w'-]+(?: [^\W\d_a-z][\w'-]+)*", names)
         if authors:
-            others = None if re.search(r"\bet al\b|\bothers\b", names) else frozenset(authors[1:])
-            cited += [Cited(authors[0], year, others) for year in re.findall(r"\b(?:19|20)\d\d\b", "".join(rest))]
+            coauthors = None if re.search(r"\bet al\b|\bothers\b", names) else frozenset(authors[1:])
+            cited += [Cited(authors[0], year, coauthors) for year in re.findall(r"\b(?:19|20)\d\d\b", "".join(rest))]
     return cited
 
 
 def explain_citations(docstring: str, row: str) -> str:
     """How two lists of papers differ, with the cure; empty if they name the same authors and years."""
-    said, told = read_citations(docstring), read_citations(row)
-    differing = [paper for paper in said if not any(paper.agrees(other) for other in told)]
-    differing += [paper for paper in told if not any(paper.agrees(other) for other in said)]
+    docstring_papers, row_papers = read_citations(docstring), read_citations(row)
+    differing = [paper for paper in docstring_papers if not any(paper.agrees(other) for other in row_papers)]
+    differing += [paper for paper in row_papers if not any(paper.agrees(other) for other in docstring_papers)]
     if not differing:
         return ""
     names = ", ".join(sorted({f"{paper.first} {paper.year}" for paper in differing}))
@@ -416,7 +426,7 @@ def find_unlisted_papers(page: str, row: str) -> list[str]:
     ]
 
 
-@each
+@parametrize_kinds
 def test_a_page_cites_the_papers_of_the_docstring(kind: type[sf.Method]) -> None:
     row = read_row(kind, "Papers") or read_row(kind, "Paper")
     wrong = explain_citations(read_statement(kind, "Papers"), row)
@@ -455,18 +465,18 @@ def find_wrong_checkers(page: str, claims: Iterable[Claim]) -> list[str]:
     for paragraph in page.split("\n\n"):
         text = " ".join(paragraph.split())
         for match in re.finditer(r"\b(Only )?[Tt]he last (?:(one|two|three|four) )?needs? the originals", text):
-            named = [
+            claim_names = [
                 name for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`(?= \(|:)", text[: match.start()]) if name in secret
             ]
             count = COUNTS[match[2] or "one"]
-            said = {name: place >= len(named) - count for place, name in enumerate(named)}
-            wrong += [f'"{match[0]}", and `{name}`' for name in named if said[name] != secret[name]]
+            private_flags = {name: index >= len(claim_names) - count for index, name in enumerate(claim_names)}
+            wrong += [f'"{match[0]}", and `{name}`' for name in claim_names if private_flags[name] != secret[name]]
     return wrong
 
 
-@each
+@parametrize_kinds
 def test_a_page_says_who_can_check_a_claim(kind: type[sf.Method]) -> None:
-    claims = [claim for made in make_all(kind) for claim in made.release.claims]
+    claims = [claim for result in make_all(kind) for claim in result.release.claims]
     wrong = find_wrong_checkers(read_page(kind), claims)
     assert not wrong, (
         f"the page of {kind.__name__} says {'; '.join(wrong)} is otherwise: say of the claims with needs_original, "
@@ -495,9 +505,9 @@ def explain_untrue_page(page: str, kinds: Set[ChangeKind]) -> str:
     return ""
 
 
-@each
+@parametrize_kinds
 def test_a_page_says_what_becomes_of_missing_cells_and_what_is_lost(kind: type[sf.Method]) -> None:
-    kinds = {change.kind for made in make_all(kind) for change in made.release.changes}
+    kinds = {change.kind for result in make_all(kind) for change in result.release.changes}
     wrong = explain_untrue_page(read_page(kind), kinds) if kinds else ""
     assert not wrong, f"the page of {kind.__name__} {wrong}"
 
@@ -507,7 +517,7 @@ def test_an_untrue_page_is_noticed() -> None:
     assert explain_untrue_page("Missing cells stay missing. `loss`, the share of the known numbers.", rounded) == ""
     assert "stay missing" in explain_untrue_page("Whole numbers stay whole, and missing cells become\nzero.", rounded)
     assert "say the same" in explain_untrue_page("Losses: `loss`, the share of all cells of the table.", rounded)
-    claims = [claim for made in make_all(sf.RoundNumbers) for claim in made.release.claims]
+    claims = [claim for result in make_all(sf.RoundNumbers) for claim in result.release.claims]
     page = (
         "`numbers_between_steps` (0): x. `largest_rounding`: y. `kept_cells_changed` (0): z. The last {} the originals."
     )
@@ -524,20 +534,22 @@ def find_wrong_thresholds(page: str, kind: type[sf.Method], claims: Iterable[Cla
     for name, bound, value in re.findall(
         r"`([a-z]+(?:_[a-z]+)*)`\s\((?:(at\sleast|at\smost|below|exactly)\s)?(`?\w+`?|\d+(?:\.\d+)+)[;,)]", page
     ):
-        own = [claim for claim in claims if claim.property == name]
+        named_claims = [claim for claim in claims if claim.property == name]
         words = re.sub(r"\s", "_", bound) or "exactly"
         if re.match(r"\d", value):
-            known = any(is_spelled(number, value) for number in (*(claim.threshold for claim in own), *defaults))
+            is_known = any(
+                is_spelled(number, value) for number in (*(claim.threshold for claim in named_claims), *defaults)
+            )
         else:
-            known = value.strip("`") in fields or not bound
-        if own and (not known or (bound and words not in {claim.bound for claim in own})):
+            is_known = value.strip("`") in fields or not bound
+        if named_claims and (not is_known or (bound and words not in {claim.bound for claim in named_claims})):
             wrong.append(f"`{name}` ({bound} {value})" if bound else f"`{name}` ({value})")
     return wrong
 
 
-@each
+@parametrize_kinds
 def test_a_page_says_the_thresholds_that_are_claimed(kind: type[sf.Method]) -> None:
-    claims = [claim for made in make_all(kind) for claim in made.release.claims]
+    claims = [claim for result in make_all(kind) for claim in result.release.claims]
     wrong = find_wrong_thresholds(read_page(kind), kind, claims)
     assert not wrong, (
         f"the page of {kind.__name__} says {', '.join(wrong)}, and no example claims that: write the bound and the "
@@ -546,7 +558,7 @@ def test_a_page_says_the_thresholds_that_are_claimed(kind: type[sf.Method]) -> N
 
 
 def test_a_threshold_that_nobody_claims_is_noticed() -> None:
-    claims = [claim for made in make_all(sf.TopCode) for claim in made.release.claims]
+    claims = [claim for result in make_all(sf.TopCode) for claim in result.release.claims]
     for right in (
         "`beyond_limits` (0)",
         "`rows_at_limits` (at\nleast k)",

@@ -32,10 +32,10 @@ ROWS_CURE = (
     "details has no `rows`, or not as many as are published: say in details=…Details(rows=…) which original row, "
     "counted from 0, each published row is; np.arange(len(data)) if all stay"
 )
-each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+parametrize_examples = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
 
 
-@each
+@parametrize_examples
 def test_json_round_trip(example: Example) -> None:
     kind = type(example.subject)
     assert kind.model_validate_json(example.subject.model_dump_json()) == example.subject
@@ -48,32 +48,32 @@ def cells_of(data: Any) -> Any:
 
 def tables(examples: tuple[Example, ...]) -> pytest.MarkDecorator:
     """Those of the examples that protect a table, and give one."""
-    chosen = [example for example in examples if example.subject.shape == example.subject.gives == "table"]
-    return pytest.mark.parametrize("example", chosen, ids=lambda example: example.name)
+    table_examples = [example for example in examples if example.subject.shape == example.subject.gives == "table"]
+    return pytest.mark.parametrize("example", table_examples, ids=lambda example: example.name)
 
 
-@each
+@parametrize_examples
 def test_the_input_is_not_changed(example: Example) -> None:
     data = example.data()
-    before = copy.deepcopy(cells_of(data))
+    original_cells = copy.deepcopy(cells_of(data))
     released(example, data)
-    assert cells_of(data) == before, (
+    assert cells_of(data) == original_cells, (
         f"{type(example.subject).__name__} changes the data that it is given: make new frames (`with_columns`) and "
         "arrays, and change nothing in place"
     )
 
 
-@each
+@parametrize_examples
 def test_same_chance_same_release(example: Example) -> None:
-    one, two = released(example, example.data()), released(example, example.data())
+    release, two = released(example, example.data()), released(example, example.data())
     name = type(example.subject).__name__
-    assert one.data == two.data, (
+    assert release.data == two.data, (
         f"{name} gives two releases for one seed: draw from the `randomness` that is given, alone"
     )
-    assert one.losses == two.losses, f"{name} has two losses for one seed: count in integers, in a fixed order"
+    assert release.losses == two.losses, f"{name} has two losses for one seed: count in integers, in a fixed order"
 
 
-@each
+@parametrize_examples
 def test_it_gives_the_shape_it_says(example: Example) -> None:
     assert find_shape(make_once(example).release.data).name == example.subject.gives
 
@@ -93,7 +93,7 @@ def test_no_column_or_index_is_added(example: Example) -> None:
     )
 
 
-@each
+@parametrize_examples
 def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
     for claim in make_once(example).release.claims:
         arguments = {} if claim.needs_original else dict(claim.arguments)
@@ -108,17 +108,17 @@ def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
         )
 
 
-@each
+@parametrize_examples
 def test_losses_and_details_are_named(example: Example) -> None:
     release = make_once(example).release
     assert "loss" in release.losses, 'give Release(losses={"loss": …}): what was lost, as a share from 0 to 1'
     loss = release.losses["loss"]
     assert 0 <= loss <= 1, f"its loss is {loss}: divide what was lost by what there was, to get a share from 0 to 1"
     if example.subject.hides_in_crowds:
-        named = {"discernibility", "height", "average_class_size", "suppressed_rows"}
-        assert named <= set(release.losses), (
+        loss_names = {"discernibility", "height", "average_class_size", "suppressed_rows"}
+        assert loss_names <= set(release.losses), (
             f"it says hides_in_crowds, of classes of people who look alike: name in `losses` also "
-            f"{named - set(release.losses)}, or leave hides_in_crowds out if it makes no classes"
+            f"{loss_names - set(release.losses)}, or leave hides_in_crowds out if it makes no classes"
         )
         assert any(claim.measure in CROWDS for claim in release.claims), (
             f"{type(example.subject).__name__} says hides_in_crowds, by which figures leave, and claims no crowd: "
@@ -138,17 +138,19 @@ def test_every_column_has_a_statement(example: Example) -> None:
     )
 
 
-@each
+@parametrize_examples
 def test_claims_hold_by_independent_measures(example: Example) -> None:
     data = example.data()
     findings = sf.check(released(example, data, None), data)
     name = type(example.subject).__name__
     assert findings, f"{name} claims nothing: give Release(claims=…), and a measure of each in src/sfumato/measure"
-    broken = [
-        f"{one.title()} ({one.bound} {one.threshold}, measured {one.measured})" for one in findings if not one.holds
+    failures = [
+        f"{finding.title()} ({finding.bound} {finding.threshold}, measured {finding.measured})"
+        for finding in findings
+        if not finding.holds
     ]
-    assert not broken, (
-        f"{name}: {'; '.join(broken)}: repair `protect`, the claim or its check; if a check compares with the "
+    assert not failures, (
+        f"{name}: {'; '.join(failures)}: repair `protect`, the claim or its check; if a check compares with the "
         "originals, let details.rows be the original row of each published row"
     )
 
@@ -170,20 +172,21 @@ def test_a_check_takes_no_bound_that_nobody_claims(kind: type[sf.Method]) -> Non
 def list_claimed_bounds(methods: Iterable[type[sf.Method]]) -> dict[str, set[str]]:
     """Check → the bounds with which examples of some methods claim it."""
     bounds: dict[str, set[str]] = {}
-    for made in [made for method in methods for made in make_all(method)]:
-        for claim in made.release.claims:
+    for result in [result for method in methods for result in make_all(method)]:
+        for claim in result.release.claims:
             bounds.setdefault(claim.measure, set()).add(claim.bound)
     return bounds
 
 
-@each
+@parametrize_examples
 def test_no_claim_publishes_a_private_field(example: Example) -> None:
     """The arguments of a claim that anyone can check are in the certificate."""
     subject = example.subject
     for claim in [claim for claim in make_once(example).release.claims if not claim.needs_original]:
-        told = sorted(set(claim.arguments) & set(subject.private_fields))
-        assert not told, (
-            f'{type(subject).__name__}: its claim "{claim.property}" shows {told}, which private_fields hides: name it '
+        private_arguments = sorted(set(claim.arguments) & set(subject.private_fields))
+        assert not private_arguments, (
+            f'{type(subject).__name__}: its claim "{claim.property}" shows {private_arguments}, which '
+            "private_fields hides: name it "
             "in public_fields, or let a check that needs no such argument, or needs_original, judge the claim"
         )
 
@@ -197,7 +200,7 @@ def test_it_claims_that_nobody_is_named(example: Example) -> None:
     )
 
 
-@each
+@parametrize_examples
 def test_claims_can_break(example: Example) -> None:
     """A release that was not made by the method does not keep its claims."""
     assert broken_by(example, [example.forged]), "let `forged` of its example give data that breaks some claim"
@@ -230,14 +233,21 @@ def test_checks_that_count_see_what_is_not_there() -> None:
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_check_can_fail(kind: type[sf.Method]) -> None:
-    own = [one for one in METHOD_EXAMPLES if type(one.subject) is kind]
-    left = {claim.measure for one in own for claim in make_once(one).release.claims} - BROKEN_BY_THEIR_OWN_TESTS
-    others = [one for one in METHOD_EXAMPLES if ", " not in one.name and one.subject.shape == kind.shape]
-    for one in (*own, *others):  # a check of several methods may be broken by the forgery of another
-        left -= broken_by(one, forgeries_of(one), left) if left else set()
-    assert left == set(), (
-        f"no forged release breaks {left}, not even the originals themselves: repair the check, if it counts none of "
-        "what is wrong there; only if the originals keep the claim, let `forged` of an example "
+    kind_examples = [example for example in METHOD_EXAMPLES if type(example.subject) is kind]
+    remaining_checks = {
+        claim.measure for example in kind_examples for claim in make_once(example).release.claims
+    } - BROKEN_BY_THEIR_OWN_TESTS
+    other_examples = [
+        example for example in METHOD_EXAMPLES if ", " not in example.name and example.subject.shape == kind.shape
+    ]
+    for example in (
+        *kind_examples,
+        *other_examples,
+    ):  # a check of several methods may be broken by the forgery of another
+        remaining_checks -= broken_by(example, forgeries_of(example), remaining_checks) if remaining_checks else set()
+    assert remaining_checks == set(), (
+        f"no forged release breaks {remaining_checks}, not even the originals themselves: repair the check, if it "
+        "counts none of what is wrong there; only if the originals keep the claim, let `forged` of an example "
         "(tests/contract/examples.py) give data that does not"
     )
 
@@ -248,21 +258,23 @@ def forgeries_of(example: Example) -> list[Callable[[Any], Any]]:
     return [example.forged, *([lambda data: noise(data).data] if of_the_shape else [])]
 
 
-def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]], tried: Collection[str] = CHECKS) -> set[str]:
+def broken_by(
+    example: Example, forgeries: Iterable[Callable[[Any], Any]], measures: Collection[str] = CHECKS
+) -> set[str]:
     """The measures, of those tried, that refuse a claim of the method, of releases that it did not make."""
     _, data, release = make_once(example)
-    claims = [claim for claim in release.claims if claim.measure in tried]
+    claims = [claim for claim in release.claims if claim.measure in measures]
     details = replace(release.details, rows=np.arange(len(data)))
-    broken = set()
+    broken_checks = set()
     for forge in forgeries:
         forged = sf.Release(forge(data), release.method, release.claims, release.losses, details)
         for claim in claims:
             try:
                 if not sf.check(replace(forged, claims=(claim,)), data)[0].holds:
-                    broken.add(claim.measure)
+                    broken_checks.add(claim.measure)
             except (sf.SfumatoError, ValueError):  # it cannot be measured on this forgery
                 continue
-    return broken
+    return broken_checks
 
 
 @tables(tuple(e for e in METHOD_EXAMPLES if not e.subject.by_chance and not isinstance(e.subject, KeyedMethod)))
@@ -270,16 +282,16 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
     _, data, release = make_once(example)
     assert release.details.rows is not None, ROWS_CURE
     names, rows = list(data.quasi_identifying), release.details["rows"]
-    originals, shown = data.frame.select(names), release.data.frame.select(names)
-    blanks = [pl.coalesce(shown[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
-    published = release.data.with_frame(shown.with_columns(blanks))  # what is blank says nothing
+    originals, published_frame = data.frame.select(names), release.data.frame.select(names)
+    blanks = [pl.coalesce(published_frame[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
+    published = release.data.with_frame(published_frame.with_columns(blanks))  # what is blank says nothing
     untrue = sf.measure.untrue_cells(published, data.with_frame(originals), rows)
     assert example.subject.truthful is (untrue == 0), (
         f"{untrue} quasi-identifying cells are neither their original nor a label of it: say truthful = {untrue == 0}"
     )
 
 
-@each
+@parametrize_examples
 def test_claims_and_loss_are_in_words(example: Example) -> None:
     release = make_once(example).release
     wordless = {claim.property for claim in release.claims if not claim.meaning}
@@ -288,12 +300,14 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"
 
 
-def explain_loss_words(method: type[sf.Method], stated: Set[ChangeKind]) -> str:
+def explain_loss_words(method: type[sf.Method], stated_kinds: Set[ChangeKind]) -> str:
     """What is wrong with the words of a method for its loss, and the cure; empty if nothing is."""
-    kinds = {kind for kind in stated if kind.meaning.loss_words is not None}
-    has_words = method.loses_detail or (len(kinds) == 1 and stated - kinds <= {ChangeKind.KEPT, ChangeKind.DROPPED})
-    own = method.loss_meaning != "" or method.kept_meaning != sf.Method.kept_meaning
-    if has_words and own:
+    kinds = {kind for kind in stated_kinds if kind.meaning.loss_words is not None}
+    has_words = method.loses_detail or (
+        len(kinds) == 1 and stated_kinds - kinds <= {ChangeKind.KEPT, ChangeKind.DROPPED}
+    )
+    has_own_words = method.loss_meaning != "" or method.kept_meaning != sf.Method.kept_meaning
+    if has_words and has_own_words:
         line = "loses_detail" if method.loses_detail else f"the line of {next(iter(kinds)).name} in change_kinds.py"
         return f"remove loss_meaning and kept_meaning, which may be untrue: {line} has the words for its loss"
     if has_words or (method.loss_meaning and method.kept_meaning != sf.Method.kept_meaning):
@@ -326,22 +340,24 @@ def test_its_footprint_is_true(example: Example) -> None:
     footprint = example.subject.footprint(data)
     frame = release.data.frame
     cure = "say so in its `footprint` (`trace_columns` and others in protect/footprint.py)"
-    own = [name for name in frame.columns if name not in footprint.changes]
+    unchanged_columns = [name for name in frame.columns if name not in footprint.changes]
     assert footprint.changes <= footprint.needs, (
         f"it says that it changes {sorted(footprint.changes - footprint.needs)}, and needs it not: if it does not "
         f"change it, leave it out of `changes`; what it changes it needs as in the originals: {cure}"
     )
     assert footprint.changes <= footprint.reads, f"the cells that it changes decide what it publishes, reads: {cure}"
-    assert len(frame) == len(data) or footprint.drops_rows or not own, f"it leaves rows out, drops_rows=True: {cure}"
+    assert len(frame) == len(data) or footprint.drops_rows or not unchanged_columns, (
+        f"it leaves rows out, drops_rows=True: {cure}"
+    )
 
 
-@each
+@parametrize_examples
 def test_nothing_to_protect_is_refused(example: Example) -> None:
     data = example.data()
-    nothing = data.with_frame(data.frame.clear()) if isinstance(data, sf.Table) else type(data).of([])
+    empty_data = data.with_frame(data.frame.clear()) if isinstance(data, sf.Table) else type(data).of([])
     cure = "refuse data without a row in `protect`, before any work, with a DataError that says so"
     try:
-        released(example, nothing)
+        released(example, empty_data)
     except sf.SfumatoError:
         return
     except Exception as crash:
@@ -350,7 +366,7 @@ def test_nothing_to_protect_is_refused(example: Example) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
-@each
+@parametrize_examples
 def test_few_rows_are_protected_or_refused(example: Example, rows: int) -> None:
     data = example.data()
     few = data.with_frame(data.frame.head(rows)) if isinstance(data, sf.Table) else None
@@ -359,17 +375,17 @@ def test_few_rows_are_protected_or_refused(example: Example, rows: int) -> None:
         return  # patterns have no rows
     try:
         release = released(example, few)
-        broken = [finding.title() for finding in sf.check(release, few) if not finding.holds]
+        failures = [finding.title() for finding in sf.check(release, few) if not finding.holds]
     except sf.SfumatoError:
         return
     except Exception as crash:
         pytest.fail(
             f"it crashes on {rows} rows ({crash!r}): protect them, or refuse them with a DataError that says why"
         )
-    assert not broken, f"of {rows} rows, {broken} does not hold: protect them, or refuse them with a DataError"
+    assert not failures, f"of {rows} rows, {failures} does not hold: protect them, or refuse them with a DataError"
 
 
-@each
+@parametrize_examples
 def test_only_a_key_removes_a_loss(example: Example) -> None:
     subject = example.subject
     assert isinstance(subject, KeyedMethod) or not subject.decodes_loss, (
@@ -390,14 +406,14 @@ def test_the_release_can_be_pickled_and_shows_no_cell(example: Example) -> None:
     """Notebooks and process pools pickle; logs print."""
     _, data, release = make_once(example)
     assert pickle.loads(pickle.dumps(release.data.frame)).equals(release.data.frame)
-    shown = repr(data)
-    assert not any(str(name) in shown for name in data.frame[data.frame.columns[0]].to_list())
+    representation = repr(data)
+    assert not any(str(name) in representation for name in data.frame[data.frame.columns[0]].to_list())
 
 
-@each
+@parametrize_examples
 def test_what_a_certificate_says_of_it_names_nothing_private(example: Example) -> None:
-    said = json.dumps(example.subject.describe())
-    assert not any(secret in said for secret in example.secrets)
+    description = json.dumps(example.subject.describe())
+    assert not any(secret in description for secret in example.secrets)
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -417,15 +433,15 @@ def test_no_field_that_is_called_secret_leaves(kind: type[sf.Method]) -> None:
     )
 
 
-@each
+@parametrize_examples
 def test_unknown_fields_are_refused_and_values_not_echoed(example: Example) -> None:
     described = example.subject.model_dump(mode="json") | {"zzsecret": "zzvaluezz"}
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(ValidationError) as error:
         type(example.subject).model_validate(described)
-    assert "zzvaluezz" not in str(caught.value)
+    assert "zzvaluezz" not in str(error.value)
 
 
-@each
+@parametrize_examples
 def test_it_cannot_be_changed(example: Example) -> None:
     field = next(iter(type(example.subject).model_fields))
     with pytest.raises(ValidationError):

@@ -24,22 +24,22 @@ TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == exa
 UNTOUCHED = (ChangeKind.KEPT, ChangeKind.DROPPED)
 
 
-def list_changed(made: Made) -> list[str]:
+def list_changed(result: Made) -> list[str]:
     """The columns that the method says it changed."""
-    added = set(made.release.data.frame.columns) - set(made.data.frame.columns) if made.is_table else set()
+    added = set(result.release.data.frame.columns) - set(result.data.frame.columns) if result.is_table else set()
     assert not added, (
-        f"{type(made.example.subject).__name__} publishes {added}, which the originals do not have: add none"
+        f"{type(result.example.subject).__name__} publishes {added}, which the originals do not have: add none"
     )
-    return [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
+    return [change.column for change in result.release.changes if change.kind not in UNTOUCHED]
 
 
 def remove_cells(table: sf.Table, names: list[str], step: int = 9) -> sf.Table:
     """The table without every ninth cell of each column, or another share, in other rows for each."""
     holed = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         column = table.frame[name]
-        kept = pl.Series([row % step != place % step for row in range(len(column))])
-        holed.append(column.zip_with(kept, column.clear(len(column))))
+        mask = pl.Series([row % step != index % step for row in range(len(column))])
+        holed.append(column.zip_with(mask, column.clear(len(column))))
     return table.with_frame(table.frame.with_columns(holed))
 
 
@@ -59,23 +59,23 @@ def explain_lost_gaps(release: sf.Release, table: sf.Table) -> str:
     )
     try:
         refuse_false_statements(release.changes, measure_changes(table, release.data, release.details.rows))
-        broken = [finding.title() for finding in sf.check(release, table) if not finding.holds]
+        failures = [finding.title() for finding in sf.check(release, table) if not finding.holds]
     except sf.SfumatoError as error:
         return f"{error}: {cure}"
-    return f"{'; '.join(broken)} does not hold: {cure}" if broken else ""
+    return f"{'; '.join(failures)} does not hold: {cure}" if failures else ""
 
 
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
-    made = make_once(example)
-    table = remove_cells(made.data, list_changed(made))
+    result = make_once(example)
+    table = remove_cells(result.data, list_changed(result))
     try:
         release = released(example, table)
     except sf.SfumatoError:
         return
     except Exception as crash:
         pytest.fail(f"it crashes where cells are missing ({crash!r}): leave them missing, or refuse with a DataError")
-    always = explain_lost_gaps(made.release, made.data)
+    always = explain_lost_gaps(result.release, result.data)
     assert not always, (
         f"{always.rsplit(': let a missing cell', 1)[0]}: it is so without missing cells, too: let state_changes name "
         "the right kind for the columns that are changed, and no others; then repair the claims that break"
@@ -87,18 +87,18 @@ def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_a_cell_that_is_blanked_or_filled_stops_the_release(example: Example) -> None:
     """Where its kind of change allows neither, a claim or the comparison with the originals notices it."""
-    made = make_once(example)
-    for change in [change for change in made.release.changes if change.kind not in UNTOUCHED][:2]:
-        rows, last = made.release.details.rows, len(made.release.data) - 1
+    result = make_once(example)
+    for change in [change for change in result.release.changes if change.kind not in UNTOUCHED][:2]:
+        rows, last = result.release.details.rows, len(result.release.data) - 1
         allowed, name = change.kind.meaning.differences, change.column
-        cell, pair = made.release.data.frame[name][last], pair_column(made, name)
+        cell, pair = result.release.data.frame[name][last], pair_column(result, name)
         if cell is None or all(covers(str(cell), str(value), pair.tree) for value in {*pair.before}):
             continue  # a label of all values tells nothing
-        blanked = replace(made.release, data=remove_cell(made.release.data, name, last))
-        holed = remove_cell(made.data, name, last if rows is None else int(rows[last]))
+        blanked = replace(result.release, data=remove_cell(result.release.data, name, last))
+        holed = remove_cell(result.data, name, last if rows is None else int(rows[last]))
         for difference, release, table in (
-            (CellDifference.BLANKED, blanked, made.data),
-            (CellDifference.FILLED, made.release, holed),
+            (CellDifference.BLANKED, blanked, result.data),
+            (CellDifference.FILLED, result.release, holed),
         ):
             assert difference in allowed or explain_lost_gaps(release, table), (
                 f'if one cell of "{name}" is {difference}, no claim breaks and no statement is false: let the check of '
@@ -107,7 +107,7 @@ def test_a_cell_that_is_blanked_or_filled_stops_the_release(example: Example) ->
 
 
 def test_a_made_up_value_is_noticed() -> None:
-    example = next(one for one in TABLES if one.name == "round numbers")
+    example = next(candidate for candidate in TABLES if candidate.name == "round numbers")
     table = remove_cells(example.data(), ["age"])
     release = released(example, table)
     assert explain_lost_gaps(release, table) == ""

@@ -56,12 +56,14 @@ def cut_losses(page: Path) -> str:
 
 def read_losses(page: Path) -> dict[str, tuple[str, ...]]:
     """The table of losses: the name of a loss → what the method says of it, and what was measured."""
-    found = {}
+    figures_by_name = {}
     for row in re.findall(r"<tr>(.*?)</tr>", cut_losses(page), re.DOTALL):
         name = re.search(r'<th scope="row">(.*?)<small>', row, re.DOTALL)
         if name:
-            found[unescape(name[1])] = tuple(unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row))
-    return found
+            figures_by_name[unescape(name[1])] = tuple(
+                unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)
+            )
+    return figures_by_name
 
 
 def parse_count(text: str) -> int:
@@ -71,45 +73,46 @@ def parse_count(text: str) -> int:
 
 @pytest.mark.parametrize("example", HIDDEN_BASKETS, ids=lambda example: example.name)
 def test_what_a_report_says_of_baskets_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
-    done = run_example(example, tmp_path)
-    before = [{str(item) for item in basket} for basket in example.data().to_lists()]
-    shown = [{str(item) for item in basket} for basket in sf.read_release(done.out).data.to_lists()]
-    unknown = [{item.removesuffix(MARK) for item in basket if item.endswith(MARK)} for basket in shown]
-    certain = [{item for item in basket if not item.endswith(MARK)} for basket in shown]
-    rows = list(zip(before, certain, unknown, strict=True))
-    counted = {
-        "Removed": sum(len(old - new - hidden) for old, new, hidden in rows),
+    result = run_example(example, tmp_path)
+    originals = [{str(item) for item in basket} for basket in example.data().to_lists()]
+    published_baskets = [{str(item) for item in basket} for basket in sf.read_release(result.out).data.to_lists()]
+    unknown = [{item.removesuffix(MARK) for item in basket if item.endswith(MARK)} for basket in published_baskets]
+    certain = [{item for item in basket if not item.endswith(MARK)} for basket in published_baskets]
+    rows = list(zip(originals, certain, unknown, strict=True))
+    counts = {
+        "Removed": sum(len(old - new - unknown_items) for old, new, unknown_items in rows),
         "Added": sum(len(new - old) for old, new, _ in rows),
-        "Unknown": sum(len(hidden) for *_, hidden in rows),
-        "Changed baskets": sum(old != new or bool(hidden) for old, new, hidden in rows),
+        "Unknown": sum(len(unknown_items) for *_, unknown_items in rows),
+        "Changed baskets": sum(old != new or bool(unknown_items) for old, new, unknown_items in rows),
     }
-    said = read_losses(done.out / "private" / "report.html")
-    for name, count in counted.items():
-        for figure in said.get(name, ()):
-            assert figure in ("–", "") or parse_count(figure) == count, (name, said[name], count)
-    assert parse_count(said["Changes"][0]) == counted["Removed"] + counted["Added"] + counted["Unknown"]
-    lost = sum(counted[name] for name in ("Removed", "Added", "Unknown")) / sum(map(len, before))
-    assert [figure.replace(NBSP, " ") for figure in said["Loss"]] == [percent(lost)] * 2, (
+    report_losses = read_losses(result.out / "private" / "report.html")
+    for name, count in counts.items():
+        for figure in report_losses.get(name, ()):
+            assert figure in ("–", "") or parse_count(figure) == count, (name, report_losses[name], count)
+    assert parse_count(report_losses["Changes"][0]) == counts["Removed"] + counts["Added"] + counts["Unknown"]
+    loss = sum(counts[name] for name in ("Removed", "Added", "Unknown")) / sum(map(len, originals))
+    assert [figure.replace(NBSP, " ") for figure in report_losses["Loss"]] == [percent(loss)] * 2, (
         f'{example.name}: let losses["loss"] be the changed items as a share of all items in the original baskets'
     )
-    assert any(counted.values()), "an example that changes nothing compares nothing"
+    assert any(counts.values()), "an example that changes nothing compares nothing"
 
 
 @pytest.mark.parametrize("example", EDITED_SEQUENCES, ids=lambda example: example.name)
 def test_what_a_report_says_of_sequences_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
-    done = run_example(example, tmp_path)
-    before, after = example.data().to_lists(), sf.read_release(done.out).data.to_lists()
-    said = read_losses(done.out / "private" / "report.html")
-    assert "basket" not in cut_losses(done.out / "private" / "report.html")
-    assert len(set(said["Loss"])) == 1, (
-        f'{example.name}: losses["loss"] is {said["Loss"][0]}, and {said["Loss"][1]} when measured on the file: let it '
+    result = run_example(example, tmp_path)
+    before, after = example.data().to_lists(), sf.read_release(result.out).data.to_lists()
+    report_losses = read_losses(result.out / "private" / "report.html")
+    assert "basket" not in cut_losses(result.out / "private" / "report.html")
+    assert len(set(report_losses["Loss"])) == 1, (
+        f'{example.name}: losses["loss"] is {report_losses["Loss"][0]}, and {report_losses["Loss"][1]} when '
+        "measured on the file: let it "
         "be the elements deleted and inserted, as a share of those before and after"
     )
-    dropped = parse_count(said["Sequences dropped"][0]) if "Sequences dropped" in said else 0
+    dropped = parse_count(report_losses["Sequences dropped"][0]) if "Sequences dropped" in report_losses else 0
     assert len(after) == len(before) - dropped
     if not dropped:
         changed = sum(list(map(str, old)) != list(map(str, new)) for old, new in zip(before, after, strict=True))
-        assert parse_count(said["Sequences changed"][0]) == changed
+        assert parse_count(report_losses["Sequences changed"][0]) == changed
         assert changed, "an example that changes nothing compares nothing"
 
 
@@ -127,11 +130,13 @@ def test_every_report_is_compared_with_the_data() -> None:
 
 @pytest.mark.parametrize("example", (*HIDDEN_BASKETS, *EDITED_SEQUENCES), ids=lambda example: example.name)
 def test_marks_are_no_items(example: Example, tmp_path: Path) -> None:
-    done = run_example(example, tmp_path)
-    held = {str(item) for basket in sf.read_release(done.out).data.to_lists() for item in basket}
-    named = {item.removesuffix(MARK) for item in held} - {"Δ"}
-    what = example.subject.gives
+    result = run_example(example, tmp_path)
+    published_items = {str(item) for basket in sf.read_release(result.out).data.to_lists() for item in basket}
+    item_names = {item.removesuffix(MARK) for item in published_items} - {"Δ"}
+    shape = example.subject.gives
     for side in ("release", "private"):
-        lines = read_lines(done.out / side / "report.html")
-        assert f"{len(named)} items" in lines, (side, len(named))
-        assert any(re.fullmatch(rf"Data file data\.\w+, [\d,]+ {what}, {len(named)} items", line) for line in lines)
+        lines = read_lines(result.out / side / "report.html")
+        assert f"{len(item_names)} items" in lines, (side, len(item_names))
+        assert any(
+            re.fullmatch(rf"Data file data\.\w+, [\d,]+ {shape}, {len(item_names)} items", line) for line in lines
+        )

@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.attack import ATTACKS
 from tests.contract.naive_attackers import NAIVE
 
-each = pytest.mark.parametrize("kind", NAIVE, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", NAIVE, ids=lambda kind: kind.__name__)
 
 
 def list_weaker(kind: type[sf.Attack], seeds: range) -> list[str]:
@@ -31,18 +31,18 @@ def test_every_attack_has_a_naive_version() -> None:
     assert set(NAIVE) == set(ATTACKS)
 
 
-@each
+@parametrize_kinds
 def test_no_attack_is_weaker(kind: type[sf.Attack]) -> None:
     assert list_weaker(kind, range(4)) == []
 
 
-@each
+@parametrize_kinds
 def test_naive_versions_find_something(kind: type[sf.Attack]) -> None:
     """A naive attacker who never finds anything would show nothing."""
     assert any(NAIVE[kind](np.random.default_rng(seed)).naive > 0 for seed in range(4))
 
 
 @pytest.mark.slow
-@each
+@parametrize_kinds
 def test_no_attack_is_weaker_on_a_thousand_tables(kind: type[sf.Attack]) -> None:
     assert list_weaker(kind, range(1000)) == []

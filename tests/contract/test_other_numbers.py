@@ -23,7 +23,7 @@ from tests.contract.releases import Made, make_all, make_once, released
 from tests.contract.test_claim_limits import BY_LAW, explain_strange_limit
 from tests.contract.test_each_column import UNBOUND, find_unbound
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 FEW_ROWS = 40
 
 
@@ -31,7 +31,7 @@ def change_numbers(table: sf.Table, change: Callable[[pl.Series], pl.Series]) ->
     """The table with other numbers of the same types; their hierarchies do not know them, and are left out."""
     names = [column.name for column in table.frame.get_columns() if column.dtype.is_numeric()]
     frame = table.frame.with_columns(change(table.frame[name]).cast(table.frame[name].dtype) for name in names)
-    hierarchies = {name: one for name, one in table.hierarchies.items() if name not in names}
+    hierarchies = {name: hierarchy for name, hierarchy in table.hierarchies.items() if name not in names}
     return sf.Table.of(frame, dict(table.roles), hierarchies)
 
 
@@ -50,51 +50,51 @@ def keep_few_rows(table: sf.Table) -> sf.Table:
     return table.with_frame(table.frame.head(FEW_ROWS))
 
 
-def make_with(made: Made, alter: Callable[[sf.Table], sf.Table]) -> Made | None:
+def make_with(result: Made, alter: Callable[[sf.Table], sf.Table]) -> Made | None:
     """The example on altered data; None if the method refuses them, or gives no table."""
-    if not made.is_table:
+    if not result.is_table:
         return None
     try:
-        data = alter(made.data)
-        return Made(made.example, data, released(made.example, data))
+        data = alter(result.data)
+        return Made(result.example, data, released(result.example, data))
     except sf.SfumatoError:
         return None
 
 
-@each
+@parametrize_kinds
 def test_claims_can_break_where_numbers_are_negative(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        lower = make_with(made, lower_numbers)
+    for result in make_all(kind):
+        lower = make_with(result, lower_numbers)
         for change in lower.release.changes if lower else ():
             if lower and change.kind not in UNBOUND and lower.data.frame[change.column].dtype.is_numeric():
                 unbound = find_unbound(lower, change.column)
-                always = find_unbound(made, change.column) if unbound else ""
+                always = find_unbound(result, change.column) if unbound else ""
                 assert not always, (
-                    f'{kind.__name__}, example "{made.example.name}": {always} in "{change.column}" would break no '
+                    f'{kind.__name__}, example "{result.example.name}": {always} in "{change.column}" would break no '
                     "claim, whatever the sign of its numbers: test_each_column.py says what to do"
                 )
                 assert not unbound, (
-                    f'{kind.__name__}, example "{made.example.name}": where half of the numbers of "{change.column}" '
+                    f'{kind.__name__}, example "{result.example.name}": where half of the numbers of "{change.column}" '
                     f"are negative, {unbound} would break no claim: let its checks count negative numbers as others"
                 )
 
 
-def find_cut_limit(made: Made) -> str:
+def find_cut_limit(result: Made) -> str:
     """A threshold that changes with the data, and the reason; empty if there is none."""
     for words, alter in (("numbers are small", shrink_numbers), (f"there are {FEW_ROWS} rows", keep_few_rows)):
-        other = make_with(made, alter)
+        other = make_with(result, alter)
         for claim in other.release.claims if other else ():
             wrong = explain_strange_limit(other, claim) if other else ""
-            if wrong and claim.property not in BY_LAW.get(made.example.subject.method, ()):
+            if wrong and claim.property not in BY_LAW.get(result.example.subject.method, ()):
                 return f'where {words}, the threshold of "{claim.property}" {wrong}'
     return ""
 
 
-@each
+@parametrize_kinds
 def test_a_limit_is_not_cut_off_where_the_data_end(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        wrong = find_cut_limit(made)
-        assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+    for result in make_all(kind):
+        wrong = find_cut_limit(result)
+        assert not wrong, f'{kind.__name__}, example "{result.example.name}": {wrong}'
 
 
 def take_example(name: str) -> Made:
@@ -108,21 +108,21 @@ def test_a_check_that_forgets_negative_numbers_is_noticed(monkeypatch: pytest.Mo
         whole = checks.CHECKS[claim.measure]
 
         def measure_positive(
-            seen: checks.Evidence, told: Mapping[str, Any], measure: checks.Measure = whole.measure
+            evidence: checks.Evidence, arguments: Mapping[str, Any], measure: checks.Measure = whole.measure
         ) -> Number:
-            rows = seen.published.frame.with_row_index("row").filter(pl.col("age").cast(pl.Float64) > 0)["row"]
+            rows = evidence.published.frame.with_row_index("row").filter(pl.col("age").cast(pl.Float64) > 0)["row"]
             published, original = (
-                table.with_frame(table.frame[rows.to_list()]) for table in (seen.published, seen.original)
+                table.with_frame(table.frame[rows.to_list()]) for table in (evidence.published, evidence.original)
             )
-            return measure(replace(seen, published=published, original=original, rows=None), told)
+            return measure(replace(evidence, published=published, original=original, rows=None), arguments)
 
         monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure_positive))
     assert "an original" in find_unbound(lower, "age")
 
 
 def test_a_limit_that_is_cut_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = take_example("round numbers")
-    assert find_cut_limit(made) == ""
+    result = take_example("round numbers")
+    assert find_cut_limit(result) == ""
     state = sf.RoundNumbers._state_claims
 
     def cut_limit(self: sf.RoundNumbers, table: sf.Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
@@ -131,10 +131,10 @@ def test_a_limit_that_is_cut_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
         return tuple(c.model_copy(update={"threshold": min(float(c.threshold), most)}) for c in claims)
 
     monkeypatch.setattr(sf.RoundNumbers, "_state_claims", cut_limit)
-    assert 'numbers are small, the threshold of "largest_rounding"' in find_cut_limit(made)
+    assert 'numbers are small, the threshold of "largest_rounding"' in find_cut_limit(result)
 
 
 def test_the_examples_are_tried_on_other_numbers() -> None:
     """Else the tests above would pass because every method refuses."""
-    tried = [made.example for made in map(make_once, METHOD_EXAMPLES) if make_with(made, lower_numbers)]
-    assert {"round numbers", "top code", "microaggregate", "suppress entries"} <= {example.name for example in tried}
+    examples = [result.example for result in map(make_once, METHOD_EXAMPLES) if make_with(result, lower_numbers)]
+    assert {"round numbers", "top code", "microaggregate", "suppress entries"} <= {example.name for example in examples}

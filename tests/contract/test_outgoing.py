@@ -22,10 +22,13 @@ from sfumato.workflow.summary.report_account import gather_outgoing_account
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import World, attacks_on, other_truths, run_example
 
-each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+parametrize_examples = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
 each_method = pytest.mark.parametrize(
     "example",
-    [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if ", " in one.name else []) for one in METHOD_EXAMPLES],
+    [
+        pytest.param(candidate, id=candidate.name, marks=[pytest.mark.slow] if ", " in candidate.name else [])
+        for candidate in METHOD_EXAMPLES
+    ],
 )
 """Every method; its further modes only among the slow tests."""
 SIGNED = {"files", "signer", "signature"}
@@ -37,7 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     return {}
 
 
-def done(example: Example, runs: dict[str, Run], factory: pytest.TempPathFactory) -> Run:
+def fetch_run(example: Example, runs: dict[str, Run], factory: pytest.TempPathFactory) -> Run:
     """A run of an example, made once."""
     if example.name not in runs:
         runs[example.name] = run_example(example, factory.mktemp("run"), attacks_on(example))
@@ -75,12 +78,12 @@ def test_what_nobody_called_public_stays() -> None:
     assert outgoing.select_outgoing_parameters({"method": "of nobody", "k": 3}) == {"method": "of nobody"}
 
 
-@each
+@parametrize_examples
 def test_the_certificate_is_what_the_model_says(
     example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """No field leaves that the typed certificate does not know, and no figure that was not looked at."""
-    run = done(example, runs, tmp_path_factory)
+    run = fetch_run(example, runs, tmp_path_factory)
     body = json.loads((run.out / "release" / "certificate.json").read_text())
     outgoing.OutgoingCertificate.model_validate({name: body[name] for name in body if name not in SIGNED})
     assert body["losses"].keys() <= {"epsilon"}
@@ -91,11 +94,11 @@ def test_the_certificate_is_what_the_model_says(
         )
 
 
-@each
+@parametrize_examples
 def test_claims_about_the_originals_tell_only_that_they_held(
     example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    run = done(example, runs, tmp_path_factory)
+    run = fetch_run(example, runs, tmp_path_factory)
     for claim in run.certificate.body["claims"]:
         if claim["needs_original"]:
             assert (claim["measured"], claim["arguments"], claim["holds"]) == (None, {}, True)
@@ -128,7 +131,7 @@ def test_nothing_that_leaves_tells_one_truth_from_another(example: Example, tmp_
         assert true.record != other.record, "the custodian's record knows the difference, or this shows nothing"
 
 
-@each
+@parametrize_examples
 def test_what_others_are_told_holds_no_more_than_the_certificate(
     example: Example,
     runs: dict[str, Run],
@@ -136,17 +139,17 @@ def test_what_others_are_told_holds_no_more_than_the_certificate(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`verify`, as JSON and on the terminal, from a folder without its private part."""
-    run = done(example, runs, tmp_path_factory)
+    run = fetch_run(example, runs, tmp_path_factory)
     checked = sf.verify(run.out / "release")
     fields = {"property", "threshold", "bound", "measured", "holds", "needs_original", "meaning"}
-    for told, said in zip(checked.as_json()["claims"], run.certificate.body["claims"], strict=True):
-        assert told.pop("column") == said["arguments"].get("column")  # from the certificate alone
-        assert told.keys() == fields
-        assert {**{name: said[name] for name in fields}, "holds": told["holds"]} == told
+    for checked_claim, certified_claim in zip(checked.as_json()["claims"], run.certificate.body["claims"], strict=True):
+        assert checked_claim.pop("column") == certified_claim["arguments"].get("column")  # from the certificate alone
+        assert checked_claim.keys() == fields
+        assert {**{name: certified_claim[name] for name in fields}, "holds": checked_claim["holds"]} == checked_claim
     print_verification(checked)
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     for secret in example.secrets:
-        assert secret not in shown
+        assert secret not in output
 
 
 CUSTODIAN = {
@@ -156,31 +159,31 @@ CUSTODIAN = {
 """Fields of `run --json`: for the custodian, and marked so."""
 
 
-@each
+@parametrize_examples
 def test_the_report_is_made_from_the_certificate_and_the_data_file_alone(
     example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Every byte of it, down to coordinates of pictures, follows from the two other files of the release."""
-    release = done(example, runs, tmp_path_factory).out / "release"
+    release = fetch_run(example, runs, tmp_path_factory).out / "release"
     certificate = Certificate.read(release)
     body = {name: part for name, part in certificate.body.items() if name not in SIGNED}
     drawn_again = render_report(gather_outgoing_account(body, certificate.read_published(release)))
     assert drawn_again == (release / "report.html").read_text(encoding="utf-8")
 
 
-@each
+@parametrize_examples
 def test_the_custodians_json_says_for_whom_it_is(
     example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    told = done(example, runs, tmp_path_factory).as_json()
-    assert told.keys() == CUSTODIAN
-    assert told["audience"] == "custodian"
+    run_json = fetch_run(example, runs, tmp_path_factory).as_json()
+    assert run_json.keys() == CUSTODIAN
+    assert run_json["audience"] == "custodian"
 
 
 @pytest.mark.parametrize("people", [10, 199, 200, 20_000])
 def test_steps_are_worth_ten_people_or_nothing_is_told(people: int) -> None:
-    told = {outgoing.round_to_step(hits / people, people) for hits in range(people + 1)}
-    assert told == {None} if people < outgoing.FEWEST else len(told) == 21
+    rounded_risks = {outgoing.round_to_step(hits / people, people) for hits in range(people + 1)}
+    assert rounded_risks == {None} if people < outgoing.FEWEST else len(rounded_risks) == 21
     if people >= outgoing.FEWEST:
         most = [outgoing.round_up_to_step(hits / people, people) for hits in range(people + 1)]
         assert all(step is not None and step >= hits / people - 1e-9 for hits, step in enumerate(most))

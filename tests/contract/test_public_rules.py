@@ -18,7 +18,7 @@ from sfumato.protect import METHODS
 from tests.contract.examples import Example, people
 from tests.contract.releases import Made, make_all, make_once, released
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
 class ChangedColumn(NamedTuple):
@@ -33,12 +33,14 @@ class ChangedColumn(NamedTuple):
 def list_columns(examples: Iterable[Made]) -> list[ChangedColumn]:
     """The columns of releases in which cells may have other values, with what an outsider sees of them."""
     columns = []
-    for made in examples:
-        for change in made.release.changes if made.is_table and len(made.originals) == len(made.release.data) else ():
+    for result in examples:
+        for change in (
+            result.release.changes if result.is_table and len(result.originals) == len(result.release.data) else ()
+        ):
             if CellDifference.OTHER in change.kind.meaning.differences and change.kind is not ChangeKind.DROPPED:
-                shown, name = made.release.data.frame[change.column], change.column
-                recoded = RecodedColumn(shown, made.originals[name], made.release.public.get(name, {}))
-                columns.append(ChangedColumn(made.example.name, name, change.kind, recoded))
+                published_column, name = result.release.data.frame[change.column], change.column
+                recoded = RecodedColumn(published_column, result.originals[name], result.release.public.get(name, {}))
+                columns.append(ChangedColumn(result.example.name, name, change.kind, recoded))
     return columns
 
 
@@ -62,18 +64,18 @@ def explain_wrong_rule(column: ChangedColumn) -> str:
 
 def has_changed(column: ChangedColumn) -> bool:
     """Whether some cells differ from their originals."""
-    cells, known = (part.cast(pl.String) for part in column.recoded[:2])
-    return bool(cells.ne_missing(known).any())
+    cells, originals = (part.cast(pl.String) for part in column.recoded[:2])
+    return bool(cells.ne_missing(originals).any())
 
 
 def follows_rule(column: ChangedColumn) -> bool:
     """Whether equal originals are always published as equal cells, and there are equal ones."""
-    cells, known = (part.cast(pl.String) for part in column.recoded[:2])
-    pairs = pl.DataFrame({"known": known, "cell": cells}).unique()
+    cells, originals = (part.cast(pl.String) for part in column.recoded[:2])
+    pairs = pl.DataFrame({"known": originals, "cell": cells}).unique()
     return pairs.height == pairs["known"].n_unique() < len(cells)
 
 
-@each
+@parametrize_kinds
 def test_attacks_read_the_rule_that_made_the_cells(kind: type[sf.Method]) -> None:
     for column in list_columns(make_all(kind)):
         wrong = explain_wrong_rule(column)
@@ -91,7 +93,7 @@ def find_unread_rule(columns: Iterable[ChangedColumn]) -> ChangeKind | None:
     return next((kind for kind, rules in unread.items() if all(rules)), None)
 
 
-@each
+@parametrize_kinds
 def test_a_kind_of_change_by_a_rule_says_how_it_is_read(kind: type[sf.Method]) -> None:
     unread = find_unread_rule(list_columns(make_all(kind)))
     assert unread is None, (
@@ -128,36 +130,41 @@ def test_what_chance_made_follows_no_rule() -> None:
 def give_numbers(table: sf.Table, name: str) -> sf.Table:
     """The table with whole numbers instead of texts in a column, which then has no hierarchy."""
     frame = table.frame.with_columns((pl.int_range(pl.len()) % 7 + 10_000_000).alias(name))
-    return sf.Table.of(frame, dict(table.roles), {key: one for key, one in table.hierarchies.items() if key != name})
+    return sf.Table.of(
+        frame, dict(table.roles), {key: hierarchy for key, hierarchy in table.hierarchies.items() if key != name}
+    )
 
 
-def find_numbers_as_text(made: Made, numbers: str) -> ChangeKind | None:
+def find_numbers_as_text(result: Made, numbers: str) -> ChangeKind | None:
     """The kind of change, if a rule of it made texts of the numbers of a column."""
-    stated = [change.kind for change in made.release.changes if change.column == numbers]
-    is_text = made.release.data.frame[numbers].dtype == pl.String
-    return next((kind for kind in stated if kind.meaning.read_rule and is_text), None)
+    stated_kinds = [change.kind for change in result.release.changes if change.column == numbers]
+    is_text = result.release.data.frame[numbers].dtype == pl.String
+    return next((kind for kind in stated_kinds if kind.meaning.read_rule and is_text), None)
 
 
-@each
+@parametrize_kinds
 def test_a_rule_for_texts_refuses_numbers_or_keeps_them(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        for change in made.release.changes if made.is_table else ():
-            if change.kind.meaning.read_rule is None or made.data.frame[change.column].dtype != pl.String:
+    for result in make_all(kind):
+        for change in result.release.changes if result.is_table else ():
+            if change.kind.meaning.read_rule is None or result.data.frame[change.column].dtype != pl.String:
                 continue
-            table = give_numbers(made.data, change.column)
+            table = give_numbers(result.data, change.column)
             try:
-                turned = find_numbers_as_text(Made(made.example, table, released(made.example, table)), change.column)
+                turned = find_numbers_as_text(
+                    Made(result.example, table, released(result.example, table)), change.column
+                )
             except sf.SfumatoError:
                 continue
             assert turned is None, (
-                f'{kind.__name__}, example "{made.example.name}": numbers in "{change.column}" are published as texts: '
+                f'{kind.__name__}, example "{result.example.name}": numbers in "{change.column}" are published as '
+                "texts: "
                 "a column keeps its type, so give numbers back, or refuse them with a DataError"
             )
 
 
 def test_numbers_that_became_texts_are_noticed() -> None:
-    made = make_once(ROUNDED)
-    assert find_numbers_as_text(made, "age") is None
-    texts = made.release.data.with_frame(made.release.data.frame.with_columns(pl.col("age").cast(pl.String)))
-    turned = made._replace(release=replace(made.release, data=texts))
+    result = make_once(ROUNDED)
+    assert find_numbers_as_text(result, "age") is None
+    texts = result.release.data.with_frame(result.release.data.frame.with_columns(pl.col("age").cast(pl.String)))
+    turned = result._replace(release=replace(result.release, data=texts))
     assert find_numbers_as_text(turned, "age") is ChangeKind.ROUNDED

@@ -24,7 +24,7 @@ from sfumato.protect import METHODS
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once, released
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
 def give_own_values(table: sf.Table, name: str) -> sf.Table:
@@ -48,44 +48,45 @@ def draw_words(size: int) -> list[str]:
     return list(words)
 
 
-def count_own_values(made: Made, name: str) -> int:
+def count_own_values(result: Made, name: str) -> int:
     """How many values that one person alone had are published in the column: in whatever row, long ones in a label."""
     before, after = (
-        [str(cell) for cell in frame[name] if cell is not None] for frame in (made.data.frame, _show(made))
+        [str(cell) for cell in frame[name] if cell is not None] for frame in (result.data.frame, _show(result))
     )
-    alone = {value for value, count in Counter(before).items() if count == 1}
-    told = {part for cell in set(after) for part in re.findall(r"\w{9,}", cell)}
-    return len(alone & {*after, *told})
+    unique_values = {value for value, count in Counter(before).items() if count == 1}
+    cell_parts = {part for cell in set(after) for part in re.findall(r"\w{9,}", cell)}
+    return len(unique_values & {*after, *cell_parts})
 
 
-def _show(made: Made) -> pl.DataFrame:
-    frame: pl.DataFrame = made.release.data.frame
+def _show(result: Made) -> pl.DataFrame:
+    frame: pl.DataFrame = result.release.data.frame
     return frame
 
 
-def find_false_kind(made: Made, columns: Collection[str]) -> tuple[Change, int] | None:
+def find_false_kind(result: Made, columns: Collection[str]) -> tuple[Change, int] | None:
     """A change that denies that the column publishes originals, and it does; with how many.
 
     A number that is noise or a code may hit upon one by chance.
     """
-    for change in made.release.changes:
+    for change in result.release.changes:
         meaning, name = change.kind.meaning, change.column
-        if name not in columns or meaning.publishes_originals or name not in _show(made).columns:
+        if name not in columns or meaning.publishes_originals or name not in _show(result).columns:
             continue
-        by_chance = meaning.known_to_nobody and made.data.frame[name].dtype.is_numeric()
-        if not by_chance and (count := count_own_values(made, name)):
+        by_chance = meaning.known_to_nobody and result.data.frame[name].dtype.is_numeric()
+        if not by_chance and (count := count_own_values(result, name)):
             return change, count
     return None
 
 
-def explain_false_kind(made: Made, columns: Collection[str]) -> str:
+def explain_false_kind(result: Made, columns: Collection[str]) -> str:
     """The same as a message with the cure; empty if there is none."""
-    found = find_false_kind(made, columns)
-    if found is None:
+    false_kind = find_false_kind(result, columns)
+    if false_kind is None:
         return ""
-    change, count = found
+    change, count = false_kind
     return (
-        f'example "{made.example.name}": {count} values that one person alone had are published in "{change.column}", '
+        f'example "{result.example.name}": {count} values that one person alone had are published in '
+        f'"{change.column}", '
         f"and ChangeKind.{change.kind.name} says that none is, so a verdict would not notice names: leave out "
         "`publishes_originals=False` from its line in change_kinds.py, or state another kind"
     )
@@ -100,30 +101,30 @@ class Planted(NamedTuple):
 
 def try_own_values(kind: type[sf.Method]) -> Iterator[Planted]:
     """Each example with such columns, one at a time and one of each type, where the method takes it."""
-    for made in make_all(kind):
-        tried = set[tuple[ChangeKind, pl.DataType]]()
-        for change in made.release.changes if made.is_table else ():
+    for result in make_all(kind):
+        column_sorts = set[tuple[ChangeKind, pl.DataType]]()
+        for change in result.release.changes if result.is_table else ():
             name = change.column
-            if change.kind.meaning.publishes_originals or name not in made.data.frame.columns:
+            if change.kind.meaning.publishes_originals or name not in result.data.frame.columns:
                 continue
-            if (sort := (change.kind, made.data.frame[name].dtype)) in tried:
+            if (sort := (change.kind, result.data.frame[name].dtype)) in column_sorts:
                 continue
-            tried.add(sort)
-            table = give_own_values(made.data, name)
+            column_sorts.add(sort)
+            table = give_own_values(result.data, name)
             try:
-                yield Planted(Made(made.example, table, released(made.example, table)), name)
+                yield Planted(Made(result.example, table, released(result.example, table)), name)
             except sf.SfumatoError:
                 continue  # categories or a hierarchy lack these values
 
 
-@each
+@parametrize_kinds
 def test_a_kind_says_whether_cells_may_be_what_one_person_had(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        wrong = explain_false_kind(made, made.data.frame.columns) if made.is_table else ""
+    for result in make_all(kind):
+        wrong = explain_false_kind(result, result.data.frame.columns) if result.is_table else ""
         assert not wrong, f"{kind.__name__}, {wrong}"
 
 
-@each
+@parametrize_kinds
 def test_a_kind_says_so_of_any_numbers_and_words(kind: type[sf.Method]) -> None:
     for planted in try_own_values(kind):
         wrong = explain_false_kind(planted.made, [planted.column])
@@ -131,25 +132,25 @@ def test_a_kind_says_so_of_any_numbers_and_words(kind: type[sf.Method]) -> None:
 
 
 def capped_people() -> Made:
-    return make_once(next(one for one in METHOD_EXAMPLES if one.name == "top code"))
+    return make_once(next(candidate for candidate in METHOD_EXAMPLES if candidate.name == "top code"))
 
 
 def test_a_kind_that_denies_originals_is_noticed() -> None:
-    made = capped_people()
-    (change,) = (one for one in made.release.changes if one.column == "age")
-    assert count_own_values(made, "age") == 4 and not explain_false_kind(made, ["age"])
+    result = capped_people()
+    (change,) = (statement for statement in result.release.changes if statement.column == "age")
+    assert count_own_values(result, "age") == 4 and not explain_false_kind(result, ["age"])
     lax = str.__new__(ChangeKind, "capped")
     lax._name_, lax._value_ = "CAPPED", "capped"
     lax.meaning = ChangeKind.CAPPED.meaning._replace(publishes_originals=False)
-    false = made._replace(release=replace(made.release, changes=(replace(change, kind=lax),)))
+    false = result._replace(release=replace(result.release, changes=(replace(change, kind=lax),)))
     wrong = explain_false_kind(false, ["age"])
     assert "4 values" in wrong and "ChangeKind.CAPPED" in wrong
 
 
 def test_planted_values_are_the_persons_own() -> None:
-    made = capped_people()
+    result = capped_people()
     for name in ("age", "zip"):
-        assert give_own_values(made.data, name).frame[name].is_unique().all()
-    table = give_own_values(made.data, "age")
-    capped = Made(made.example, table, released(made.example, table))
+        assert give_own_values(result.data, name).frame[name].is_unique().all()
+    table = give_own_values(result.data, "age")
+    capped = Made(result.example, table, released(result.example, table))
     assert len(table) // 2 < count_own_values(capped, "age") < len(table)

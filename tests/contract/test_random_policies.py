@@ -38,10 +38,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def try_policies(folder: Path, seeds: range, draw: Draw = draw_policy) -> Counter[str]:
     kinds: Counter[str] = Counter()
     for seed in seeds:
-        here = folder / str(seed)
-        here.mkdir()
-        fields, people = draw(random.Random(seed), here)
-        outcome = run_policy(fields, people, here)
+        seed_folder = folder / str(seed)
+        seed_folder.mkdir()
+        fields, people = draw(random.Random(seed), seed_folder)
+        outcome = run_policy(fields, people, seed_folder)
         assert not outcome.problems, (seed, outcome, json.dumps(fields["protect"]))
         kinds[outcome.kind] += 1
     return kinds
@@ -60,28 +60,32 @@ def test_every_method_on_tables_is_drawn() -> None:
     """A new method joins by its example."""
     chance = random.Random(5)
     roles = {"sensitive": ["ill"]}
-    drawn = Counter(draw_method(chance, roles)["method"] for _ in range(3_000))
+    method_counts = Counter(draw_method(chance, roles)["method"] for _ in range(3_000))
     tables = {kind.model_fields["method"].default for kind in METHODS if kind.shape == kind.gives == "table"}
-    missing = sorted(tables - drawn.keys())
+    missing = sorted(tables - method_counts.keys())
     assert not missing, f"{missing}: add an Example to tests/contract/examples.py, or list it in `draw_method`"
-    assert drawn.keys() <= tables and {*LISTED, *find_new_examples()} == tables, "LISTED is what `draw_method` lists"
+    assert method_counts.keys() <= tables and {*LISTED, *find_new_examples()} == tables, (
+        "LISTED is what `draw_method` lists"
+    )
 
 
 def test_a_new_method_is_released_from_its_example(tmp_path: Path) -> None:
     """Otherwise drawing it shows nothing."""
     released: Counter[str] = Counter()
     for seed in range(24):
-        here = tmp_path / str(seed)
-        here.mkdir()
+        seed_folder = tmp_path / str(seed)
+        seed_folder.mkdir()
         chance = random.Random(seed)
-        fields, people = draw_policy(chance, here)
+        fields, people = draw_policy(chance, seed_folder)
         fields |= {"protect": [draw_new_method(chance)], "gate": {}}
         fields["accept"] = dict.fromkeys(fields["roles"]["insensitive"], "invented people")
-        outcome = run_policy(fields, people, here)
+        outcome = run_policy(fields, people, seed_folder)
         assert not outcome.problems, (seed, outcome, json.dumps(fields["protect"]))
         released[fields["protect"][0]["method"]] += outcome.kind == "released"
-    never = sorted(name for name in find_new_examples() if not released[name])
-    assert not never, f"{never}: refused for all small tables; list it in `draw_method` of random_policies.py"
+    missing_methods = sorted(name for name in find_new_examples() if not released[name])
+    assert not missing_methods, (
+        f"{missing_methods}: refused for all small tables; list it in `draw_method` of random_policies.py"
+    )
 
 
 def test_plain_code_reads_labels() -> None:

@@ -67,22 +67,22 @@ def find_told_cell(message: str, cell: OddCell) -> bool:
     return any(spelling in text for text in (message, plain) for spelling in cell.spellings)
 
 
-def choose_columns(made: Made) -> list[str]:
+def choose_columns(result: Made) -> list[str]:
     """One column of each type that the method says it changed."""
-    changed = [change.column for change in made.release.changes if change.kind not in UNTOUCHED]
-    return list({str(made.data.frame[name].dtype): name for name in changed}.values())
+    changed = [change.column for change in result.release.changes if change.kind not in UNTOUCHED]
+    return list({str(result.data.frame[name].dtype): name for name in changed}.values())
 
 
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_a_refusal_tells_no_cell(example: Example) -> None:
-    made, method = make_once(example), type(example.subject).__name__
-    for name in choose_columns(made):
-        for cell in list_odd_cells(made.data.frame[name]):
+    result, method = make_once(example), type(example.subject).__name__
+    for name in choose_columns(result):
+        for cell in list_odd_cells(result.data.frame[name]):
             try:
-                released(example, put_odd_cell(made.data, name, cell))
+                released(example, put_odd_cell(result.data, name, cell))
             except sf.SfumatoError as refusal:
-                told = find_told_cell(str(refusal), cell)
-                assert not told, (
+                told_cell = find_told_cell(str(refusal), cell)
+                assert not told_cell, (
                     f'{method}: a refusal tells a cell of "{name}" ({refusal}): say the column, '
                     "how many rows have such cells, and what to do about them, never a value"
                 )
@@ -112,11 +112,11 @@ def list_other_columns(name: str, count: int) -> Iterator[tuple[pl.Series, OddCe
 
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_a_column_of_another_type_is_protected_or_refused_without_a_cell(example: Example) -> None:
-    made, method = make_once(example), type(example.subject).__name__
-    name = choose_columns(made)[0]
-    for column, cell in list_other_columns(name, len(made.data)):
+    result, method = make_once(example), type(example.subject).__name__
+    name = choose_columns(result)[0]
+    for column, cell in list_other_columns(name, len(result.data)):
         try:
-            released(example, made.data.with_frame(made.data.frame.with_columns(column)))
+            released(example, result.data.with_frame(result.data.frame.with_columns(column)))
         except sf.SfumatoError as refusal:
             assert not find_told_cell(str(refusal), cell), (
                 f'{method}: a refusal of {column.dtype} in "{name}" tells a cell ({refusal}): say the column, how many '
@@ -218,7 +218,7 @@ def test_a_told_cell_is_noticed() -> None:
         for cell in list_odd_cells(pl.Series([], dtype=kind))
     }
     assert len(cells) == 13
-    for told in (
+    for text in (
         "9.87654321e+200",
         "987,654,321,987,654,321",
         "zz987654321zz",
@@ -227,6 +227,6 @@ def test_a_told_cell_is_noticed() -> None:
         "0001-01-01",
     ):
         assert any(
-            find_told_cell(str(DataError(f'table: 1 row of "x" holds {told}')), cell) for cell in cells.values()
-        ), told
+            find_told_cell(str(DataError(f'table: 1 row of "x" holds {text}')), cell) for cell in cells.values()
+        ), text
     assert not any(find_told_cell('table: 1 row of "x", in the years 1 to 9999', cell) for cell in cells.values())

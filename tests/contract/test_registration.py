@@ -32,10 +32,14 @@ BOUNDS = {"at_least", "at_most", "below", "exactly"}
 
 def subclasses(kind: Any) -> Iterator[Any]:
     """All that can be made of a kind, of this package."""
-    for one in kind.__subclasses__():
-        yield from subclasses(one)
-        if not inspect.isabstract(one) and one.__module__.startswith("sfumato.") and not one.__name__.startswith("_"):
-            yield one
+    for subclass in kind.__subclasses__():
+        yield from subclasses(subclass)
+        if (
+            not inspect.isabstract(subclass)
+            and subclass.__module__.startswith("sfumato.")
+            and not subclass.__name__.startswith("_")
+        ):
+            yield subclass
 
 
 @pytest.mark.parametrize("tag", KINDS)
@@ -43,11 +47,14 @@ def test_every_subclass_is_found(tag: str) -> None:
     for package in (sf.protect, sf.attack):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
-    kind, found = KINDS[tag]
-    for lost in {one for one in subclasses(kind) if tag in one.__annotations__} - set(found):
-        name = lost.__annotations__[tag]
-        pytest.fail(f'{lost.__module__}.{lost.__name__}: write its tag on one line, {tag}: {name} = "…", used once')
-    assert len({one.__name__ for one in found}) == len(find_tagged(tag)) == len(found)
+    kind, registry = KINDS[tag]
+    for missing_class in {subclass for subclass in subclasses(kind) if tag in subclass.__annotations__} - set(registry):
+        name = missing_class.__annotations__[tag]
+        pytest.fail(
+            f"{missing_class.__module__}.{missing_class.__name__}: write its tag on one line, {tag}: {name} = "
+            '"…", used once'
+        )
+    assert len({subclass.__name__ for subclass in registry}) == len(find_tagged(tag)) == len(registry)
 
 
 @pytest.mark.parametrize("kind", (*METHODS, *MODELS, *ATTACKS), ids=lambda kind: kind.__name__)
@@ -61,8 +68,8 @@ def test_what_is_found_is_public_and_typed(kind: type) -> None:
 
 @pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
 def test_everything_has_an_example(kind: type) -> None:
-    tried = {type(example.subject) for example in (*METHOD_EXAMPLES, *ATTACK_EXAMPLES)}
-    assert kind in tried, f"add an Example of {kind.__name__} to tests/contract/examples.py"
+    example_kinds = {type(example.subject) for example in (*METHOD_EXAMPLES, *ATTACK_EXAMPLES)}
+    assert kind in example_kinds, f"add an Example of {kind.__name__} to tests/contract/examples.py"
 
 
 @pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
@@ -94,8 +101,8 @@ def test_every_method_on_tables_says_what_it_touches(kind: Any) -> None:
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_method_is_in_the_changelog(kind: Any) -> None:
     words = set(re.findall(r"\w+", (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")))
-    told = words & {kind.__name__, kind.model_fields["method"].default}
-    assert told, f"run docs/generate.py, which adds a line about {kind.__name__} under Added in CHANGELOG.md"
+    mentions = words & {kind.__name__, kind.model_fields["method"].default}
+    assert mentions, f"run docs/generate.py, which adds a line about {kind.__name__} under Added in CHANGELOG.md"
 
 
 def list_families(names: set[str]) -> set[str]:

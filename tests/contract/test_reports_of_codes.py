@@ -48,11 +48,11 @@ def read_secret(folder: Path, method: str) -> dict[str, Any]:
 
 @select(sf.EncodeItems)
 def test_what_a_report_says_of_codes_for_items(example: Example, tmp_path: Path) -> None:
-    done, baskets = run_example(example, tmp_path), take_baskets(example)
-    codes, secret = read_codes(done.out), read_secret(done.out, "encode_items")
+    result, baskets = run_example(example, tmp_path), take_baskets(example)
+    codes, secret = read_codes(result.out), read_secret(result.out, "encode_items")
     kinds = set().union(*codes)
     images = {
-        item: {str(secret["codes"][place]) for place in places}
+        item: {str(secret["codes"][index]) for index in places}
         for item, places in zip(secret["items"], secret["images"], strict=True)
     }
     true = sum(len(set().union(*(images[item] for item in basket))) for basket in baskets)
@@ -62,42 +62,42 @@ def test_what_a_report_says_of_codes_for_items(example: Example, tmp_path: Path)
         count(len(kinds), "code"),
         f"Data file data.dat, {len(codes)} baskets, {count(len(kinds), 'code')}",
     ]
-    lines = read_lines(done.out / "private" / "report.html")
+    lines = read_lines(result.out / "private" / "report.html")
     losses = {"Baskets added": len(codes) - len(baskets), "Codes added": len(kinds) - len(images)}
-    inside = [
+    private_lines = [
         *size,
         f"of the codes stand for items {percent(true / total)}",
         f"Loss Of the published codes, the share that was added to hide supports. | {percent(1 - true / total)} | –",
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",
     ]
-    check_both(done, size, inside)
+    check_both(result, size, private_lines)
 
 
 @select(sf.EncodeBloom)
 def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None:
-    method, done, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
-    filters = read_codes(done.out)
+    method, result, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
+    filters = read_codes(result.out)
     # An item's bits are common to all baskets with it, and these baskets are many and unlike.
     bits = {
         item: set.intersection(*(bits for basket, bits in zip(baskets, filters, strict=True) if item in basket))
         for item in frozenset().union(*baskets)
     }
     feigned = sum(
-        item not in basket and bits[item] <= shown
-        for basket, shown in zip(baskets, filters, strict=True)
+        item not in basket and bits[item] <= published_bits
+        for basket, published_bits in zip(baskets, filters, strict=True)
         for item in bits
     )
     absent = sum(len(bits) - len(basket) for basket in baskets)
-    seen, total = len(set().union(*filters)), sum(map(len, filters))
+    bit_count, total = len(set().union(*filters)), sum(map(len, filters))
     size = [
         f"baskets in the release {len(filters)}",
-        count(seen, "bit that is set", "bits that are set"),
-        f"Data file data.dat, {len(filters)} baskets, {count(seen, 'bit that is set', 'bits that are set')}",
+        count(bit_count, "bit that is set", "bits that are set"),
+        f"Data file data.dat, {len(filters)} baskets, {count(bit_count, 'bit that is set', 'bits that are set')}",
     ]
-    lines = read_lines(done.out / "private" / "report.html")
+    lines = read_lines(result.out / "private" / "report.html")
     losses = {"False positives of the filters": feigned, "Bits set": float(total / (len(filters) * method.bits))}
-    inside = [
+    private_lines = [
         *size,
         f"of absent items not shown {percent(1 - feigned / absent)}",
         (
@@ -107,29 +107,31 @@ def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",
     ]
-    check_both(done, size, inside)
+    check_both(result, size, private_lines)
 
 
 @select(sf.EncodeForTrees)
 def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path) -> None:
-    method, done, table = example.subject, run_example(example, tmp_path), example.data()
-    codes = pl.read_csv(done.out / "release" / "data.csv")
-    kept = [name for name in table.frame.columns if table.roles[name] != "identifying"]
-    assert codes.columns == kept and codes.height == len(table)
-    chosen = kept if method.columns is None else [*method.columns, method.target]
-    words = pl.read_csv(done.out / "release" / "data.csv", infer_schema=False)
-    assert all((words[name] == table.frame[name].cast(pl.String)).all() for name in kept if name not in chosen)
-    for name in chosen:  # a code stands for one value, and a value has one code
+    method, result, table = example.subject, run_example(example, tmp_path), example.data()
+    codes = pl.read_csv(result.out / "release" / "data.csv")
+    kept_columns = [name for name in table.frame.columns if table.roles[name] != "identifying"]
+    assert codes.columns == kept_columns and codes.height == len(table)
+    coded_columns = kept_columns if method.columns is None else [*method.columns, method.target]
+    words = pl.read_csv(result.out / "release" / "data.csv", infer_schema=False)
+    assert all(
+        (words[name] == table.frame[name].cast(pl.String)).all() for name in kept_columns if name not in coded_columns
+    )
+    for name in coded_columns:  # a code stands for one value, and a value has one code
         pairs = set(zip(table.frame[name].to_list(), codes[name].to_list(), strict=True))
         assert len(pairs) == table.frame[name].n_unique() == codes[name].n_unique()
-        assert not any(str(was) == str(now) for was, now in pairs if was is not None and isinstance(was, str))
+        assert not any(str(was) == str(new_cell) for was, new_cell in pairs if was is not None and isinstance(was, str))
     size = [
         f"people in the release {len(table)}",
-        f"{len(kept)} columns",
-        f"Data file data.csv, {len(table)} rows, {len(kept)} columns",
+        f"{len(kept_columns)} columns",
+        f"Data file data.csv, {len(table)} rows, {len(kept_columns)} columns",
     ]
-    numbers = [name for name in chosen if table.frame[name].dtype.is_numeric()]
-    lines = read_lines(done.out / "private" / "report.html")
+    numbers = [name for name in coded_columns if table.frame[name].dtype.is_numeric()]
+    lines = read_lines(result.out / "private" / "report.html")
     rows, notes, unsafe = [], [], 0
     for name in numbers:
         values = sorted(table.frame[name].unique().to_list())
@@ -144,11 +146,11 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         is_unsafe = note.startswith(f"{name}: not safe")
         unsafe += is_unsafe
         shares = [int(share) for share in re.findall(r"(\d+)%", note)]
-        told = (pure, gaps / (width + 1), worst)[: 3 if is_unsafe else 2]
-        assert shares == [round(100 * share) for share in told], note
+        stated_shares = (pure, gaps / (width + 1), worst)[: 3 if is_unsafe else 2]
+        assert shares == [round(100 * share) for share in stated_shares], note
         notes.append(note)
-    uncoded = [name for name in kept if name not in chosen]
-    inside = [
+    uncoded = [name for name in kept_columns if name not in coded_columns]
+    private_lines = [
         *size,
         *list_value_lines(table, uncoded, " | {0} | {0}"),
         *list_unique_lines(table, uncoded, " | {0} | {0}", lines),
@@ -169,7 +171,7 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         f"People in the originals {len(table)}",
     ]
     size += list_value_lines(table, uncoded, " | {0}") + list_unique_lines(table, uncoded, " | {0}", lines)
-    check_both(done, size, inside)
+    check_both(result, size, private_lines)
 
 
 def list_value_lines(table: sf.Table, names: list[str], ending: str) -> list[str]:
@@ -195,8 +197,10 @@ def list_unique_lines(table: sf.Table, names: list[str], ending: str, page: list
         }
         most = max(shares.values(), default=0.0)
         texts = [", ".join(f'"{name}"' for name in columns) for columns, share in shares.items() if share == most]
-        told = [f"{percent(most)}, by {text}" if most else "none found" for text in texts]
-        lines += [row for text in told if (row := f"{words}{ending.format(text)}") in page or len(told) == 1]
+        share_texts = [f"{percent(most)}, by {text}" if most else "none found" for text in texts]
+        lines += [
+            row for text in share_texts if (row := f"{words}{ending.format(text)}") in page or len(share_texts) == 1
+        ]
         if most > 0.1 and not any(line.startswith("!") for line in lines):
             lines += [f"! {percent(most)} of the published rows are unique by {text}." for text in texts[:1]]
     return lines
@@ -219,34 +223,34 @@ def measure_pure_share(table: sf.Table, name: str, target: str, least: int) -> f
 
 @select(sf.RandomizeBaskets)
 def test_what_a_report_says_of_randomized_baskets(example: Example, tmp_path: Path) -> None:
-    method, done, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
-    shown = [frozenset(map(str, basket)) for basket in sf.read_release(done.out).data.to_lists()]
+    method, result, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
+    published_baskets = [frozenset(map(str, basket)) for basket in sf.read_release(result.out).data.to_lists()]
     items = sorted(frozenset().union(*baskets))
-    assert len(shown) == len(baskets)
-    lines = read_lines(done.out / "release" / "report.html")
+    assert len(published_baskets) == len(baskets)
+    lines = read_lines(result.out / "release" / "report.html")
     size = [
-        f"baskets in the release {len(shown)}",
+        f"baskets in the release {len(published_baskets)}",
         count(len(items), "item"),
-        f"Data file data.csv, {len(shown)} baskets, {count(len(items), 'item')}",
+        f"Data file data.csv, {len(published_baskets)} baskets, {count(len(items), 'item')}",
     ]
     if method.operator == "mask":
         laws = {item: (take_share(method.keep, item), take_share(method.add, item)) for item in items}
         depends = sum(keep - add for keep, add in laws.values()) / len(laws)
         ratios = [max(keep / add, (1 - add) / (1 - keep)) for keep, add in laws.values()]
         budget = sum(map(math.log, ratios))
-        figures = check_estimates(lines, shown, laws)
+        figures = check_estimates(lines, published_baskets, laws)
     else:
         assert method.operator == "cut_and_paste"
         pasted = sum(expect_pasted(len(basket), method.cutoff) for basket in baskets)
         depends = pasted / sum(map(len, baskets)) * (1 - method.level)
-        budget = float(done.certificate.body["losses"]["epsilon"])  # its claim is measured on its own
+        budget = float(result.certificate.body["losses"]["epsilon"])  # its claim is measured on its own
         figures = [line for line in lines if re.match(r".* \| [\d.]+ % \| [\d.]+ to [\d.]+ %$", line)]
     epsilon = format_count(round(budget, 9))
     words = (
         "Privacy budget ε What is published of a person is at most e^ε times as likely for one truth as for another, "
         f"under the conditions that the claims name. Less is safer. | {epsilon}"
     )
-    outside = [
+    public_lines = [
         *size,
         *(line for line in lines if line.startswith("The most common items: ")),
         "The line over an estimate is its 95 % interval. Itemsets and rules are estimated in the same way.",
@@ -254,7 +258,7 @@ def test_what_a_report_says_of_randomized_baskets(example: Example, tmp_path: Pa
         *figures,
         words,
     ]
-    inside = [
+    private_lines = [
         *size,
         f"of items depend on the truth {percent(depends)}",
         (
@@ -264,12 +268,12 @@ def test_what_a_report_says_of_randomized_baskets(example: Example, tmp_path: Pa
         f"{words} | –",
         f"Baskets in the originals {len(baskets)}",
     ]
-    check_both(done, outside, inside)
+    check_both(result, public_lines, private_lines)
 
 
-def take_share(given: Any, item: str) -> float:
+def take_share(shares: Any, item: str) -> float:
     """A probability, or that of an item."""
-    return float(given.get(item, given["*"]) if isinstance(given, Mapping) else given)
+    return float(shares.get(item, shares["*"]) if isinstance(shares, Mapping) else shares)
 
 
 def expect_pasted(size: int, cutoff: int) -> float:
@@ -277,19 +281,23 @@ def expect_pasted(size: int, cutoff: int) -> float:
     return sum(min(number, size) for number in range(cutoff + 1)) / (cutoff + 1)
 
 
-def check_estimates(lines: Iterable[str], shown: list[Itemset], laws: Mapping[str, tuple[float, float]]) -> list[str]:
+def check_estimates(
+    lines: Iterable[str], published_baskets: list[Itemset], laws: Mapping[str, tuple[float, float]]
+) -> list[str]:
     """The estimated shares: what is published, turned round by the two probabilities, and twice its standard error."""
-    told = []
+    checked_lines = []
     for line in lines:
         cells = line.split(" | ")
         if len(cells) == 3 and cells[0] in laws:
             keep, add = laws[cells[0]]
-            seen = sum(cells[0] in basket for basket in shown) / len(shown)
-            estimate = (seen - add) / (keep - add)
+            published_share = sum(cells[0] in basket for basket in published_baskets) / len(published_baskets)
+            estimate = (published_share - add) / (keep - add)
             low, high = (float(part) / 100 for part in re.findall(r"[\d.]+", cells[2]))
-            drawn = estimate * keep * (1 - keep) + (1 - estimate) * add * (1 - add)  # the originals are not drawn
-            half = 1.96 * math.sqrt(drawn / len(shown)) / (keep - add)
-            near = abs(low - max(estimate - half, 0)) < 0.01 and abs(high - min(estimate + half, 1)) < 0.01
-            told.append(line if near and cells[1] == percent(min(estimate, 1.0)) else f"false: {line}, but {estimate}")
-    assert len(told) == len(laws)
-    return told
+            variance = estimate * keep * (1 - keep) + (1 - estimate) * add * (1 - add)  # the originals are not drawn
+            half = 1.96 * math.sqrt(variance / len(published_baskets)) / (keep - add)
+            is_near = abs(low - max(estimate - half, 0)) < 0.01 and abs(high - min(estimate + half, 1)) < 0.01
+            checked_lines.append(
+                line if is_near and cells[1] == percent(min(estimate, 1.0)) else f"false: {line}, but {estimate}"
+            )
+    assert len(checked_lines) == len(laws)
+    return checked_lines

@@ -55,8 +55,10 @@ class PatternFile(NamedTuple):
 
 def list_subsets(items: Iterable[str], least: int = 1) -> Iterator[Itemset]:
     """All subsets of at least some items."""
-    known = sorted(items)
-    return (frozenset(part) for size in range(least, len(known) + 1) for part in combinations(known, size))
+    ordered_items = sorted(items)
+    return (
+        frozenset(part) for size in range(least, len(ordered_items) + 1) for part in combinations(ordered_items, size)
+    )
 
 
 @cache
@@ -70,42 +72,42 @@ def list_channels(
     baskets: tuple[Itemset, ...], frequent: Iterable[Itemset], k: int
 ) -> dict[tuple[Itemset, Itemset], int]:
     """Every pattern "all of these and none of those" within a frequent itemset that few baskets fit."""
-    found = {}
+    channels = {}
     for whole in frequent:
-        for some in list_subsets(whole, 0):
-            others = whole - some
-            people = sum(some <= basket and not others & basket for basket in baskets)
-            if others and 0 < people < k:
-                found[some, others] = people
-    return found
+        for present_items in list_subsets(whole, 0):
+            absent_items = whole - present_items
+            people = sum(present_items <= basket and not absent_items & basket for basket in baskets)
+            if absent_items and 0 < people < k:
+                channels[present_items, absent_items] = people
+    return channels
 
 
-def list_channel_lines(channels: Mapping[tuple[Itemset, Itemset], int], shown: Iterable[str]) -> list[str]:
+def list_channel_lines(channels: Mapping[tuple[Itemset, Itemset], int], lines: Iterable[str]) -> list[str]:
     """The lines about channels; only a few are shown, and each is looked up."""
-    known = {
-        f"Baskets with {', '.join(sorted(some)) or 'anything'} and none of {', '.join(sorted(others))}: "
+    true_lines = {
+        f"Baskets with {', '.join(sorted(present_items)) or 'anything'} and none of {', '.join(sorted(absent_items))}: "
         f"{count(people, 'basket')}."
-        for (some, others), people in channels.items()
+        for (present_items, absent_items), people in channels.items()
     }
-    told = [line for line in shown if line.startswith("Baskets with ")]
-    assert len(told) == min(len(channels), 8)
-    return [line if line in known else f"false: {line}" for line in told]
+    channel_lines = [line for line in lines if line.startswith("Baskets with ")]
+    assert len(channel_lines) == min(len(channels), 8)
+    return [line if line in true_lines else f"false: {line}" for line in channel_lines]
 
 
 @select(sf.PublishPatterns)
 def test_what_a_report_says_of_patterns(example: Example, tmp_path: Path) -> None:
-    method, done, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
-    file = PatternFile.read(done.out)
+    method, result, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
+    file = PatternFile.read(result.out)
     parts = (re.fullmatch(r"([\d ]+) #SUP: (\d+)", line) for line in file.lines)
     published = {file.name(part[1]): int(part[2]) for part in parts if part}
     assert len(published) == len(file.lines)
     frequent = mine_plainly(baskets, method.min_support)
     channels = list_channels(baskets, frequent, method.k)
-    held = len(frozenset().union(*published))
+    item_count = len(frozenset().union(*published))
     size = [
         f"patterns in the release {len(published)}",
-        count(held, "item"),
-        f"Data file data.txt, {count(len(published), 'pattern')}, {count(held, 'item')}",
+        count(item_count, "item"),
+        f"Data file data.txt, {count(len(published), 'pattern')}, {count(item_count, 'item')}",
     ]
     errors = [min(abs(published.get(part, 0) - support) / support, 1.0) for part, support in frequent.items()]
     loss = percent(sum(errors) / len(errors))
@@ -115,16 +117,16 @@ def test_what_a_report_says_of_patterns(example: Example, tmp_path: Path) -> Non
         "Supports changed": sum(published.get(part, support) != support for part, support in frequent.items()),
         "Baskets added": file.baskets - len(baskets),
     }
-    lines = read_lines(done.out / "private" / "report.html")
-    said = (
+    lines = read_lines(result.out / "private" / "report.html")
+    sentence = (
         f"The frequent itemsets had {count(len(channels), 'inference channel')} to fewer than {method.k} people. "
         f"{count(len(published), 'pattern is', 'patterns are')} published."
         f"{' Nothing was repaired, so readers can derive this.' * (method.repair == 'none' and bool(channels))}"
     )
-    inside = [
+    private_lines = [
         *size,
         f"of the supports kept {percent(1 - sum(errors) / len(errors))}",
-        said,
+        sentence,
         *(f"{name} | {number}" for name, number in losses.items()),
         *list_channel_lines(channels, lines),
         *check_lost_itemsets(lines, {part: frequent[part] for part in frequent.keys() - published.keys()}),
@@ -132,18 +134,18 @@ def test_what_a_report_says_of_patterns(example: Example, tmp_path: Path) -> Non
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",
     ]
-    check_both(done, size, inside)
+    check_both(result, size, private_lines)
 
 
-def check_lost_itemsets(lines: Iterable[str], lost: Mapping[Itemset, int]) -> list[str]:
+def check_lost_itemsets(lines: Iterable[str], lost_itemsets: Mapping[Itemset, int]) -> list[str]:
     """The sentence that lists itemsets that are not published, or the most frequent of them."""
     begin = "Itemsets lost, with their support before: "
-    told = [line for line in lines if line.startswith(begin)]
-    known = {f"{', '.join(sorted(part))} ({support})" for part, support in lost.items()}
-    for line in told:
-        assert set(line.removeprefix(begin).removesuffix(".").split("; ")) <= known, line
-    assert len(told) == bool(lost)
-    return told
+    sentences = [line for line in lines if line.startswith(begin)]
+    true_texts = {f"{', '.join(sorted(part))} ({support})" for part, support in lost_itemsets.items()}
+    for line in sentences:
+        assert set(line.removeprefix(begin).removesuffix(".").split("; ")) <= true_texts, line
+    assert len(sentences) == bool(lost_itemsets)
+    return sentences
 
 
 class PlainRule(NamedTuple):
@@ -181,9 +183,9 @@ def derive_rules(baskets: tuple[Itemset, ...], least: int, confidence: float) ->
     frequent = mine_plainly(baskets, least)
     rules = {}
     for whole, support in frequent.items():
-        for left in list_subsets(whole):
-            if left != whole and support / frequent[left] >= confidence - 1e-12:
-                rules[PlainRule(left, whole - left)] = PlainFigures(support, support / frequent[left])
+        for premise in list_subsets(whole):
+            if premise != whole and support / frequent[premise] >= confidence - 1e-12:
+                rules[PlainRule(premise, whole - premise)] = PlainFigures(support, support / frequent[premise])
     return rules
 
 
@@ -205,26 +207,29 @@ FIGURES = {
 
 @select(sf.PublishRules)
 def test_what_a_report_says_of_rules(example: Example, tmp_path: Path) -> None:
-    method, done, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
-    file = PatternFile.read(done.out)
+    method, result, baskets = example.subject, run_example(example, tmp_path), take_baskets(example)
+    file = PatternFile.read(result.out)
     published, true = read_rules(file), derive_rules(baskets, method.min_support, method.min_confidence)
-    held = len(frozenset().union(*(rule.left | rule.right for rule in published)))
-    lines = read_lines(done.out / "private" / "report.html")
+    item_count = len(frozenset().union(*(rule.left | rule.right for rule in published)))
+    lines = read_lines(result.out / "private" / "report.html")
     size = [
         f"rules in the release {len(published)}",
-        count(held, "item"),
-        f"Data file data.txt, {count(len(published), 'rule')}, {count(held, 'item')}",
+        count(item_count, "item"),
+        f"Data file data.txt, {count(len(published), 'rule')}, {count(item_count, 'item')}",
     ]
     lengths = Counter(len(rule.left | rule.right) for rule in published)
     confidences: dict[int, list[float]] = {length: [] for length in lengths}
     for rule, figures in published.items():
         confidences[len(rule.left | rule.right)].append(figures.confidence)
-    begin = f"{count(len(published), 'rule is', 'rules are')} published, about {count(held, 'item')} in {file.baskets} "
-    told = [line for line in read_lines(done.out / "release" / "report.html") if line.startswith(begin)]
-    known = [begin + FIGURES[method.repair]]
-    outside = [
+    begin = (
+        f"{count(len(published), 'rule is', 'rules are')} published, about {count(item_count, 'item')} in "
+        f"{file.baskets} "
+    )
+    figure_lines = [line for line in read_lines(result.out / "release" / "report.html") if line.startswith(begin)]
+    true_lines = [begin + FIGURES[method.repair]]
+    public_lines = [
         *size,
-        *[line if line in known else f"false: {line}" for line in told or [begin]],
+        *[line if line in true_lines else f"false: {line}" for line in figure_lines or [begin]],
         *check_rule_rows(lines, published),
         *(
             f"{length} items | {number} | {percent(sum(confidences[length]) / number)}"
@@ -242,8 +247,8 @@ def test_what_a_report_says_of_rules(example: Example, tmp_path: Path) -> None:
     }
     channels = list_channels(baskets, mine_plainly(baskets, method.min_support), method.k)
     loss = percent(sum(errors) / len(errors))
-    inside = [
-        *[line for line in outside if line not in told],
+    private_lines = [
+        *[line for line in public_lines if line not in figure_lines],
         begin + FIGURES[method.repair],
         f"of the confidences kept {percent(1 - sum(errors) / len(errors))}",
         *check_channel_sentence(lines, len(channels), method.k),
@@ -254,27 +259,27 @@ def test_what_a_report_says_of_rules(example: Example, tmp_path: Path) -> None:
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",
     ]
-    check_both(done, outside, inside)
+    check_both(result, public_lines, private_lines)
 
 
 def check_rule_rows(lines: Iterable[str], published: Mapping[PlainRule, PlainFigures]) -> list[str]:
     """The table of rules, of which a page shows some."""
-    known = {
+    true_lines = {
         f"{rule} | {percent(f.confidence)} | {f.support} | {round(f.support / f.confidence)}"
         for rule, f in published.items()
     }
-    told = [line for line in lines if " → " in line and line.count(" | ") == 3]
-    return [line if line in known else f"false: {line}" for line in told]
+    rule_lines = [line for line in lines if " → " in line and line.count(" | ") == 3]
+    return [line if line in true_lines else f"false: {line}" for line in rule_lines]
 
 
 def check_channel_sentence(lines: Iterable[str], channels: int, k: int) -> list[str]:
     """How many channels the itemsets have; how many the rules disclose is at most that."""
     begin = f"The frequent itemsets had {count(channels, 'inference channel')} to fewer than {k} people."
-    told = [line for line in lines if line.startswith(begin)]
-    for line in told:
+    sentences = [line for line in lines if line.startswith(begin)]
+    for line in sentences:
         disclosed = re.search(r"disclose (\d+) of them", line)
         assert disclosed is None or int(disclosed[1]) <= channels
-    return told or [begin]
+    return sentences or [begin]
 
 
 def check_changed_rules(
@@ -286,17 +291,19 @@ def check_changed_rules(
         **{("Invented", str(rule)): figures for rule, figures in published.items() if rule not in true},
         **{("Changed", str(rule)): figures for rule, figures in published.items() if rule in true},
     }
-    told = []
+    checked_lines = []
     for line in lines:
         if more := re.fullmatch(r"(Withheld|Invented|Changed): (\d+) more\.", line):
-            shown = sum(one.startswith(f"{more[1]}: ") for one in lines) - 1
+            shown_count = sum(entry.startswith(f"{more[1]}: ") for entry in lines) - 1
             total = sum(kind == more[1] for kind, _ in names)
-            told.append(line if more[1] == "Changed" or int(more[2]) == total - shown else f"false: {line}")
-        elif found := re.match(r"(Withheld|Invented|Changed): (.* → [^(]*) \(support (\d+), confidence (\S+ %)", line):
-            figures = names.get((found[1], found[2]))
-            says = figures is not None and (int(found[3]), found[4]) == (figures.support, percent(figures.confidence))
-            told.append(line if says or found[1] == "Changed" else f"false: {line}")
-    return told
+            checked_lines.append(
+                line if more[1] == "Changed" or int(more[2]) == total - shown_count else f"false: {line}"
+            )
+        elif match := re.match(r"(Withheld|Invented|Changed): (.* → [^(]*) \(support (\d+), confidence (\S+ %)", line):
+            figures = names.get((match[1], match[2]))
+            says = figures is not None and (int(match[3]), match[4]) == (figures.support, percent(figures.confidence))
+            checked_lines.append(line if says or match[1] == "Changed" else f"false: {line}")
+    return checked_lines
 
 
 def meets(condition: str, row: Mapping[str, Any]) -> bool:
@@ -311,79 +318,86 @@ def meets(condition: str, row: Mapping[str, Any]) -> bool:
 
 @select(sf.PublishClassifier)
 def test_what_a_report_says_of_a_classifier(example: Example, tmp_path: Path) -> None:
-    method, done = example.subject, run_example(example, tmp_path)
+    method, result = example.subject, run_example(example, tmp_path)
     people = example.data().frame.to_dicts()
-    file = PatternFile.read(done.out)
-    lines = read_lines(done.out / "private" / "report.html")
+    file = PatternFile.read(result.out)
+    lines = read_lines(result.out / "private" / "report.html")
     leaves: dict[Itemset, Counter[str]] = {}
     for rule, figures in read_rules(file).items():
-        here = [person for person in people if all(meets(part, person) for part in rule.left)]
-        (said,) = rule.right
-        assert figures.support == sum(meets(said, person) for person in here)
-        assert figures.confidence == pytest.approx(figures.support / len(here))
-        leaves[rule.left] = Counter(str(person[method.target]) for person in here)
+        leaf_people = [person for person in people if all(meets(part, person) for part in rule.left)]
+        (conclusion,) = rule.right
+        assert figures.support == sum(meets(conclusion, person) for person in leaf_people)
+        assert figures.confidence == pytest.approx(figures.support / len(leaf_people))
+        leaves[rule.left] = Counter(str(person[method.target]) for person in leaf_people)
     right = sum(max(classes.values()) for classes in leaves.values())
     classes = Counter(str(person[method.target]) for person in people)
-    chosen = {leaf: min(c for c in found if found[c] == max(found.values())) for leaf, found in leaves.items()}
+    leaf_classes = {
+        leaf: min(c for c in class_counts if class_counts[c] == max(class_counts.values()))
+        for leaf, class_counts in leaves.items()
+    }
     size = [
         f"rules in the release {len(file.lines)}",
         f"{len(file.items)} conditions and classes",
         f"Data file data.txt, {len(file.lines)} rules, {len(file.items)} conditions and classes",
     ]
-    outside = [
+    public_lines = [
         *size,
         (
             f'The tree predicts "{method.target}" for {len(people)} people in {len(leaves)} leaves. It is right for '
             f"{percent(right / len(people))} of those it was grown from; always predicting the most common class is "
             f"right for {percent(max(classes.values()) / len(people))}. Expect less for other people."
         ),
-        *check_leaf_rows(lines, leaves, chosen),
+        *check_leaf_rows(lines, leaves, leaf_classes),
         *(
-            f"{name} | {number} | {sum(f.total() for leaf, f in leaves.items() if chosen[leaf] == name)} | "
-            f"{sum(f[name] for leaf, f in leaves.items() if chosen[leaf] == name)}"
+            f"{name} | {number} | {sum(f.total() for leaf, f in leaves.items() if leaf_classes[leaf] == name)} | "
+            f"{sum(f[name] for leaf, f in leaves.items() if leaf_classes[leaf] == name)}"
             for name, number in classes.items()
         ),
     ]
     loss = percent(1 - right / len(people))
-    inside = [
-        *outside,
+    private_lines = [
+        *public_lines,
         f"of people classified right {percent(right / len(people))}",
-        *check_withheld_splits(lines, people, done.out / "private" / "withheld_splits.parquet"),
+        *check_withheld_splits(lines, people, result.out / "private" / "withheld_splits.parquet"),
         f"Loss Of the people whose class is known, the share that the rules get wrong. | {loss} | {loss}",
         *complete_rows(lines, {"Leaves": len(leaves)}),
         f"People in the originals {len(people)}",
     ]
-    check_both(done, outside, inside)
+    check_both(result, public_lines, private_lines)
 
 
 def check_leaf_rows(
-    lines: Iterable[str], leaves: Mapping[Itemset, Counter[str]], chosen: Mapping[Itemset, str]
+    lines: Iterable[str], leaves: Mapping[Itemset, Counter[str]], leaf_classes: Mapping[Itemset, str]
 ) -> list[str]:
     """The table of leaves: conditions in the order of the tree, the most common class, its share, the people."""
-    told = []
+    checked_lines = []
     for line in lines:
         cells = line.split(" | ")
         leaf = frozenset(cells[0].split(" and "))
         if len(cells) == 4 and leaf in leaves:
-            found = leaves[leaf]
-            true = [chosen[leaf], percent(max(found.values()) / found.total()), str(found.total())]
-            same = cells[1:] == true or (cells[2:] == true[1:] and found[cells[1]] == max(found.values()))
-            told.append(line if same else f"false: {line}")
-    assert len(told) == len(leaves)
-    return told
+            class_counts = leaves[leaf]
+            true = [
+                leaf_classes[leaf],
+                percent(max(class_counts.values()) / class_counts.total()),
+                str(class_counts.total()),
+            ]
+            same = cells[1:] == true or (cells[2:] == true[1:] and class_counts[cells[1]] == max(class_counts.values()))
+            checked_lines.append(line if same else f"false: {line}")
+    assert len(checked_lines) == len(leaves)
+    return checked_lines
 
 
 def check_withheld_splits(lines: Iterable[str], people: list[dict[str, Any]], path: Path) -> list[str]:
     """How many splits were withheld, and how many people are at each of those that are shown."""
     total = pl.read_parquet(path).height
-    told = [
+    checked_lines = [
         f"At {total} nodes of the tree, a split would predict better and was withheld, because it discloses too much."
     ]
     for line in lines:
-        if found := re.match(r"Withheld: .*, at (.*) \((\d+) people\), because", line):
-            parts = [] if found[1] == "everybody" else found[1].split(" and ")
-            here = sum(all(meets(part, person) for part in parts) for person in people)
-            told.append(line if here == int(found[2]) else f"false: {line}, but {here}")
-    more = re.search(r"(\d+) more are in", told[-1])
-    assert total - (len(told) - 1) == (int(more[1]) if more else 0)
-    return told
+        if match := re.match(r"Withheld: .*, at (.*) \((\d+) people\), because", line):
+            parts = [] if match[1] == "everybody" else match[1].split(" and ")
+            people_count = sum(all(meets(part, person) for part in parts) for person in people)
+            checked_lines.append(line if people_count == int(match[2]) else f"false: {line}, but {people_count}")
+    more = re.search(r"(\d+) more are in", checked_lines[-1])
+    assert total - (len(checked_lines) - 1) == (int(more[1]) if more else 0)
+    return checked_lines

@@ -21,40 +21,41 @@ from tests.contract.column_pairs import pair_column
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once, released
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
 
-def list_cell_claims(made: Made) -> Iterator[Claim]:
+def list_cell_claims(result: Made) -> Iterator[Claim]:
     """Claims that in no cell, or no group, something is otherwise than in the originals."""
-    for claim in made.release.claims:
+    for claim in result.release.claims:
         check = CHECKS[claim.measure]
         is_count = claim.bound == "exactly" and claim.threshold == 0
-        if check.needs_original and check.private is None and is_count and made.is_table:
+        if check.needs_original and check.private is None and is_count and result.is_table:
             yield claim
 
 
-def find_check_of_positions(made: Made, claim: Claim) -> bool:
+def find_check_of_positions(result: Made, claim: Claim) -> bool:
     """Whether a check compares published rows with other originals than their own: each original follows a row that an
     earlier method left out, which changes no promise about cells, groups or counts of those that are left."""
-    rows, size = made.release.details.rows, len(made.data)
+    rows, size = result.release.details.rows, len(result.data)
     owners = np.arange(size) if rows is None else np.asarray(rows)
-    mixed = made.data.frame[np.column_stack([np.arange(size)[::-1], np.arange(size)]).ravel()]
-    details = replace(made.release.details, rows=2 * owners + 1)
+    mixed = result.data.frame[np.column_stack([np.arange(size)[::-1], np.arange(size)]).ravel()]
+    details = replace(result.release.details, rows=2 * owners + 1)
     try:
         finding = measure_claim(
-            claim, Evidence(made.release.data, made.data.with_frame(mixed), 2 * owners + 1, None, details)
+            claim, Evidence(result.release.data, result.data.with_frame(mixed), 2 * owners + 1, None, details)
         )
     except sf.DataError:  # as many originals as published rows are wanted
         return True
     return not finding.holds
 
 
-@each
+@parametrize_kinds
 def test_a_check_compares_rows_with_their_own_originals(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        for claim in list_cell_claims(made):
-            assert not find_check_of_positions(made, claim), (
-                f'{kind.__name__}, example "{made.example.name}": the check "{claim.measure}" breaks if the originals '
+    for result in make_all(kind):
+        for claim in list_cell_claims(result):
+            assert not find_check_of_positions(result, claim), (
+                f'{kind.__name__}, example "{result.example.name}": the check "{claim.measure}" breaks if the '
+                "originals "
                 "have more rows than are published: an earlier method may leave rows out, so look only at "
                 "`evidence.find_original_rows()`, or at `select_originals(original, rows)` of measure/alignment.py, "
                 "when you compare cells, and when you count values or form groups"
@@ -62,9 +63,9 @@ def test_a_check_compares_rows_with_their_own_originals(kind: type[sf.Method]) -
 
 
 def test_a_check_of_positions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
-    claim = next(claim for claim in list_cell_claims(made) if claim.measure == "kept_cells_changed")
-    assert not find_check_of_positions(made, claim)
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = next(claim for claim in list_cell_claims(result) if claim.measure == "kept_cells_changed")
+    assert not find_check_of_positions(result, claim)
     whole = CHECKS[claim.measure]
 
     def forget_rows(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
@@ -72,7 +73,7 @@ def test_a_check_of_positions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
         return whole.measure(replace(evidence, original=head, rows=None), arguments)
 
     monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=forget_rows))
-    assert find_check_of_positions(made, claim)
+    assert find_check_of_positions(result, claim)
 
 
 def test_a_check_of_groups_that_forgets_the_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,12 +93,12 @@ def test_a_check_of_groups_that_forgets_the_rows_is_noticed(monkeypatch: pytest.
         assert find_check_of_positions(made, claim), name
 
 
-def explain_row_order(made: Made, again: sf.Release) -> str:
+def explain_row_order(result: Made, second_release: sf.Release) -> str:
     """Why rows are in an order that tells something, with the cure; empty if not. `again` is drawn by other chance."""
-    rows, others = made.release.details.rows, again.details.rows
-    if rows is None or others is None or (np.diff(np.asarray(rows)) >= 0).all():
+    rows, other_rows = result.release.details.rows, second_release.details.rows
+    if rows is None or other_rows is None or (np.diff(np.asarray(rows)) >= 0).all():
         return ""
-    if np.array_equal(rows, others):
+    if np.array_equal(rows, other_rows):
         return (
             "it publishes rows in another order, the same for every randomness: whoever knows how it was made undoes "
             "it. Leave rows in their order, or draw it from `(randomness or Randomness.secure()).generator()`"
@@ -105,45 +106,52 @@ def explain_row_order(made: Made, again: sf.Release) -> str:
     return ""
 
 
-@each
+@parametrize_kinds
 def test_rows_are_in_their_order_or_in_that_of_chance(kind: type[sf.Method]) -> None:
-    for made in make_all(kind)[:3]:
-        rows = made.release.details.rows
+    for result in make_all(kind)[:3]:
+        rows = result.release.details.rows
         # Baskets may be sorted by their sizes, which are published.
-        if made.is_table and rows is not None and (np.diff(np.asarray(rows)) < 0).any():
-            wrong = explain_row_order(made, released(made.example, made.data, seed=2))
-            assert not wrong, f'{kind.__name__}, example "{made.example.name}": {wrong}'
+        if result.is_table and rows is not None and (np.diff(np.asarray(rows)) < 0).any():
+            wrong = explain_row_order(result, released(result.example, result.data, seed=2))
+            assert not wrong, f'{kind.__name__}, example "{result.example.name}": {wrong}'
 
 
 def test_a_fixed_order_is_noticed() -> None:
-    made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
-    turned = replace(made.release, details=replace(made.release.details, rows=np.arange(399, -1, -1)))
-    assert explain_row_order(made, made.release) == ""
-    assert "the same for every randomness" in explain_row_order(made._replace(release=turned), turned)
-    assert explain_row_order(made._replace(release=turned), made.release) == ""
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    turned = replace(result.release, details=replace(result.release.details, rows=np.arange(399, -1, -1)))
+    assert explain_row_order(result, result.release) == ""
+    assert "the same for every randomness" in explain_row_order(result._replace(release=turned), turned)
+    assert explain_row_order(result._replace(release=turned), result.release) == ""
 
 
-@each
+@parametrize_kinds
 def test_a_loss_that_counts_cells_is_their_number(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        counts = {name: value for name, value in made.release.losses.items() if name.endswith("_cells")}
-        if counts and made.is_table:
-            pairs = [pair_column(made, name) for name in made.release.data.frame.columns]
-            differ = sum(was != now for pair in pairs for was, now in zip(pair.before, pair.after, strict=True))
+    for result in make_all(kind):
+        counts = {name: value for name, value in result.release.losses.items() if name.endswith("_cells")}
+        if counts and result.is_table:
+            pairs = [pair_column(result, name) for name in result.release.data.frame.columns]
+            differ = sum(
+                was != new_cell for pair in pairs for was, new_cell in zip(pair.before, pair.after, strict=True)
+            )
             wrong = {name: value for name, value in counts.items() if value != differ}
             assert not wrong, (
-                f'{kind.__name__}, example "{made.example.name}": {wrong} in `losses`, and {differ} cells differ from '
+                f'{kind.__name__}, example "{result.example.name}": {wrong} in `losses`, and {differ} cells '
+                "differ from "
                 "their originals: count those, or call it otherwise"
             )
 
 
-@each
+@parametrize_kinds
 def test_a_method_that_only_blanks_says_so_of_its_changes(kind: type[sf.Method]) -> None:
-    for made in make_all(kind):
-        if made.is_table and kind.shape == "table":
-            footprint = made.example.subject.footprint(made.data)
-            changed = {change.kind for change in made.release.changes if not change.trivial}
-            more = {one.name for one in changed if one.meaning.differences - {CellDifference.BLANKED}} - {"DROPPED"}
+    for result in make_all(kind):
+        if result.is_table and kind.shape == "table":
+            footprint = result.example.subject.footprint(result.data)
+            changed = {change.kind for change in result.release.changes if not change.trivial}
+            more = {
+                change_kind.name
+                for change_kind in changed
+                if change_kind.meaning.differences - {CellDifference.BLANKED}
+            } - {"DROPPED"}
             assert not footprint.blanks or not more, (
                 f"{kind.__name__}: its footprint says blanks=True, and it states {sorted(more)}: a policy would let "
                 "another method's claims break; say blanks=False"

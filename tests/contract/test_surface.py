@@ -27,9 +27,9 @@ NAMES = [
 
 def test_public_names_are_pinned() -> None:
     assert dir(sf) == sorted(NAMES)
-    everything: dict[str, object] = {}
-    exec("from sfumato import *", everything)
-    assert everything.keys() >= set(NAMES)
+    namespace: dict[str, object] = {}
+    exec("from sfumato import *", namespace)
+    assert namespace.keys() >= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,5 +54,5 @@ def test_importing_sfumato_imports_nothing_heavy() -> None:
     """Half a second for `import sfumato` and `--help` is kept by not loading what neither needs."""
     heavy = "polars", "numba", "pyarrow", "sklearn", "pydantic"
     code = f"import sys, sfumato, sfumato.cli.commands; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -29,9 +29,12 @@ def draw_people(rows: int, values: int, columns: int = 8) -> sf.Table:
     chance = np.random.default_rng(1)
     skew = chance.dirichlet(np.full(values, 1.0)) if values > 2 else [0.117, 0.883]
     secret = chance.choice(values, rows, p=skew)
-    known = {f"q{i}": chance.integers(0, 8, rows) + secret * chance.integers(0, 3, rows) for i in range(columns)}
+    quasi_columns = {
+        f"q{i}": chance.integers(0, 8, rows) + secret * chance.integers(0, 3, rows) for i in range(columns)
+    }
     return sf.Table.of(
-        pl.DataFrame({**known, "secret": secret}), dict.fromkeys(known, "quasi_identifying") | {"secret": "sensitive"}
+        pl.DataFrame({**quasi_columns, "secret": secret}),
+        dict.fromkeys(quasi_columns, "quasi_identifying") | {"secret": "sensitive"},
     )
 
 
@@ -44,8 +47,8 @@ def draw_sequences(count: int, length: int) -> sf.Sequences:
 def draw_baskets(count: int, items: int) -> sf.Baskets:
     chance = np.random.default_rng(2)
     share = chance.uniform(0.2, 0.6, items)
-    held = chance.random((count, items)) < share
-    return sf.Baskets.of([[f"i{item}" for item in np.flatnonzero(row)] for row in held])
+    purchases = chance.random((count, items)) < share
+    return sf.Baskets.of([[f"i{item}" for item in np.flatnonzero(row)] for row in purchases])
 
 
 def draw_wide_table() -> sf.Table:
@@ -78,8 +81,8 @@ def suppress(**fields: Any) -> tuple[Method, Any]:
 
 
 def hide(method: Any, **fields: Any) -> tuple[Method, Any]:
-    made = method(min_support=20, min_confidence=0.3, strategy="exact", seconds=LIMIT, **fields)
-    return made, draw_baskets(2000, 14)
+    search_method = method(min_support=20, min_confidence=0.3, strategy="exact", seconds=LIMIT, **fields)
+    return search_method, draw_baskets(2000, 14)
 
 
 PROBLEMS: dict[str, Callable[[], tuple[Method, Any]]] = {
@@ -123,9 +126,9 @@ def test_every_time_limit_is_tried() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_search_ends_near_its_limit_with_its_best(name: str) -> None:
     method, data = PROBLEMS[name]()
-    begun = time.monotonic()
+    start_time = time.monotonic()
     release = method.protect(data, Randomness.seeded(1))
-    assert time.monotonic() - begun < HANGS
+    assert time.monotonic() - start_time < HANGS
     details = release.details
     if details.get("bound") is not None:
         assert details["bound"] <= details["objective"]

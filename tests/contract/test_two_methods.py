@@ -41,12 +41,14 @@ def patients() -> sf.Table:
 def add_named_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with the columns that an example of a method names and that are not there, from the example's data."""
     for example in METHOD_EXAMPLES:
-        named = getattr(example.subject, "columns", None)
-        missing = [name for name in named if name not in frame.columns] if isinstance(named, tuple) else []
+        field_columns = getattr(example.subject, "columns", None)
+        missing = (
+            [name for name in field_columns if name not in frame.columns] if isinstance(field_columns, tuple) else []
+        )
         if missing and example.subject.shape == "table":
-            own = example.data().frame
-            rows = [row % own.height for row in range(frame.height)]
-            frame = frame.with_columns(own[name].gather(rows) for name in missing)
+            example_frame = example.data().frame
+            rows = [row % example_frame.height for row in range(frame.height)]
+            frame = frame.with_columns(example_frame[name].gather(rows) for name in missing)
     return frame
 
 
@@ -118,9 +120,9 @@ def attempt(order: tuple[Any, ...], data: Any, folder: Path) -> Attempt:
     def spy(kind: type) -> Any:
         original = kind.protect  # type: ignore[attr-defined]
 
-        def protect(method: Any, *given: Any, **named: Any) -> Any:
+        def protect(method: Any, *arguments: Any, **keywords: Any) -> Any:
             worked.append(method)
-            return original(method, *given, **named)
+            return original(method, *arguments, **keywords)
 
         return mock.patch.object(kind, "protect", protect)
 
@@ -140,9 +142,10 @@ def name_pair(order: tuple[Any, ...]) -> str:
 
 def refuse_broken_claims(order: tuple[Any, ...], findings: Iterable[Finding]) -> None:
     """Fail if a policy of two methods gives a release that breaks a claim of one of them."""
-    broken = [finding.title() for finding in findings if not finding.holds]
-    assert not broken, (
-        f"{name_pair(order)}: the claims {broken} break, though neither footprint says that the methods touch the same "
+    failures = [finding.title() for finding in findings if not finding.holds]
+    assert not failures, (
+        f"{name_pair(order)}: the claims {failures} break, though neither footprint says that the methods touch the "
+        "same "
         "columns: let `footprint` name every column that a method changes, needs as in the originals, or reads "
         "(protect/footprint.py), so that the policy is refused before any work"
     )
@@ -151,16 +154,17 @@ def refuse_broken_claims(order: tuple[Any, ...], findings: Iterable[Finding]) ->
 def refuse_or_hold(order: tuple[Any, ...], folder: Path) -> Release | None:
     """A release whose claims hold, or None after a refusal before any method started."""
     data = {"table": patients, "baskets": market, "sequences": walks}[order[0].shape]()
-    done = attempt(order, data, folder)
-    if done.made is None:
-        assert done.worked == 0, (
-            f"{name_pair(order)}: refused only after work had started: {done.refusal}. Let the `footprint` of a method "
+    trial = attempt(order, data, folder)
+    if trial.made is None:
+        assert trial.worked == 0, (
+            f"{name_pair(order)}: refused only after work had started: {trial.refusal}. Let the `footprint` of a "
+            "method "
             "say what it changes, needs and reads, so that the policy is refused before; if a column is not there, "
             "name it in the method's field `columns`, and have it in the data of its example"
         )
-        assert len(done.refusal) > 20
+        assert len(trial.refusal) > 20
         return None
-    release = done.made.release
+    release = trial.made.release
     refuse_broken_claims(order, sf.check(release, data))
     if isinstance(data, sf.Table):
         look_again(order, data, release)
@@ -171,17 +175,17 @@ def look_again(order: tuple[Any, ...], data: sf.Table, release: Release) -> None
     """What claims say, by code of this test alone."""
     frame, rows = release.data.frame, release.details["rows"]
     truth = data.frame[rows]
-    stated = {change.column for change in release.changes if not change.trivial}
-    for name in set(frame.columns) - stated:
+    changed_columns = {change.column for change in release.changes if not change.trivial}
+    for name in set(frame.columns) - changed_columns:
         assert frame[name].equals(truth[name]), f"{name_pair(order)} changed {name}, and says nothing of it"
     for method in order:
         if isinstance(method, sf.SuppressEntries):
-            kept = {int(row): number for number, row in enumerate(rows)}
-            assert all(frame["disease"][kept[row]] is None for row in PRIVATE if row in kept)
+            number_by_row = {int(row): number for number, row in enumerate(rows)}
+            assert all(frame["disease"][number_by_row[row]] is None for row in PRIVATE if row in number_by_row)
     if not frame.select(KNOWN).null_count().sum_horizontal().item():
         k = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
-        shown = frame.filter(pl.any_horizontal(pl.col(name).cast(pl.String) != "*" for name in KNOWN))
-        assert min(shown.group_by(KNOWN).len()["len"].to_list()) >= k
+        visible_rows = frame.filter(pl.any_horizontal(pl.col(name).cast(pl.String) != "*" for name in KNOWN))
+        assert min(visible_rows.group_by(KNOWN).len()["len"].to_list()) >= k
 
 
 def hold_whatever_was_true(order: tuple[Any, ...], release: Release, folder: Path) -> None:
@@ -191,10 +195,10 @@ def hold_whatever_was_true(order: tuple[Any, ...], release: Release, folder: Pat
         if isinstance(method, sf.RandomizeResponse) and method is order[1]:
             column = str(method.column)
             other = data.with_frame(data.frame.with_columns(data.frame[column].gather([*range(1, len(data)), 0])))
-            made = attempt(order, other, folder).made
-            assert made is not None
-            again = made.release
-            assert again.data.frame.drop(column).equals(release.data.frame.drop(column)), name_pair(order)
+            protected_data = attempt(order, other, folder).made
+            assert protected_data is not None
+            second_release = protected_data.release
+            assert second_release.data.frame.drop(column).equals(release.data.frame.drop(column)), name_pair(order)
 
 
 @pytest.mark.parametrize("order", SAMPLE, ids=name_pair)
@@ -206,14 +210,14 @@ def test_two_methods_give_a_true_release_or_are_refused_at_once(order: tuple[Any
 
 @pytest.mark.slow
 def test_every_ordered_pair_gives_a_true_release_or_is_refused_at_once(tmp_path: Path) -> None:
-    made = 0
+    release_count = 0
     for order in PAIRS:
         release = refuse_or_hold(order, tmp_path)
         if release is not None and isinstance(release.data, sf.Table):
             hold_whatever_was_true(order, release, tmp_path)
-        made += release is not None
+        release_count += release is not None
     assert {type(method) for pair in PAIRS for method in pair} == set(METHODS), "list it, or give it an example"
-    assert made > 40
+    assert release_count > 40
 
 
 SURVIVORS = [
@@ -241,9 +245,10 @@ def find_broken_by_blanks(example: Example, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("example", SURVIVORS, ids=lambda example: example.name)
 def test_claims_that_survive_blanks_do(example: Example, tmp_path: Path) -> None:
-    broken = find_broken_by_blanks(example, tmp_path)
-    assert not broken, (
-        f"{type(example.subject).__name__}: its footprint says survives_blanks, and {broken} breaks if a later method "
+    broken_claims = find_broken_by_blanks(example, tmp_path)
+    assert not broken_claims, (
+        f"{type(example.subject).__name__}: its footprint says survives_blanks, and {broken_claims} breaks if a "
+        "later method "
         "blanks cells: leave survives_blanks out of its `footprint`, or let the check count empty cells as harmless"
     )
 
@@ -266,7 +271,9 @@ BESIDE = [(example, partner) for example in METHOD_EXAMPLES for partner in PARTN
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize(("example", "partner"), BESIDE, ids=lambda one: getattr(one, "name", type(one).__name__))
+@pytest.mark.parametrize(
+    ("example", "partner"), BESIDE, ids=lambda parameter: getattr(parameter, "name", type(parameter).__name__)
+)
 def test_a_method_beside_another_gives_a_release_or_a_reason(
     example: Example, partner: Any, first: bool, tmp_path: Path
 ) -> None:

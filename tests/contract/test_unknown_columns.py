@@ -46,23 +46,23 @@ class WrongField(NamedTuple):
 
 def list_wrong_fields() -> Iterator[WrongField]:
     """Every field of every method that can name a column, by its docstring, with one that is not there."""
-    tried = set()
+    covered_fields = set()
     for example in METHOD_EXAMPLES:
         kind = type(example.subject)
         if example.subject.shape != "table":
             continue
-        meant = list_published_columns(load(example.data))[0]
+        column = list_published_columns(load(example.data))[0]
         for field in kind.model_fields:
             doc = find_field_doc(kind, field) or ""
-            if "column" in doc.lower() and (kind, field) not in tried:
-                for given in guess_values(misspell(meant), (kind.__name__, field) in FILES):
+            if "column" in doc.lower() and (kind, field) not in covered_fields:
+                for field_value in guess_values(misspell(column), (kind.__name__, field) in FILES):
                     try:
-                        stated = {**example.subject.model_dump(mode="json"), field: given}
-                        method = kind.model_validate(stated)
+                        fields = {**example.subject.model_dump(mode="json"), field: field_value}
+                        method = kind.model_validate(fields)
                     except (ValidationError, sf.SfumatoError):
                         continue  # the field takes another form
-                    tried.add((kind, field))
-                    yield WrongField(replace(example, subject=method), field, meant)
+                    covered_fields.add((kind, field))
+                    yield WrongField(replace(example, subject=method), field, column)
                     break
 
 
@@ -106,8 +106,8 @@ def test_a_column_that_is_not_there_is_refused_by_its_name(wrong: WrongField) ->
         released(wrong.example, wrong.example.data())
     except sf.SfumatoError as refusal:
         assert f'"{wrong.column}"' in str(refusal), f"the refusal ({refusal}) does not name the column: {cure}"
-        asked = f'did you mean "{wrong.meant}"?'
-        assert asked in str(refusal), f"the refusal ({refusal}) does not ask which was meant: {cure}"
+        question = f'did you mean "{wrong.meant}"?'
+        assert question in str(refusal), f"the refusal ({refusal}) does not ask which was meant: {cure}"
     except Exception as crash:
         pytest.fail(f"it crashes ({crash!r}): {cure}")
     else:
@@ -135,11 +135,11 @@ def test_it_is_refused_by_its_name_beside_another_method(wrong: WrongField, firs
 
 
 def test_every_method_that_names_columns_is_tried() -> None:
-    tried = {type(wrong.example.subject) for wrong in WRONG}
-    named = {
+    covered_kinds = {type(wrong.example.subject) for wrong in WRONG}
+    column_kinds = {
         type(example.subject)
         for example in METHOD_EXAMPLES
         if {"column", "columns", "target"} & type(example.subject).model_fields.keys()
     }
-    missing = sorted(kind.__name__ for kind in named - tried)
+    missing = sorted(kind.__name__ for kind in column_kinds - covered_kinds)
     assert not missing, f"{missing}: let the docstring of the field that names columns say so, with the word column"

@@ -106,12 +106,12 @@ def certificate(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def opened(gate: str, limit: float, found: float) -> dict[str, Any]:
-    return {"gate": gate, "limit": limit, "found": found, "open": True}
+def opened(gate: str, limit: float, value: float) -> dict[str, Any]:
+    return {"gate": gate, "limit": limit, "found": value, "open": True}
 
 
-def shut(gate: str, limit: float, found: float) -> dict[str, Any]:
-    return opened(gate, limit, found) | {"open": False}
+def shut(gate: str, limit: float, value: float) -> dict[str, Any]:
+    return opened(gate, limit, value) | {"open": False}
 
 
 def account(
@@ -122,7 +122,7 @@ def account(
     roles = {name: "sensitive" if name == "disease" else "quasi_identifying" for name in first}
     original, published = Table.of(pl.DataFrame(first), roles), Table.of(pl.DataFrame(second), roles)
     body = certificate(roles=roles, **changes.pop("body", {}))
-    made = RunAccount(
+    run_account = RunAccount(
         title="A test",
         certificate=body,
         original=original,
@@ -138,15 +138,15 @@ def account(
         seconds={"read": 0.25},
         source="/secret/place/patients.csv",
     )
-    return replace(made, **changes)
+    return replace(run_account, **changes)
 
 
-def page_of(told: RunAccount, internal: bool) -> str:
+def page_of(run_account: RunAccount, internal: bool) -> str:
     """The page that stays, or the one that leaves, made from the certificate and the published data alone."""
     if internal:
-        return render_report(told)
-    body = build_outgoing_certificate(told.certificate, told.published_data).model_dump(mode="json")
-    return render_report(gather_outgoing_account(body | {"title": told.title}, told.published_data))
+        return render_report(run_account)
+    body = build_outgoing_certificate(run_account.certificate, run_account.published_data).model_dump(mode="json")
+    return render_report(gather_outgoing_account(body | {"title": run_account.title}, run_account.published_data))
 
 
 class Reader(HTMLParser):
@@ -252,8 +252,8 @@ def test_the_page_stands_alone(internal: bool) -> None:
 def test_user_text_is_escaped_everywhere(internal: bool) -> None:
     columns = {HOSTILE: [HOSTILE, "b"] * 20, "disease": [HOSTILE, "flu"] * 20}
     body = {"removed_columns": [HOSTILE], "levels": {HOSTILE: 1}, "heights": {HOSTILE: 2}}
-    told = account(columns, title=HOSTILE, advice=(HOSTILE,), source=HOSTILE, body=body)
-    page = page_of(told, internal=internal)
+    run_account = account(columns, title=HOSTILE, advice=(HOSTILE,), source=HOSTILE, body=body)
+    page = page_of(run_account, internal=internal)
     reader = Reader(page)
     assert "script" not in reader.tags
     assert "343" not in re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.S)
@@ -300,9 +300,9 @@ def test_a_refusal_is_told() -> None:
 
 
 def test_a_broken_claim_and_a_seed_are_told() -> None:
-    broken = certificate()["claims"][0] | {"measured": 1, "holds": False}
+    broken_claim = certificate()["claims"][0] | {"measured": 1, "holds": False}
     verdict = certificate()["verdict"] | {"warnings": ["Random numbers came from a seed: not for publication."]}
-    text = Reader(page_of(account(body={"claims": [broken], "verdict": verdict}), internal=True)).text
+    text = Reader(page_of(account(body={"claims": [broken_claim], "verdict": verdict}), internal=True)).text
     assert "1 claim does not hold" in text
     assert "not for publication" in text
     assert "claims hold" not in text
@@ -319,9 +319,9 @@ def test_unknown_methods_attacks_and_claims_are_told_by_their_names() -> None:
 
 def test_two_hundred_columns_are_all_listed_and_thirty_drawn() -> None:
     wide = {f"c{i}": ["x", "y"] * 5 for i in range(200)}
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     page = page_of(account(wide), internal=False)
-    assert time.perf_counter() - begun < 30
+    assert time.perf_counter() - start_time < 30
     reader = Reader(page)
     assert all(f"c{i}" in reader.output for i in range(200))
     assert reader.tags.count("svg") == 1 + 30
@@ -350,18 +350,18 @@ def test_odd_columns(columns: dict[str, list[Any]], internal: bool) -> None:
 
 
 def test_an_empty_release_renders() -> None:
-    nothing = {"town": pl.Series([], dtype=pl.String)}
+    empty_columns = {"town": pl.Series([], dtype=pl.String)}
     empty = account({"town": ["a", "b"]}, sizes_after=pl.DataFrame(schema={"size": int, "classes": int, "rows": int}))
-    empty = replace(empty, published_data=Table.of(pl.DataFrame(nothing), {"town": "quasi_identifying"}))
-    empty = replace(empty, distributions={"town": distribution(pl.Series(["a", "b"]), nothing["town"], None)})
+    empty = replace(empty, published_data=Table.of(pl.DataFrame(empty_columns), {"town": "quasi_identifying"}))
+    empty = replace(empty, distributions={"town": distribution(pl.Series(["a", "b"]), empty_columns["town"], None)})
     text = Reader(page_of(empty, internal=False)).text
     assert "town (nothing)" in text
 
 
 def test_values_that_are_not_published_have_no_label_outside() -> None:
-    told = account({"town": ["a"] * 5 + ["b"] * 5 + ["LONER"]}, {"town": ["a"] * 5 + ["b"] * 5 + ["*"]})
-    assert "LONER" not in page_of(told, internal=False)
-    assert "LONER" in page_of(told, internal=True)
+    run_account = account({"town": ["a"] * 5 + ["b"] * 5 + ["LONER"]}, {"town": ["a"] * 5 + ["b"] * 5 + ["*"]})
+    assert "LONER" not in page_of(run_account, internal=False)
+    assert "LONER" in page_of(run_account, internal=True)
 
 
 def test_many_values_become_the_most_frequent_and_the_rest() -> None:
@@ -378,8 +378,8 @@ def test_colours_can_be_read() -> None:
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    def contrast(one: str, other: str) -> float:
-        low, high = sorted((luminance(one), luminance(other)))
+    def contrast(first_colour: str, other: str) -> float:
+        low, high = sorted((luminance(first_colour), luminance(other)))
         return (high + 0.05) / (low + 0.05)
 
     for mode in (0, 1):
@@ -391,11 +391,11 @@ def test_colours_can_be_read() -> None:
 
 def test_every_colour_of_a_picture_follows_the_page() -> None:
     page = page_of(account(body={"gate": [shut("max_linking_risk", 0.12, 0.13)]}), internal=True)
-    known = {pair[0] for pair in PALETTE.values()} | {"none", "transparent"}
+    known_colours = {pair[0] for pair in PALETTE.values()} | {"none", "transparent"}
     drawings = " ".join(re.findall(r"<svg.*?</svg>", page, flags=re.S))
     used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawings))
     assert PALETTE["warn"][0] in used
-    assert used <= known
+    assert used <= known_colours
 
 
 def test_numbers_in_words() -> None:

@@ -30,21 +30,23 @@ NOBODY = Outcome(0, 0, 0, facts={"highest_risk": 0.0})
 @pytest.mark.parametrize("attacks", [(), ((Linking(), NOBODY),)], ids=["no attack", "nobody to attack"])
 def test_what_was_not_measured_stays_shut(attacks: tuple[Any, ...]) -> None:
     """Linking on what nobody can link was signed as "found 0"."""
-    seen = limits(attacks, {}, max_linking_risk=0.5, max_record_risk=1.0, max_loss=1.0, max_risk={"linking": 1.0})
-    assert [limit["open"] for limit in seen.values()] == [False] * 4
-    assert all("found" not in limit for limit in seen.values())
-    assert str(list_refusals(list(seen.values()))[0]) == "max_linking_risk is 0.5, and it could not be measured"
+    limit_states = limits(
+        attacks, {}, max_linking_risk=0.5, max_record_risk=1.0, max_loss=1.0, max_risk={"linking": 1.0}
+    )
+    assert [limit["open"] for limit in limit_states.values()] == [False] * 4
+    assert all("found" not in limit for limit in limit_states.values())
+    assert str(list_refusals(list(limit_states.values()))[0]) == "max_linking_risk is 0.5, and it could not be measured"
 
 
 def test_what_was_measured_is_compared() -> None:
-    found = ((Linking(), Outcome(100, 10, 1, facts={"highest_risk": 0.5})),)
-    seen = limits(found, {"loss": 0.25}, max_linking_risk=0.3, max_record_risk=0.4, max_loss=0.25)
-    assert {name: limit["open"] for name, limit in seen.items()} == {
+    attacks = ((Linking(), Outcome(100, 10, 1, facts={"highest_risk": 0.5})),)
+    limit_states = limits(attacks, {"loss": 0.25}, max_linking_risk=0.3, max_record_risk=0.4, max_loss=0.25)
+    assert {name: limit["open"] for name, limit in limit_states.items()} == {
         "max_linking_risk": True,
         "max_record_risk": False,
         "max_loss": True,
     }
-    assert seen["max_linking_risk"]["found"] == pytest.approx(0.1744, abs=1e-4)
+    assert limit_states["max_linking_risk"]["found"] == pytest.approx(0.1744, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ def test_one_long_code_does_not_lengthen_the_masks_of_others() -> None:
     codes = [f"130{n}" for n in range(40, 60)]
     labels = []
     for last in ("99999", "9999912345"):
-        built = Prefix(keep=(4, 3)).build(pl.Series("zip", [*codes, last]))
-        labels.append([row for row in built.rows if row[0] in codes])
+        hierarchy = Prefix(keep=(4, 3)).build(pl.Series("zip", [*codes, last]))
+        labels.append([row for row in hierarchy.rows if row[0] in codes])
     assert labels[0] == labels[1]
 
 
@@ -88,8 +88,8 @@ def test_a_given_range_of_quantiles_says_nothing_about_the_greatest_number() -> 
     labels = {}
     for oldest in (59, 119):
         for ends in (None, (0, 120)):
-            built = Quantiles(counts=(4, 2), range=ends).build(pl.Series("age", [*ages, oldest]))
-            labels[oldest, ends] = [row for row in built.rows if row[0] != "119"]
+            hierarchy = Quantiles(counts=(4, 2), range=ends).build(pl.Series("age", [*ages, oldest]))
+            labels[oldest, ends] = [row for row in hierarchy.rows if row[0] != "119"]
     assert labels[59, (0, 120)] == labels[119, (0, 120)]
     assert labels[59, None] != labels[119, None], "a coarse point around all numbers tells whether one is far out"
     assert [row[2] for row in labels[59, (0, 120)]][::39] == ["[0, 40]", "[41, 120]"]
@@ -147,6 +147,6 @@ def test_a_gate_must_not_choose_among_draws_of_noise(attack: str) -> None:
     assert Policy.model_validate(policy | {"gate": {"max_linking_risk": 0.5}})
     intervals = {"method": "add_noise", "columns": ["pay"], "ranges": {"pay": [0, 100]}, "kind": "discretize"}
     assert Policy.model_validate(policy | {"protect": [intervals]}), "nothing is drawn"
-    known = {"quasi_identifying": ["age", "pay"]}
+    roles = {"quasi_identifying": ["age", "pay"]}
     with pytest.raises(ValueError, match="max_linking_risk"):
-        Policy.model_validate(policy | {"roles": known, "gate": {"max_linking_risk": 0.5}})
+        Policy.model_validate(policy | {"roles": roles, "gate": {"max_linking_risk": 0.5}})

@@ -62,10 +62,10 @@ PAIR = {"balance": [n % 20 for n in range(PEOPLE)], "duration": [n // 20 for n i
 
 
 def test_account_numbers_under_a_harmless_name_are_refused(tmp_path: Path) -> None:
-    done = release(tmp_path, IBANS)
-    assert not done.published and not (tmp_path / "out" / "release").exists()
-    assert done.verdict.status == "refused"
-    (refusal,) = done.refusals
+    result = release(tmp_path, IBANS)
+    assert not result.published and not (tmp_path / "out" / "release").exists()
+    assert result.verdict.status == "refused"
+    (refusal,) = result.refusals
     assert "konto" in str(refusal) and "IBAN" in str(refusal) and "[accept]" in str(refusal)
     assert not any(number in str(refusal) for number in IBANS["konto"])
 
@@ -90,14 +90,14 @@ NAMES = tuple(
 )
 def test_names_that_are_still_there_after_a_change_are_refused(method: sf.Method) -> None:
     """A group's most common name, the ends of a range and a true answer are still someone's."""
-    numbers = [100_000_000 + 7_919_777 * place for place in range(len(NAMES))]
+    numbers = [100_000_000 + 7_919_777 * index for index in range(len(NAMES))]
     roles = dict.fromkeys(("name", "ssn"), "quasi_identifying")
-    done = sf.run(sf.Table.of({"name": NAMES, "ssn": numbers}, roles), method)
-    assert not done.published
-    named = {
-        column for refusal in done.refusals if isinstance(refusal, verdict.Objection) for column in refusal.columns
+    result = sf.run(sf.Table.of({"name": NAMES, "ssn": numbers}, roles), method)
+    assert not result.published
+    refused_columns = {
+        column for refusal in result.refusals if isinstance(refusal, verdict.Objection) for column in refusal.columns
     }
-    assert named == {"name", "ssn"}
+    assert refused_columns == {"name", "ssn"}
 
 
 MAILS = {n: f"{name}@mail.com" for n, name in enumerate(NAMES[:10])}
@@ -117,8 +117,8 @@ def test_addresses_that_stay_among_labels_are_refused(recoding: Literal["global"
 
 
 def test_two_exact_columns_by_which_people_are_unique_are_refused(tmp_path: Path) -> None:
-    done = release(tmp_path, PAIR)
-    (refusal,) = done.refusals
+    result = release(tmp_path, PAIR)
+    (refusal,) = result.refusals
     assert isinstance(refusal, verdict.Objection)
     assert set(refusal.columns) == {"balance", "duration"}
     assert "100 % of the rows" in str(refusal)
@@ -126,8 +126,8 @@ def test_two_exact_columns_by_which_people_are_unique_are_refused(tmp_path: Path
 
 def test_what_the_policy_accepts_is_printed_everywhere(tmp_path: Path) -> None:
     why = "the numbers are drawn anew every year"
-    done = release(tmp_path, PAIR, accept={"balance": why, "duration": why})
-    assert done.published and done.verdict.status == "passed with warnings"
+    result = release(tmp_path, PAIR, accept={"balance": why, "duration": why})
+    assert result.published and result.verdict.status == "passed with warnings"
     body = json.loads((tmp_path / "out/release/certificate.json").read_text())
     assert body["verdict"]["status"] == "passed with warnings"
     assert body["verdict"]["accepted"] == {"balance": why, "duration": why}
@@ -139,9 +139,9 @@ def test_what_the_policy_accepts_is_printed_everywhere(tmp_path: Path) -> None:
 
 def test_a_column_that_is_removed_or_noisy_needs_no_acceptance(tmp_path: Path) -> None:
     noise = {"method": "add_noise", "columns": ["balance"], "privacy": 0.5, "ranges": {"balance": [0, 300]}}
-    done = release(tmp_path, {"balance": list(range(PEOPLE))}, protect=[noise])
-    assert done.published
-    assert done.verdict.not_counted == ("balance",)
+    result = release(tmp_path, {"balance": list(range(PEOPLE))}, protect=[noise])
+    assert result.published
+    assert result.verdict.not_counted == ("balance",)
 
 
 def test_an_acceptance_of_no_column_is_refused(tmp_path: Path) -> None:
@@ -150,19 +150,19 @@ def test_an_acceptance_of_no_column_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_harmless_release_passes_and_says_what_nobody_checked(tmp_path: Path) -> None:
-    done = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]})
-    assert done.verdict.status == "passed" and not done.verdict.warnings
-    assert any("ill" in sentence for sentence in done.verdict.unchecked)
+    result = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]})
+    assert result.verdict.status == "passed" and not result.verdict.warnings
+    assert any("ill" in sentence for sentence in result.verdict.unchecked)
     inferring = {"attack": [{"attack": "homogeneity", "column": "ill"}]}
-    asked = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]}, **inferring)
-    assert not any("ill" in sentence for sentence in asked.verdict.unchecked)
+    inferring_result = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]}, **inferring)
+    assert not any("ill" in sentence for sentence in inferring_result.verdict.unchecked)
 
 
 def test_rows_unique_by_sensitive_columns_are_warned_of(tmp_path: Path) -> None:
     roles = ROLES | {"sensitive": ["ill", "balance", "duration"]}
-    done = release(tmp_path, PAIR, roles=roles)
-    assert done.published and done.verdict.status == "passed with warnings"
-    assert "100 % of the published rows are unique" in done.verdict.warnings[0]
+    result = release(tmp_path, PAIR, roles=roles)
+    assert result.published and result.verdict.status == "passed with warnings"
+    assert "100 % of the published rows are unique" in result.verdict.warnings[0]
 
 
 def test_the_terminal_the_json_and_the_certificate_agree(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def test_the_terminal_the_json_and_the_certificate_agree(tmp_path: Path) -> None
         '[roles]\nquasi_identifying = ["age"]\nsensitive = ["ill"]\ninsensitive = ["visit"]\n'
         '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
     )
-    shown = ran(tmp_path, "run", "policy.toml")
-    told = json.loads(ran(tmp_path, "run", "policy.toml", "--json").stdout)
+    terminal_result = ran(tmp_path, "run", "policy.toml")
+    report = json.loads(ran(tmp_path, "run", "policy.toml", "--json").stdout)
     body = json.loads((tmp_path / "out/release/certificate.json").read_text())
-    assert told["verdict"]["status"] == body["verdict"]["status"] == "passed"
-    assert "Verdict: Passed." in shown.stdout
+    assert report["verdict"]["status"] == body["verdict"]["status"] == "passed"
+    assert "Verdict: Passed." in terminal_result.stdout
 
 
 def test_a_certificate_with_other_unique_rows_is_not_as_certified(
@@ -194,12 +194,12 @@ def test_a_certificate_with_other_unique_rows_is_not_as_certified(
 @given(st.lists(st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 4), min_size=1, max_size=12), st.integers(1, 4))
 def test_unique_rows_are_those_of_the_worst_combination(rows: list[tuple[Any, ...]], most: int) -> None:
     frame = pl.DataFrame(rows, schema=dict.fromkeys("wxyz", pl.String), orient="row")
-    for size, found in enumerate(find_unique_rows(frame, most=most), 1):
+    for size, combination in enumerate(find_unique_rows(frame, most=most), 1):
         shares = {}
-        for chosen in combinations(range(4), size):
-            cells = [tuple(row[n] for n in chosen) for row in rows]
-            shares["".join("wxyz"[n] for n in chosen)] = sum(cells.count(cell) == 1 for cell in cells) / len(rows)
-        assert found.share == max(shares.values()) == shares["".join(found.columns)]
+        for indices in combinations(range(4), size):
+            cells = [tuple(row[n] for n in indices) for row in rows]
+            shares["".join("wxyz"[n] for n in indices)] = sum(cells.count(cell) == 1 for cell in cells) / len(rows)
+        assert combination.share == max(shares.values()) == shares["".join(combination.columns)]
 
 
 def test_very_many_columns_take_no_long_search() -> None:
@@ -208,11 +208,11 @@ def test_very_many_columns_take_no_long_search() -> None:
 
 
 def test_what_nobody_checked_does_not_name_private_columns(tmp_path: Path) -> None:
-    told = set()
+    unchecked_sets = set()
     for column in ("ill", "sect"):
         folder = tmp_path / column
         folder.mkdir()
-        done = release(
+        result = release(
             folder,
             {"sect": ["a", "b", "c"] * (PEOPLE // 3)},
             roles={"quasi_identifying": ["age"], "sensitive": ["ill", "sect"]},
@@ -227,8 +227,8 @@ def test_what_nobody_checked_does_not_name_private_columns(tmp_path: Path) -> No
             ],
             attack=[{"attack": "rule_inference"}],
         )
-        told.add(done.verdict.unchecked)
-    assert len(told) == 1
+        unchecked_sets.add(result.verdict.unchecked)
+    assert len(unchecked_sets) == 1
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_what_nobody_checked_does_not_name_private_columns(tmp_path: Path) -> No
         lambda body: body["verdict"]["accepted"].update(nobody="here"),
         lambda body: (
             body["verdict"].update(unique_rows=[], not_counted=["age", "ill", "balance", "duration"]),
-            [one.update(kind="noise") for one in body["changes"]],
+            [change.update(kind="noise") for change in body["changes"]],
         ),
     ],
 )
@@ -299,18 +299,18 @@ def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytes
 )
 def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
     outcome = sf.attack.Outcome(100, successes, baseline)
-    told = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
-    assert (told.words, told.alarming) == (words, alarming)
+    description = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
+    assert (description.words, description.alarming) == (words, alarming)
 
 
 def test_an_attack_on_nobody_is_not_called_right() -> None:
-    nobody = {"attack": "item_breach", **sf.attack.Outcome(0, 0, 0).as_json()}
-    some = {"attack": "linking", **sf.attack.Outcome(100, 10, 20).as_json()}
-    strongest = attack_words.find_strongest_attack([nobody, some])
+    empty_attack = {"attack": "item_breach", **sf.attack.Outcome(0, 0, 0).as_json()}
+    linking_attack = {"attack": "linking", **sf.attack.Outcome(100, 10, 20).as_json()}
+    strongest = attack_words.find_strongest_attack([empty_attack, linking_attack])
     assert strongest is not None and strongest.attack == "linking"
-    alone = attack_words.find_strongest_attack([nobody])
-    assert alone is not None
-    headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=alone))
+    only_attack = attack_words.find_strongest_attack([empty_attack])
+    assert only_attack is not None
+    headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=only_attack))
     assert headline == "Passed. The attack item breach could be tried on nobody."
 
 
@@ -341,9 +341,9 @@ def test_the_strongest_attack_is_one_plain_sentence(
     attempts: int, successes: int, baseline: int, words: str, sentence: str
 ) -> None:
     outcome = sf.attack.Outcome(attempts, successes, baseline)
-    told = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
-    assert told.words == words
-    assert attack_words.compare_with_guessing(told).endswith(sentence)
+    description = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
+    assert description.words == words
+    assert attack_words.compare_with_guessing(description).endswith(sentence)
 
 
 @pytest.mark.parametrize(

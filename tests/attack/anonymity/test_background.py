@@ -47,8 +47,10 @@ def test_l_diversity_bounds_it(mixed: Mixed) -> None:
     l = min(distinct)  # noqa: E741
     if l >= 2:
         assert BackgroundKnowledge(excluded=l - 2).run(mixed.release, mixed.table).facts["pinned"] == 0
-    own = [value in {mixed.values[i] for i in rows} for value, rows in zip(mixed.values, mixed.found, strict=True)]
-    expected = sum(count == l and fits for count, fits in zip(distinct, own, strict=True))
+    truth_flags = [
+        value in {mixed.values[i] for i in rows} for value, rows in zip(mixed.values, mixed.found, strict=True)
+    ]
+    expected = sum(count == l and fits for count, fits in zip(distinct, truth_flags, strict=True))
     assert BackgroundKnowledge(excluded=l - 1).run(mixed.release, mixed.table).facts["pinned"] == expected
 
 

@@ -67,12 +67,14 @@ def test_two_releases_expose_who_neither_exposes() -> None:
 def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
     """The same people again, each cell at another level, some of them left out and some values changed."""
     count = len(mixed.values)
-    kept = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=count, unique=True))
-    words = data.draw(st.lists(st.sampled_from(["a", "b", "d", None]), min_size=len(kept), max_size=len(kept)))
+    kept_rows = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=count, unique=True))
+    words = data.draw(
+        st.lists(st.sampled_from(["a", "b", "d", None]), min_size=len(kept_rows), max_size=len(kept_rows))
+    )
     names = mixed.table.quasi_identifying
     rows = {name: {row[0]: row for row in mixed.table.hierarchies[name].rows} for name in names}
     level = {name: data.draw(st.integers(0, mixed.table.hierarchies[name].height)) for name in names}
-    cells = {name: [rows[name][mixed.table.frame[name][i]][level[name]] for i in kept] for name in names}
+    cells = {name: [rows[name][mixed.table.frame[name][i]][level[name]] for i in kept_rows] for name in names}
     other = sf.Table.of(pl.DataFrame({**cells, "s": pl.Series(words, dtype=pl.String)}))
 
     def count_exposed(found: list[list[int]]) -> tuple[int, int, int, int, int]:
@@ -81,7 +83,7 @@ def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
             own = mixed.values[person]
             one = {mixed.values[i] for i in mine}
             labels = {name: {*rows[name][mixed.table.frame[name][person]], "*"} for name in names}
-            fits = [i for i in range(len(kept)) if all(cells[name][i] in labels[name] for name in names)]
+            fits = [i for i in range(len(kept_rows)) if all(cells[name][i] in labels[name] for name in names)]
             two = {words[i] for i in fits}
             common = (one & two) or one  # where nothing is in common, one release is not truthful: the first counts
             exposed, alone = own is not None and common == {own}, own is not None and one == {own}
@@ -93,10 +95,10 @@ def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
         return right, new, both, before, after
 
     outcome = Composition().against(other).run(mixed.release, mixed.table)
-    right, new, both, before, after = count_exposed(mixed.choose(lambda found: count_exposed(found)[0]))
-    assert (outcome.successes, outcome.facts["newly_exposed"], outcome.facts["people_in_both"]) == (right, new, both)
-    assert outcome.facts["average_candidates_before"] == pytest.approx(before / both if both else 0)
-    assert outcome.facts["average_candidates_after"] == pytest.approx(after / both if both else 0)
+    right, new, overlap, before, after = count_exposed(mixed.choose(lambda found: count_exposed(found)[0]))
+    assert (outcome.successes, outcome.facts["newly_exposed"], outcome.facts["people_in_both"]) == (right, new, overlap)
+    assert outcome.facts["average_candidates_before"] == pytest.approx(before / overlap if overlap else 0)
+    assert outcome.facts["average_candidates_after"] == pytest.approx(after / overlap if overlap else 0)
 
 
 def test_who_has_no_value_in_common_is_judged_by_the_first_release() -> None:
@@ -115,8 +117,8 @@ def test_the_other_release_from_a_file_and_from_a_folder(tmp_path: Path) -> None
     folder = tmp_path / "out" / "release"
     folder.mkdir(parents=True)
     write_frame(release_b().frame, folder / "data.tsv", "tsv", "?")
-    said = {"data": {"file": "data.tsv", "format": "tsv", "missing_mark": "?"}}
-    (folder / "certificate.json").write_text(json.dumps(said), encoding="utf-8")
+    certificate = {"data": {"file": "data.tsv", "format": "tsv", "missing_mark": "?"}}
+    (folder / "certificate.json").write_text(json.dumps(certificate), encoding="utf-8")
     assert Composition(other=str(folder)).run(release_a(), hospital_a()) == expected
     assert Composition(other=str(folder.parent)).run(release_a(), hospital_a()) == expected
 
@@ -144,13 +146,13 @@ def test_a_folder_that_a_run_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     sf.run(sf.Policy.parse(policy, tmp_path / "policy.toml"))
     outcome = Composition(other=str(tmp_path / "out")).run(as_is(hospital_a()), hospital_a())
     assert (outcome.successes, outcome.facts["people_in_both"]) == (4, 4)
-    twice = Composition(other=str(tmp_path / "out" / "release")).run(release_a(), hospital_a())
-    assert twice.facts["average_candidates_after"] == twice.facts["average_candidates_before"] == 2.0
+    repeat_outcome = Composition(other=str(tmp_path / "out" / "release")).run(release_a(), hospital_a())
+    assert repeat_outcome.facts["average_candidates_after"] == repeat_outcome.facts["average_candidates_before"] == 2.0
 
 
 def test_two_releases_of_the_same_people_say_more_than_one() -> None:
     table = people(400)
-    one = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.5).protect(table)
+    first_release = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.5).protect(table)
     coarse = {"age": 4, "sex": 0, "zip": 3, "education": 0, "occupation": 2, "marital_status": 0}
     labels = {name: [row[coarse[name]] for row in table.hierarchies[name].rows] for name in coarse}
     leaves = {name: table.hierarchies[name].leaves for name in coarse}
@@ -159,7 +161,7 @@ def test_two_releases_of_the_same_people_say_more_than_one() -> None:
             pl.col(name).cast(pl.String).replace(leaves[name], labels[name]).alias(name) for name in coarse
         )
     )
-    outcome = Composition(column="disease").against(sf.Release(other, None, (), {})).run(one, table)
+    outcome = Composition(column="disease").against(sf.Release(other, None, (), {})).run(first_release, table)
     assert outcome.facts["newly_exposed"] > 0
     assert outcome.successes == outcome.facts["exposed_by_one"] + outcome.facts["newly_exposed"]
     assert outcome.facts["average_candidates_after"] < outcome.facts["average_candidates_before"]
@@ -185,9 +187,9 @@ def test_it_succeeds_on_originals_and_fails_on_noise() -> None:
 def test_json_round_trip() -> None:
     attack = Composition(other="out/release", column="disease")
     assert Composition.model_validate_json(attack.model_dump_json()) == attack
-    given = attack.against(release_b())
-    assert attack._other is None and "_other" not in given.model_dump_json()
-    assert given != attack
+    armed_attack = attack.against(release_b())
+    assert attack._other is None and "_other" not in armed_attack.model_dump_json()
+    assert armed_attack != attack
 
 
 def test_bad_input_is_named(tmp_path: Path) -> None:
@@ -202,7 +204,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
         Composition().against(sf.Table.of({"zip": ["130**"]})).run(*run)
     with pytest.raises(sf.DataError, match="none of the quasi-identifying columns"):
         Composition().against(sf.Table.of({"condition": ["flu"]})).run(*run)
-    for said in ("{", "[]", '{"data": {"file": "../x.csv", "format": "csv", "missing_mark": ""}}'):
-        (tmp_path / "certificate.json").write_text(said, encoding="utf-8")
+    for certificate_text in ("{", "[]", '{"data": {"file": "../x.csv", "format": "csv", "missing_mark": ""}}'):
+        (tmp_path / "certificate.json").write_text(certificate_text, encoding="utf-8")
         with pytest.raises(sf.DataError, match=r"certificate\.json"):
             Composition(other=str(tmp_path)).run(*run)

@@ -50,9 +50,9 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
     levels = [st.integers(0, len(hierarchy[0]) - 1) for hierarchy in small.hierarchies]
     same = draw(st.tuples(*levels))
     mix = draw(st.booleans()) if uniform is None else not uniform
-    chosen = [draw(st.tuples(*levels)) if mix else same for _ in range(count)]
+    row_levels = [draw(st.tuples(*levels)) if mix else same for _ in range(count)]
     rows_of = [{row[0]: row for row in hierarchy} for hierarchy in small.hierarchies]
-    cells = [tuple(rows_of[j][small.rows[i][j] or ""][chosen[i][j]] for j in range(width)) for i in range(count)]
+    cells = [tuple(rows_of[j][small.rows[i][j] or ""][row_levels[i][j]] for j in range(width)) for i in range(count)]
     table = small.table()
     table = table.with_frame(table.frame.with_columns(pl.Series("s", values, dtype=pl.String)))
     frame = table.frame.with_columns(
@@ -63,24 +63,30 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
         for rows in rows_of
     ]
     width_of = [prod(size[cell] for size, cell in zip(sizes, row, strict=True)) for row in cells]
-    found: list[list[int]] = []
+    candidates: list[list[int]] = []
     for person in small.rows:
-        above = [set(rows_of[j][person[j] or ""]) | {"*"} for j in range(width)]
+        label_sets = [set(rows_of[j][person[j] or ""]) | {"*"} for j in range(width)]
         fits = [
-            i for i, row in enumerate(cells) if all(cell in labels for cell, labels in zip(row, above, strict=True))
+            i
+            for i, row in enumerate(cells)
+            if all(cell in labels for cell, labels in zip(row, label_sets, strict=True))
         ]
         starred = [i for i in fits if set(cells[i]) == {"*"}]
-        found.append([i for i in fits if i not in starred] or starred)
-    equal = [[i for i in fits if cells[i] == person] or fits for person, fits in zip(small.rows, found, strict=True)]
-    narrowest = [[i for i in fits if width_of[i] == min(width_of[j] for j in fits)] for fits in found]
-    return Mixed(table, sf.Release(table.with_frame(frame), None, (), {}), values, found, [found, equal, narrowest])
+        candidates.append([i for i in fits if i not in starred] or starred)
+    equal = [
+        [i for i in fits if cells[i] == person] or fits for person, fits in zip(small.rows, candidates, strict=True)
+    ]
+    narrowest = [[i for i in fits if width_of[i] == min(width_of[j] for j in fits)] for fits in candidates]
+    return Mixed(
+        table, sf.Release(table.with_frame(frame), None, (), {}), values, candidates, [candidates, equal, narrowest]
+    )
 
 
 def commonest(values: list[str | None], everywhere: list[str | None]) -> tuple[str | None, int]:
     """The most common value, ties to the one that is commoner everywhere, then by spelling; missing comes last."""
-    overall, here = Counter(everywhere), Counter(values)
-    best = min(here, key=lambda v: (-here[v], v is None, -overall[v], v or ""))
-    return best, here[best]
+    overall, counts = Counter(everywhere), Counter(values)
+    best = min(counts, key=lambda v: (-counts[v], v is None, -overall[v], v or ""))
+    return best, counts[best]
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -97,8 +103,8 @@ def test_disclosed_values_by_hand(mixed: Mixed, share: float) -> None:
     outcome = Homogeneity(share=share).run(mixed.release, mixed.table)
     found = mixed.choose(count_right)
     assert outcome.successes == count_right(found)
-    known = [value for value in mixed.values if value is not None]
-    best = commonest([*known], mixed.values)[1] if known else 0
+    present_values = [value for value in mixed.values if value is not None]
+    best = commonest([*present_values], mixed.values)[1] if present_values else 0
     assert outcome.baseline == best
     assert outcome.attempts == len(mixed.values)
     assert outcome.facts["classes"] == len({tuple(rows) for rows in found})
@@ -111,9 +117,9 @@ def test_candidates_are_counted_as_by_hand(mixed: Mixed) -> None:
     tally = CandidateSets.of(look_up_candidates(published, mixed.table)).tally(published, mixed.table, "s")
     for person, rows in enumerate(mixed.found):
         number = int(tally.sets.of_person[person])
-        here = slice(tally.first[number], tally.first[number + 1])
-        names = tally.values.gather(tally.codes[here]).to_list()
-        assert dict(zip(names, tally.counts[here].tolist(), strict=True)) == Counter(mixed.values[i] for i in rows)
+        span = slice(tally.first[number], tally.first[number + 1])
+        names = tally.values.gather(tally.codes[span]).to_list()
+        assert dict(zip(names, tally.counts[span].tolist(), strict=True)) == Counter(mixed.values[i] for i in rows)
         assert tally.sizes[number] == len(rows)
 
 

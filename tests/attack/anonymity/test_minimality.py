@@ -95,7 +95,7 @@ def orders(values: list[str]) -> Iterator[tuple[str, ...]]:
     for value in sorted(set(values)):
         rest = values.copy()
         rest.remove(value)
-        yield from ((value, *others) for others in orders(rest))
+        yield from ((value, *tail) for tail in orders(rest))
 
 
 def posterior(mixed: Mixed, rule: Rule) -> list[dict[str, Fraction]] | None:
@@ -110,25 +110,32 @@ def posterior(mixed: Mixed, rule: Rule) -> list[dict[str, Fraction]] | None:
         levels[name] = next(n for n in range(height + 1) if labels <= {row[n] for row in rows[name].values()})
     neighbours = []
     for lowered in [name for name in names if levels[name]]:
-        at = {name: levels[name] - (name == lowered) for name in names}
+        node_levels = {name: levels[name] - (name == lowered) for name in names}
         person = table.frame.select(names).rows()
         neighbours.append(
-            grouped([tuple(rows[n][cell][at[n]] for n, cell in zip(names, one, strict=True)) for one in person])
+            grouped(
+                [
+                    tuple(rows[n][cell][node_levels[n]] for n, cell in zip(names, record, strict=True))
+                    for record in person
+                ]
+            )
         )
     classes = grouped([tuple(str(cell) for cell in row) for row in frame.select(names).rows()])
     values = [str(value) for value in mixed.values]
-    kept: list[list[str]] = []
-    for ways in product(*(list(orders([values[i] for i in one])) for one in classes)):
+    deals: list[list[str]] = []
+    for ways in product(*(list(orders([values[i] for i in members])) for members in classes)):
         dealt = values.copy()
-        for one, way in zip(classes, ways, strict=True):
-            for i, value in zip(one, way, strict=True):
+        for members, way in zip(classes, ways, strict=True):
+            for i, value in zip(members, way, strict=True):
                 dealt[i] = value
-        if neighbours and all(any(rule.refuses([dealt[i] for i in one]) for one in node) for node in neighbours):
-            kept.append(dealt)
-    if not kept:
+        if neighbours and all(
+            any(rule.refuses([dealt[i] for i in members]) for members in node) for node in neighbours
+        ):
+            deals.append(dealt)
+    if not deals:
         return None
     return [
-        {value: Fraction(count, len(kept)) for value, count in Counter(way[i] for way in kept).items()}
+        {value: Fraction(count, len(deals)) for value, count in Counter(way[i] for way in deals).items()}
         for i in range(len(values))
     ]
 
@@ -147,14 +154,14 @@ def by_hand(mixed: Mixed, rule: Rule) -> Counts:
     overall = Counter(values)
     right = blind = raised = 0
     for person, rows in enumerate(mixed.found):
-        here = Counter(values[i] for i in rows)
-        line = sorted(here, key=lambda value: (-overall[value], value))
-        plain = max(line, key=lambda value: here[value])
-        told = chances[person] if chances else {}
-        guess = max(line, key=lambda value: told.get(value, Fraction(0)))
-        more = told.get(guess, Fraction(0)) > Fraction(here[guess], len(rows))
+        class_counts = Counter(values[i] for i in rows)
+        line = sorted(class_counts, key=lambda value: (-overall[value], value))
+        plain = max(line, key=lambda value: class_counts[value])
+        person_chances = chances[person] if chances else {}
+        guess = max(line, key=lambda value: person_chances.get(value, Fraction(0)))
+        more = person_chances.get(guess, Fraction(0)) > Fraction(class_counts[guess], len(rows))
         raised += more
-        if more or len(here) == 1:
+        if more or len(class_counts) == 1:
             right += (guess if more else plain) == values[person]
             blind += plain == values[person]
     return Counts(right, blind, raised)
@@ -184,8 +191,8 @@ def test_chances_by_handing_out_the_values_in_every_way(
 ) -> None:
     values = [str(value) for value in mixed.values]
     ways = 1
-    for one in {tuple(rows) for rows in mixed.found}:
-        ways *= factorial(len(one)) // prod(map(factorial, Counter(values[i] for i in one).values()))
+    for members in {tuple(rows) for rows in mixed.found}:
+        ways *= factorial(len(members)) // prod(map(factorial, Counter(values[i] for i in members).values()))
     assume(ways <= 2000 and (every or "a" in values))
     rule = Rule(k, l, share, frozenset(values) if every else frozenset("a"))
     assert attacked(mixed, rule) == by_hand(mixed, rule)
@@ -194,21 +201,21 @@ def test_chances_by_handing_out_the_values_in_every_way(
 def two_columns(seed: int) -> Mixed:
     """Eight people in two columns of two halves, one or both of them generalized; few values, so that much offends."""
     chance = np.random.default_rng(seed)
-    one, two = chance.integers(0, 4, 8), chance.integers(0, 2, 8)
+    first_codes, two = chance.integers(0, 4, 8), chance.integers(0, 2, 8)
     values = chance.choice(["a", "b", "c"], 8, p=[0.3, 0.4, 0.3]).tolist()
     table = sf.Table.of(
-        {"q0": [f"v{i}" for i in one], "q1": [f"w{i}" for i in two], "s": values},
+        {"q0": [f"v{i}" for i in first_codes], "q1": [f"w{i}" for i in two], "s": values},
         {"q0": "quasi_identifying", "q1": "quasi_identifying", "s": "sensitive"},
         {"q0": [[f"v{i}", f"g{i // 2}", "any"] for i in range(4)], "q1": [["w0", "all"], ["w1", "all"]]},
     )
-    up, across = [(1, 1), (1, 0), (2, 0), (2, 1)][seed % 4]
-    everybody = zip(one.tolist(), two.tolist(), strict=True)
-    cells = [((f"v{i}", f"g{i // 2}", "any")[up], "all" if across else f"w{j}") for i, j in everybody]
+    first_level, second_level = [(1, 1), (1, 0), (2, 0), (2, 1)][seed % 4]
+    code_pairs = zip(first_codes.tolist(), two.tolist(), strict=True)
+    cells = [((f"v{i}", f"g{i // 2}", "any")[first_level], "all" if second_level else f"w{j}") for i, j in code_pairs]
     frame = table.frame.with_columns(
         pl.Series("q0", [cell for cell, _ in cells]), pl.Series("q1", [cell for _, cell in cells])
     )
-    found = [[i for i, cell in enumerate(cells) if cell == own] for own in cells]
-    return Mixed(table, as_is(table.with_frame(frame)), values, found, [found])
+    classes = [[i for i, cell in enumerate(cells) if cell == person_cell] for person_cell in cells]
+    return Mixed(table, as_is(table.with_frame(frame)), values, classes, [classes])
 
 
 def test_chances_where_much_offends() -> None:
@@ -241,11 +248,14 @@ def test_drawing_comes_near_to_counting(monkeypatch: pytest.MonkeyPatch) -> None
     # 48 ways put two of the three into q1 and 4 ways put all three: (48·2 + 4·3) / (52·4) each, beside 1/4.
     assert exact.facts["largest_gain"] == pytest.approx(108 / 208 - 1 / 4)
     monkeypatch.setattr(value_assignments, "_MOST_TABLES", 0)
-    drawn = attack.run(release, table, randomness=sf.Randomness.seeded(3))
-    assert (exact.facts["classes_sampled"], drawn.facts["classes_sampled"]) == (0, 1)
-    assert drawn.facts["widest_interval"] > 0 == exact.facts["widest_interval"]
-    assert abs(drawn.facts["largest_gain"] - exact.facts["largest_gain"]) <= drawn.facts["widest_interval"] / 2
-    assert (drawn.successes, drawn.facts["raised"]) == (exact.successes, exact.facts["raised"])
+    sampled_outcome = attack.run(release, table, randomness=sf.Randomness.seeded(3))
+    assert (exact.facts["classes_sampled"], sampled_outcome.facts["classes_sampled"]) == (0, 1)
+    assert sampled_outcome.facts["widest_interval"] > 0 == exact.facts["widest_interval"]
+    assert (
+        abs(sampled_outcome.facts["largest_gain"] - exact.facts["largest_gain"])
+        <= sampled_outcome.facts["widest_interval"] / 2
+    )
+    assert (sampled_outcome.successes, sampled_outcome.facts["raised"]) == (exact.successes, exact.facts["raised"])
 
 
 def test_few_draws_that_agree_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,8 +280,8 @@ def test_many_classes_hide_which_one_was_the_reason() -> None:
     assert outcome.facts["inference"] == "used"
     # P(a class offends) is 1/15; given that one of ten does, its q1 are "none" with less than the class's 2/3.
     offends = Fraction(1, 15)
-    some = 1 - (1 - offends) ** 10
-    assert outcome.facts["largest_gain"] < float(offends / some)
+    any_offence = 1 - (1 - offends) ** 10
+    assert outcome.facts["largest_gain"] < float(offends / any_offence)
     assert 0 < outcome.facts["raised"] <= 60
 
 
@@ -286,8 +296,8 @@ def test_many_classes_hide_which_one_was_the_reason() -> None:
 )
 def test_it_says_why_nothing_is_inferred(method: sf.Generalize | None, why: str) -> None:
     table, release = talk()
-    given = sf.Release(release.data, method, (), {})
-    outcome = Minimality(column="s").run(given, table)
+    bare_release = sf.Release(release.data, method, (), {})
+    outcome = Minimality(column="s").run(bare_release, table)
     assert why in outcome.facts["inference"]
     assert outcome.successes == 0
 

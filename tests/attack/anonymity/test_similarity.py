@@ -91,8 +91,8 @@ def test_ranges_by_hand(mixed: Mixed, width: float) -> None:
     column = pl.Series("s", salaries, dtype=pl.Float64)
     table = mixed.table.with_frame(mixed.table.frame.with_columns(column))
     published = mixed.release.data.with_frame(mixed.release.data.frame.with_columns(column))
-    known = [salary for salary in salaries if salary is not None]
-    whole = max(known) - min(known) if known else 0.0
+    present_salaries = [salary for salary in salaries if salary is not None]
+    whole = max(present_salaries) - min(present_salaries) if present_salaries else 0.0
 
     def count_right(found: list[list[int]]) -> int:
         right = 0
@@ -106,7 +106,10 @@ def test_ranges_by_hand(mixed: Mixed, width: float) -> None:
 
     outcome = Similarity(column="s", width=width).run(as_is(published), table)
     assert outcome.successes == count_right(mixed.choose(count_right))
-    best = max((sum(low <= one <= low + width * whole for one in known) for low in known), default=0)
+    best = max(
+        (sum(low <= candidate <= low + width * whole for candidate in present_salaries) for low in present_salaries),
+        default=0,
+    )
     assert outcome.baseline == best
 
 

@@ -108,9 +108,9 @@ def test_names_and_stars_are_not_used() -> None:
     data = sf.Table.of({"name": list("abcd"), "q": ["*", "x", "x", "x"]}, roles)
     outcome = SinglingOut(mode="univariate").run(as_is(data), data)
     assert (outcome.successes, outcome.facts["isolating_in_release"]) == (0, 0)
-    only = sf.Table.of({"name": ["a"]}, {"name": "identifying"})
+    name_table = sf.Table.of({"name": ["a"]}, {"name": "identifying"})
     with pytest.raises(sf.DataError, match="every column is identifying"):
-        SinglingOut().run(as_is(only), only)
+        SinglingOut().run(as_is(name_table), name_table)
 
 
 @pytest.mark.parametrize("missing", ["own_value", "matches_any", "never_matches"])
@@ -128,9 +128,11 @@ def test_counts_by_going_through_everybody(small: Small, width: int, seed: int) 
     chance = np.random.default_rng(seed)
     names = list(data.quasi_identifying)
     cells = {}
-    for place, (name, tree) in enumerate(zip(names, small.hierarchies, strict=True)):
-        above: dict[str | None, list[str | None]] = {leaf[0]: [*leaf, "*"] for leaf in tree}
-        labels = [chance.choice(np.array(above.get(row[place], [None, "*"]), dtype=object)) for row in small.rows]
+    for column_index, (name, tree) in enumerate(zip(names, small.hierarchies, strict=True)):
+        ancestors: dict[str | None, list[str | None]] = {leaf[0]: [*leaf, "*"] for leaf in tree}
+        labels = [
+            chance.choice(np.array(ancestors.get(row[column_index], [None, "*"]), dtype=object)) for row in small.rows
+        ]
         cells[name] = pl.Series(name, labels, dtype=pl.String)
     published = data.with_frame(pl.DataFrame(cells))
     view = singling_out._PublishedView.of(published, names)
@@ -140,19 +142,19 @@ def test_counts_by_going_through_everybody(small: Small, width: int, seed: int) 
         for test in predicate:
             label, value = view.columns[test.column].texts[test.label], row[test.column]
             tree = small.hierarchies[test.column]
-            under = next((leaf for leaf in tree if leaf[0] == value), [value])
-            everything = any({leaf[level] for leaf in tree} == {label} for level in range(1, len(tree[0])))
-            if label not in under and not (value is None and everything):
+            leaf_path = next((leaf for leaf in tree if leaf[0] == value), [value])
+            covers_all = any({leaf[level] for leaf in tree} == {label} for level in range(1, len(tree[0])))
+            if label not in leaf_path and not (value is None and covers_all):
                 return False
         return True
 
     expected = sum(sum(fits(row, predicate) for row in small.rows) == 1 for predicate in predicates)
     assert singling_out._count_singled_out(view, predicates, data) == expected
-    kept = singling_out._select_isolating_predicates(view, iter(predicates), 100)
+    isolating_predicates = singling_out._select_isolating_predicates(view, iter(predicates), 100)
     rows = published.frame.rows()
-    for predicate in kept:
-        shown = [(test.column, view.columns[test.column].texts[test.label]) for test in predicate]
-        assert sum(all(row[place] == label for place, label in shown) for row in rows) == 1
+    for predicate in isolating_predicates:
+        conditions = [(test.column, view.columns[test.column].texts[test.label]) for test in predicate]
+        assert sum(all(row[column_index] == label for column_index, label in conditions) for row in rows) == 1
 
 
 def test_no_predicate_is_guessed_twice() -> None:

@@ -95,8 +95,8 @@ def test_marks_at_random_are_guessed_hardly_better_than_by_a_coin() -> None:
 
 def test_naive_bayes_by_hand() -> None:
     """Of 6 with a 4 have x, of 6 without 1 has; the row asked about is left out of the counts."""
-    known = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["x"]] + [["b"]] * 5 + [["a"], ["b"]])
-    assert predict_item_presence(known, "x", np.array([12, 13])).tolist() == [True, False]
+    baskets = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["x"]] + [["b"]] * 5 + [["a"], ["b"]])
+    assert predict_item_presence(baskets, "x", np.array([12, 13])).tolist() == [True, False]
     mostly = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["b"]] * 3 + [["a"]] * 20)
     assert predict_item_presence(mostly, "x", np.arange(9, 29)).all()
     assert predict_item_presence(sf.Baskets.of([[], []]), "x", np.array([0])).tolist() == [False]
@@ -104,20 +104,20 @@ def test_naive_bayes_by_hand() -> None:
 
 def test_only_named_items_are_asked_about_where_nothing_is_unknown() -> None:
     data = pairs(2, 100)
-    nobody = FillUnknowns().run(as_is(data, sensitive=((("i0",), ("i1",)), "i4")), data)
-    assert (nobody.attempts, nobody.successes, nobody.baseline) == (0, 0, 0)
+    empty_outcome = FillUnknowns().run(as_is(data, sensitive=((("i0",), ("i1",)), "i4")), data)
+    assert (empty_outcome.attempts, empty_outcome.successes, empty_outcome.baseline) == (0, 0, 0)
     assert FillUnknowns(items=("i1", "i4")).run(as_is(data), data).attempts == 200
 
 
 def test_outcomes_repeat_and_counts_make_sense() -> None:
     data = pairs(2, 400)
     release = blocked(data, "i1", list(range(0, 400, 10)))
-    one, two = (FillUnknowns().run(release, data, control=pairs(9, 400)) for _ in range(2))
-    assert one == two
-    assert 0 <= one.successes <= one.attempts
-    assert one.baseline <= one.attempts
-    assert one.control is not None
-    assert one.control < one.successes
+    outcome, two = (FillUnknowns().run(release, data, control=pairs(9, 400)) for _ in range(2))
+    assert outcome == two
+    assert 0 <= outcome.successes <= outcome.attempts
+    assert outcome.baseline <= outcome.attempts
+    assert outcome.control is not None
+    assert outcome.control < outcome.successes
 
 
 def test_json_round_trip_and_bad_input() -> None:

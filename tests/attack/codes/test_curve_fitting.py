@@ -33,8 +33,8 @@ TRUTH = sf.Table.of({"x": LINE})
 def test_curves_go_through_points_on_a_line(fit: Any, many: int) -> None:
     """Every curve through points of y = 3x + 1 is that line, between the points and beyond."""
     codes = np.sort(np.random.default_rng(1).choice(100, (5, many)).astype(float), axis=1) + np.arange(many) * 0.5
-    found = fit_curve(KnowledgePoints(codes, 3 * codes + 1), LINE, fit)
-    assert np.allclose(found, np.broadcast_to(3 * LINE + 1, (5, len(LINE))), rtol=1e-6)
+    curves = fit_curve(KnowledgePoints(codes, 3 * codes + 1), LINE, fit)
+    assert np.allclose(curves, np.broadcast_to(3 * LINE + 1, (5, len(LINE))), rtol=1e-6)
 
 
 def test_a_polyline_by_numpy_and_a_regression_by_hand() -> None:
@@ -44,30 +44,30 @@ def test_a_polyline_by_numpy_and_a_regression_by_hand() -> None:
     assert np.allclose(fit_curve(points, np.array([5.0]), "spline"), 7.5)  # the parabola x (20 − x) / 10
     lot = np.random.default_rng(0)
     x, y = np.sort(lot.choice(1000, (20, 6), replace=False).astype(float), axis=1), lot.normal(size=(20, 6))
-    found = fit_curve(KnowledgePoints(x, y), LINE, "polyline")
+    curves = fit_curve(KnowledgePoints(x, y), LINE, "polyline")
     for row in range(20):
-        inside = (x[row, 0] <= LINE) & (x[row, -1] >= LINE)
-        assert np.allclose(found[row][inside], np.interp(LINE, x[row], y[row])[inside])
+        inner_mask = (x[row, 0] <= LINE) & (x[row, -1] >= LINE)
+        assert np.allclose(curves[row][inner_mask], np.interp(LINE, x[row], y[row])[inner_mask])
 
 
 @pytest.mark.parametrize("radius", [0.01, 0.02, 0.05])
 def test_good_points_are_near_and_bad_ones_are_far(radius: float) -> None:
-    one = column(LINE, LINE * 7 - 3)
-    points = KnowledgePoints.draw(one, 3, 2, radius, 200, np.random.default_rng(2))
-    off = np.abs(points.values - (points.codes + 3) / 7)
-    reach = radius * one.width
-    assert ((off <= reach).sum(axis=1) == 3).all() and ((off > 5 * reach).sum(axis=1) == 2).all()
+    coded_column = column(LINE, LINE * 7 - 3)
+    points = KnowledgePoints.draw(coded_column, 3, 2, radius, 200, np.random.default_rng(2))
+    distances = np.abs(points.values - (points.codes + 3) / 7)
+    reach = radius * coded_column.width
+    assert ((distances <= reach).sum(axis=1) == 3).all() and ((distances > 5 * reach).sum(axis=1) == 2).all()
     assert (np.diff(points.codes, axis=1) > 0).all()
 
 
 def test_no_more_points_than_codes_and_none_at_all() -> None:
-    one = column([1.0, 2.0, 4.0])
-    points = KnowledgePoints.draw(one, 8, 0, 0.01, 3, np.random.default_rng(0))
+    coded_column = column([1.0, 2.0, 4.0])
+    points = KnowledgePoints.draw(coded_column, 8, 0, 0.01, 3, np.random.default_rng(0))
     assert points.codes.shape == (3, 3)
-    nothing = KnowledgePoints.draw(one, 0, 0, 0.01, 3, np.random.default_rng(0))
-    assert fit_curve(nothing, one.codes, "polyline").tolist() == [[1.0, 2.0, 4.0]] * 3
-    single = KnowledgePoints.draw(one, 1, 0, 0.01, 3, np.random.default_rng(0))
-    assert fit_curve(single, one.codes, "spline").shape == (3, 3)
+    no_points = KnowledgePoints.draw(coded_column, 0, 0, 0.01, 3, np.random.default_rng(0))
+    assert fit_curve(no_points, coded_column.codes, "polyline").tolist() == [[1.0, 2.0, 4.0]] * 3
+    single = KnowledgePoints.draw(coded_column, 1, 0, 0.01, 3, np.random.default_rng(0))
+    assert fit_curve(single, coded_column.codes, "spline").shape == (3, 3)
 
 
 @pytest.mark.parametrize("attack", [CurveFitting(radius=0.002), CurveCombination(radius=0.002)])
@@ -79,10 +79,10 @@ def test_it_succeeds_on_the_original_and_fails_on_noise(attack: Any) -> None:
 
 def test_more_knowledge_cracks_more_and_a_bad_point_less() -> None:
     """On a bent column; √ is not a line."""
-    bent = release(np.sqrt(LINE))
-    risks = [CurveFitting(knowledge=kind, trials=200).run(bent, TRUTH).risk for kind in POINTS]
+    bent_release = release(np.sqrt(LINE))
+    risks = [CurveFitting(knowledge=kind, trials=200).run(bent_release, TRUTH).risk for kind in POINTS]
     assert risks == sorted(risks) and risks[0] < 0.1 < risks[3]
-    assert CurveFitting(bad=1, trials=200).run(bent, TRUTH).risk < risks[2]
+    assert CurveFitting(bad=1, trials=200).run(bent_release, TRUTH).risk < risks[2]
 
 
 @pytest.mark.parametrize("kind", [CurveFitting, CurveCombination])

@@ -24,11 +24,13 @@ def release(codes: Any, classes: Any = None) -> sf.Release:
 def test_frequencies_by_hand() -> None:
     """Values 1, 2, 3 with 1, 3, 2 rows got the codes 7, 9, 8: each is told by its count."""
     truth = pl.Series([1.0, 2, 2, 2, 3, 3])
-    one = CodedColumn.of("x", truth.replace_strict({1.0: 7.0, 2.0: 9.0, 3.0: 8.0}), truth)
-    assert one.codes.tolist() == [7, 8, 9]
-    assert guess_by_frequency(one, np.array([1, 3, 2]), np.zeros(3, dtype=np.int64)).tolist() == [1, 3, 2]
-    alone = guess_by_frequency(one, np.array([1, 3, 2]), np.arange(3))  # each a run of its own: ranks alone, and a miss
-    assert alone.tolist() != [1, 3, 2]
+    coded_column = CodedColumn.of("x", truth.replace_strict({1.0: 7.0, 2.0: 9.0, 3.0: 8.0}), truth)
+    assert coded_column.codes.tolist() == [7, 8, 9]
+    assert guess_by_frequency(coded_column, np.array([1, 3, 2]), np.zeros(3, dtype=np.int64)).tolist() == [1, 3, 2]
+    rank_guess = guess_by_frequency(
+        coded_column, np.array([1, 3, 2]), np.arange(3)
+    )  # each a run of its own: ranks alone, and a miss
+    assert rank_guess.tolist() != [1, 3, 2]
 
 
 def test_runs_are_of_one_class() -> None:

@@ -18,8 +18,8 @@ def shoppers(seed: int = 1, count: int = 600) -> sf.Baskets:
     """Baskets of a few kinds of people, with rare mixtures among them."""
     chance = np.random.default_rng(seed)
     kinds = chance.random((5, 9)) < 0.6
-    held = kinds[chance.integers(0, 5, count)] ^ (chance.random((count, 9)) < 0.01)
-    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in held])
+    purchases = kinds[chance.integers(0, 5, count)] ^ (chance.random((count, 9)) < 0.01)
+    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
 def as_is(data: object, **details: object) -> sf.Release:
@@ -29,10 +29,10 @@ def as_is(data: object, **details: object) -> sf.Release:
 def noise(data: sf.Baskets, seed: int = 5) -> sf.Release:
     """As many of each item as there were, in baskets drawn at random: nobody is behind them."""
     chance = np.random.default_rng(seed)
-    held = np.zeros((len(data), len(data.items)), dtype=bool)
+    purchases = np.zeros((len(data), len(data.items)), dtype=bool)
     for code, count in enumerate(np.bincount(data.codes, minlength=len(data.items))):
-        held[chance.choice(len(data), count, replace=False), code] = True
-    return as_is(sf.Baskets.of([[data.items[code] for code in np.flatnonzero(row)] for row in held]))
+        purchases[chance.choice(len(data), count, replace=False), code] = True
+    return as_is(sf.Baskets.of([[data.items[code] for code in np.flatnonzero(row)] for row in purchases]))
 
 
 ATTACK = SupportInference(k=5, min_support=0.2)
@@ -109,16 +109,16 @@ def test_a_wrong_guess_is_no_success() -> None:
 
 def test_supports_that_contradict_tell_nothing() -> None:
     data = sf.Baskets.of([["a", "b"]] * 10)
-    broken = Patterns.of(spell_items({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9)
-    assert SupportInference(k=3, min_support=5).run(as_is(broken), data).facts["found"] == 0
+    bad_patterns = Patterns.of(spell_items({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9)
+    assert SupportInference(k=3, min_support=5).run(as_is(bad_patterns), data).facts["found"] == 0
 
 
 def test_outcomes_repeat_and_counts_make_sense() -> None:
     data = shoppers(2, 300)
-    one, two = (ATTACK.run(as_is(data), data, control=shoppers(3, 300)) for _ in range(2))
-    assert one == two
-    assert 0 <= one.baseline <= one.attempts
-    assert one.control is not None
+    outcome, two = (ATTACK.run(as_is(data), data, control=shoppers(3, 300)) for _ in range(2))
+    assert outcome == two
+    assert 0 <= outcome.baseline <= outcome.attempts
+    assert outcome.control is not None
 
 
 def test_json_round_trip_and_bad_input() -> None:

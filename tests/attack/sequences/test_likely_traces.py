@@ -28,11 +28,11 @@ def list_draws(row: list[list[str]], points: list[str], ordered: bool, chances: 
     """The probability that a draw of elements, and of an item of each, gives the points; marks are drawn too."""
     total = 0.0
     for elements in itertools.combinations(row, len(points)):
-        for drawn in itertools.product(*elements):
-            wanted = [points] if ordered else {*itertools.permutations(points)}
-            for given in wanted:
-                pairs = zip(drawn, given, strict=True)
-                fits = (1.0 if one == point else chances[point] * (one == "Δ") for one, point in pairs)
+        for draw in itertools.product(*elements):
+            orders = [points] if ordered else {*itertools.permutations(points)}
+            for point_order in orders:
+                pairs = zip(draw, point_order, strict=True)
+                fits = (1.0 if item == point else chances[point] * (item == "Δ") for item, point in pairs)
                 total += math.prod(fits) / math.prod(map(len, elements))
     return total
 
@@ -50,10 +50,10 @@ def test_the_chance_of_points_is_that_of_all_draws(ordered: bool) -> None:
         chances = {item: float(traces.chances[code]) for item, code in traces.code_of.items()}
         codes = np.array([traces.code_of[point] for point in points], dtype=np.int32)
         kinds, times = np.unique(codes, return_counts=True)
-        drawn = DrawnPoints(codes, kinds, times.astype(np.int64), np.zeros_like(times))
+        drawn_points = DrawnPoints(codes, kinds, times.astype(np.int64), np.zeros_like(times))
         count = count_ordered_draws if ordered else count_unordered_draws
         arrays = (data.offsets, data.element_offsets, data.codes)
-        ways = count(*arrays, 0, drawn, MarkedItems(traces.mark, traces.chances), np.empty(len(points) + 1))
+        ways = count(*arrays, 0, drawn_points, MarkedItems(traces.mark, traces.chances), np.empty(len(points) + 1))
         assert ways == pytest.approx(list_draws(row, points, ordered, chances)), (row, points)
 
 
@@ -61,9 +61,9 @@ def test_of_two_traces_with_the_points_the_shorter_one_is_likelier() -> None:
     """Both hold a and b; a draw of two elements of the short one cannot give anything else."""
     published = sf.Sequences.of([list("ab"), list("axbyzw"), list("qq")])
     traces = LikelyTraces.of(published, marks_stand=True)
-    known = [["a", "b"], ["a", "b"], ["q", "q"]]
+    known_points = [["a", "b"], ["a", "b"], ["q", "q"]]
     for ordered in (True, False):
-        likeliest = traces.find_likeliest(known, np.array([0, 1, 2]), ordered)
+        likeliest = traces.find_likeliest(known_points, np.array([0, 1, 2]), ordered)
         assert likeliest.holds_own.tolist() == [True, False, True] and likeliest.rows.tolist() == [1, 1, 1]
 
 
@@ -94,8 +94,8 @@ def test_marks_do_not_blind_the_attack(order: str) -> None:
     outcome = SequenceLinking(points=(4,), order=order).run(release, cars)
     rng, naive = random.Random(0), 0.0
     for person, row in enumerate(rows):
-        points = [row[place] for place in sorted(rng.sample(range(len(row)), min(4, len(row))))]
-        fits = [place for place, other in enumerate(marked) if holds(other, points, order)]
+        points = [row[position] for position in sorted(rng.sample(range(len(row)), min(4, len(row))))]
+        fits = [row_index for row_index, other in enumerate(marked) if holds(other, points, order)]
         naive += (person in fits) / max(len(fits), 1)
     assert outcome.attempts == 300 and outcome.successes > 0.9 * naive > 50
 
@@ -103,5 +103,5 @@ def test_marks_do_not_blind_the_attack(order: str) -> None:
 def holds(row: list[str], points: list[str], order: str) -> bool:
     if order == "set":
         return not Counter(points) - Counter(row)
-    later = iter(row)
-    return all(point in later for point in points)
+    rest = iter(row)
+    return all(point in rest for point in points)

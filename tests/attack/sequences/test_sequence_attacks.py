@@ -83,9 +83,9 @@ def test_known_points_are_of_ones_own_sequence_in_order() -> None:
     truth, rows = rows_of("abcdef", "xy", "gh", "abcabcabc"), np.array([0, 1, 3])
     chance, firsts = np.random.default_rng(0), set()
     for _ in range(100):
-        known = _ShuffledPoints.of(truth, rows, chance).take(3)
-        assert np.diff(known.offsets).tolist() == [3, 2, 3]
-        parts = np.split(known.codes, known.offsets[1:-1])
+        known_points = _ShuffledPoints.of(truth, rows, chance).take(3)
+        assert np.diff(known_points.offsets).tolist() == [3, 2, 3]
+        parts = np.split(known_points.codes, known_points.offsets[1:-1])
         points = [[truth.items[code] for code in part] for part in parts]
         lists = truth.to_lists()
         assert all(sf.mine.contains(lists[row], part) for row, part in zip(rows.tolist(), points, strict=True))
@@ -108,8 +108,8 @@ def test_bad_numbers_of_points_get_a_sentence(points: Any) -> None:
 
 def test_patterns_hidden_with_few_changes_are_named_again() -> None:
     cars = sf.Sequences.of(generate_cars())
-    found = sf.mine.frequent_subsequences(cars, 60, max_length=3).filter(sf_length(3))
-    secrets = found.sort("support", descending=True)["pattern"].to_list()[:4]
+    subsequences = sf.mine.frequent_subsequences(cars, 60, max_length=3).filter(sf_length(3))
+    secrets = subsequences.sort("support", descending=True)["pattern"].to_list()[:4]
     release = sf.HideSequences(patterns=secrets, threshold=40).protect(cars)
     outcome = SequenceRemining().run(release, cars)
     assert (outcome.attempts, outcome.facts["visible"]) == (4, 0)
@@ -170,18 +170,22 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         rows = [list(map(str, chance.integers(0, letters, chance.integers(0, 8)))) for _ in range(40)]
         published, owner = sf.Sequences.of(rows[:30]), sf.Sequences.of(rows)
         people = [row for row in range(len(rows)) if rows[row]]
-        known = [[rows[row][place] for place in sorted(chance.permutation(len(rows[row]))[:3])] for row in people]
+        known_points = [
+            [rows[row][position] for position in sorted(chance.permutation(len(rows[row]))[:3])] for row in people
+        ]
         code_of = {item: code for code, item in enumerate(owner.items)}
-        codes = np.array([code_of[item] for points in known for item in points], dtype=np.int32)
-        offsets = np.cumsum([0, *map(len, known)], dtype=np.int64)
-        own = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
-        found = _look_up(_DistinctTraces.of(published, order), owner, _KnownPoints(codes, offsets), own)
-        for number, points in enumerate(known):
-            held = [count_points(row, points, order) for row in rows[:30]]
-            best = max(held)
-            assert found.fitting.rows[number] == (held.count(best) if best else 0)
-            assert found.holds_all[number] == (best == len(points))
-            assert found.fitting.holds_own[number] == (own[number] >= 0 and best > 0 and held[own[number]] == best)
+        codes = np.array([code_of[item] for points in known_points for item in points], dtype=np.int32)
+        offsets = np.cumsum([0, *map(len, known_points)], dtype=np.int64)
+        own_rows = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
+        lookup = _look_up(_DistinctTraces.of(published, order), owner, _KnownPoints(codes, offsets), own_rows)
+        for number, points in enumerate(known_points):
+            held_counts = [count_points(row, points, order) for row in rows[:30]]
+            best = max(held_counts)
+            assert lookup.fitting.rows[number] == (held_counts.count(best) if best else 0)
+            assert lookup.holds_all[number] == (best == len(points))
+            assert lookup.fitting.holds_own[number] == (
+                own_rows[number] >= 0 and best > 0 and held_counts[own_rows[number]] == best
+            )
 
 
 def count_points(row: list[str], points: list[str], order: str) -> int:
@@ -220,8 +224,8 @@ def test_each_pattern_is_looked_for_below_its_own_threshold() -> None:
     outcome = SequenceRemining().run(release, truth)
     assert outcome.attempts == 3
     assert (outcome.facts["visible"], outcome.facts["seen_below"]) == (0, 2)
-    shown = SequenceRemining().run(as_is(truth, sensitive=release.details["sensitive"]), truth)
-    assert (shown.attempts, shown.facts["visible"]) == (3, 3)
+    visible_outcome = SequenceRemining().run(as_is(truth, sensitive=release.details["sensitive"]), truth)
+    assert (visible_outcome.attempts, visible_outcome.facts["visible"]) == (3, 3)
 
 
 def test_a_share_is_an_exact_threshold() -> None:
@@ -253,8 +257,8 @@ def test_a_mark_may_have_been_any_point() -> None:
     for order in ("ordered", "set"):
         outcome = SequenceLinking(points=(3,), order=order).run(as_is(published), truth)
         assert outcome.facts["unique_after"] == [0.25], order  # b and c have two traces each where they may have been
-    shown = rows_of("xΔy", "xby")
-    assert SequenceLinking(points=(3,)).run(as_is(shown), rows_of("xΔy", "xby")).facts["unique_after"] == [1.0]
+    marked_rows = rows_of("xΔy", "xby")
+    assert SequenceLinking(points=(3,)).run(as_is(marked_rows), rows_of("xΔy", "xby")).facts["unique_after"] == [1.0]
 
 
 @pytest.mark.parametrize("order", ["ordered", "set"])
@@ -263,19 +267,19 @@ def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> N
     chance = random.Random(11)
     for _ in range(40):
         rows = [[chance.choice("abc") for _ in range(chance.randint(1, 5))] for _ in range(chance.randint(1, 6))]
-        hidden = [["Δ" if chance.random() < 0.3 else item for item in row] for row in rows]
-        searched = _DistinctTraces.of(sf.Sequences.of(hidden), order).count_marks()
+        marked_rows = [["Δ" if chance.random() < 0.3 else item for item in row] for row in rows]
+        searched = _DistinctTraces.of(sf.Sequences.of(marked_rows), order).count_marks()
         truth = sf.Sequences.of(rows)
-        known = _ShuffledPoints.of(truth, np.arange(len(rows)), np.random.default_rng(1)).take(3)
-        found = _look_up(searched, truth, known, np.arange(len(rows)))
+        known_points = _ShuffledPoints.of(truth, np.arange(len(rows)), np.random.default_rng(1)).take(3)
+        lookup = _look_up(searched, truth, known_points, np.arange(len(rows)))
         for person in range(len(rows)):
-            codes = known.codes[known.offsets[person] : known.offsets[person + 1]].tolist()
+            codes = known_points.codes[known_points.offsets[person] : known_points.offsets[person + 1]].tolist()
             points = [str(truth.items[code]) for code in codes]
-            held = [count_held_when_filled(row, points, order) for row in hidden]
-            best = [place for place, count in enumerate(held) if count == max(held) > 0]
-            assert found.fitting.rows[person] == len(best), (hidden, points)
-            assert found.fitting.holds_own[person] == (person in best)
-            assert found.holds_all[person] == (max(held) == len(points))
+            held_counts = [count_held_when_filled(row, points, order) for row in marked_rows]
+            best = [row_index for row_index, count in enumerate(held_counts) if count == max(held_counts) > 0]
+            assert lookup.fitting.rows[person] == len(best), (marked_rows, points)
+            assert lookup.fitting.holds_own[person] == (person in best)
+            assert lookup.holds_all[person] == (max(held_counts) == len(points))
 
 
 def count_held_when_filled(row: list[str], points: list[str], order: str) -> int:
@@ -295,8 +299,8 @@ def count_held_when_filled(row: list[str], points: list[str], order: str) -> int
 
 
 def is_inside(row: list[str], pattern: tuple[str, ...]) -> bool:
-    later = iter(row)
-    return all(item in later for item in pattern)
+    rest = iter(row)
+    return all(item in rest for item in pattern)
 
 
 def draw_rows(seed: int, items: str, rows: int, longest: int) -> list[list[str]]:

@@ -33,19 +33,19 @@ def test_local_recoding_keeps_every_promise(small: Small, k: int, diverse: bool)
         release = method.protect(table)
     except sf.ImpossibleRelease:
         return
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
     names = table.quasi_identifying
     rows = release.data.frame.select(names).rows()
-    kept = [row for row in rows if row != ("*",) * len(names)]
+    published_rows = [row for row in rows if row != ("*",) * len(names)]
     if release.losses["suppressed_rows"]:
-        sizes = Counter(kept)
-        assert release.losses["suppressed_rows"] == len(rows) - len(kept)
+        sizes = Counter(published_rows)
+        assert release.losses["suppressed_rows"] == len(rows) - len(published_rows)
     else:
         sizes = Counter(rows)
     assert min(sizes.values(), default=k) >= k
-    apart = sf.Generalize(models=models, suppression_limit=0.5).protect(table)
+    global_release = sf.Generalize(models=models, suppression_limit=0.5).protect(table)
     if not diverse:
-        assert release.losses["loss"] <= apart.losses["loss"] + 1e-9
+        assert release.losses["loss"] <= global_release.losses["loss"] + 1e-9
 
 
 TOWNS = [["Rome", "Italy", "*"], ["Milan", "Italy", "*"], ["Oslo", "Norway", "*"], ["Bergen", "Norway", "*"]]
@@ -133,7 +133,7 @@ def test_a_heuristic_search_goes_where_no_optimal_one_can() -> None:
         sf.Generalize(models=(sf.KAnonymity(k=2),)).protect(table)
     release = sf.Generalize(models=(sf.KAnonymity(k=2),), search="heuristic", seconds=0.5).protect(table)
     assert not release.details["proven"]
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
 
 
 @quick
@@ -144,20 +144,20 @@ def test_a_heuristic_search_goes_where_no_optimal_one_can() -> None:
 )
 def test_weights_decide_what_is_best(small: Small, k: int, weights: list[float]) -> None:
     table = small.table()
-    chosen = dict(zip(table.quasi_identifying, weights, strict=False))
-    method = sf.Generalize(models=(sf.KAnonymity(k=k),), weights=chosen)
+    column_weights = dict(zip(table.quasi_identifying, weights, strict=False))
+    method = sf.Generalize(models=(sf.KAnonymity(k=k),), weights=column_weights)
     try:
         release = method.protect(table)
     except sf.ImpossibleRelease:
         return
-    whole = sum(chosen.values())
+    whole = sum(column_weights.values())
 
     def weighted(node: Any) -> float:
         columns = [
             work_out([(row[i],) for row in small.rows], [small.hierarchies[i]], (level,), 1, "own_value").loss
             for i, level in enumerate(node.levels)
         ]
-        return sum(w * float(x) for w, x in zip(chosen.values(), columns, strict=True)) / whole
+        return sum(w * float(x) for w, x in zip(column_weights.values(), columns, strict=True)) / whole
 
     safe = [n for n in every_node(small.rows, small.hierarchies, k, "own_value") if n.suppressed == 0]
     assert release.losses["weighted_loss"] == pytest.approx(min(weighted(node) for node in safe))
@@ -166,21 +166,21 @@ def test_weights_decide_what_is_best(small: Small, k: int, weights: list[float])
 def test_a_population_may_hide_people() -> None:
     """Everybody is alone in the release, and one of two in the population."""
     table = sf.Table.of({"age": ["1", "2", "3"]}, {"age": "quasi_identifying"}, {"age": [[a, "*"] for a in "123"]})
-    everybody = sf.Table.of({"age": ["1", "1", "2", "2", "3", "3"]}, source="census")
-    release = sf.Generalize(models=(sf.KMap(k=2, population=everybody),)).protect(table)
+    population = sf.Table.of({"age": ["1", "1", "2", "2", "3", "3"]}, source="census")
+    release = sf.Generalize(models=(sf.KMap(k=2, population=population),)).protect(table)
     assert release.details["levels"] == {"age": 0}
     assert next((f.property, f.measured, f.holds) for f in sf.check(release, table)) == ("k_map", 2, True)
-    present = sf.DeltaPresence(high=0.5, population=everybody)
+    present = sf.DeltaPresence(high=0.5, population=population)
     assert sf.Generalize(models=(present,)).protect(table).details["levels"] == {"age": 0}
     with pytest.raises(sf.ImpossibleRelease):
-        sf.Generalize(models=(sf.DeltaPresence(high=0.4, population=everybody),)).protect(table)
+        sf.Generalize(models=(sf.DeltaPresence(high=0.4, population=population),)).protect(table)
 
 
 def test_presence_of_absent_people() -> None:
     """Someone who fits no published class is known not to be there: low > 0 forbids that."""
     table = sf.Table.of({"age": ["1", "2"]}, {"age": "quasi_identifying"}, {"age": [[a, "*"] for a in "123"]})
-    everybody = sf.Table.of({"age": ["1", "1", "2", "2", "3"]}, source="census")
-    release = sf.Generalize(models=(sf.DeltaPresence(low=0.1, high=0.5, population=everybody),)).protect(table)
+    population = sf.Table.of({"age": ["1", "1", "2", "2", "3"]}, source="census")
+    release = sf.Generalize(models=(sf.DeltaPresence(low=0.1, high=0.5, population=population),)).protect(table)
     assert release.details["levels"] == {"age": 1}
 
 
@@ -233,4 +233,4 @@ def test_a_class_accepted_by_a_hair_rules_nothing_out() -> None:
     )
     release = sf.Generalize(models=(sf.TCloseness(t=0.5, column="s", distance="ordered"),)).protect(table)
     assert release.details["levels"] == {"q": 0}
-    assert all(found.holds for found in sf.check(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))

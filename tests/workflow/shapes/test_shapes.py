@@ -21,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
 
 
-def bought(tmp_path: Path) -> Path:
+def write_purchases(tmp_path: Path) -> Path:
     """Baskets in long form; the name of one item holds a blank, and one basket holds nothing else."""
     rows = ["id,item"]
     for number in range(60):
@@ -32,7 +32,7 @@ def bought(tmp_path: Path) -> Path:
 
 
 def hiding(tmp_path: Path, **fields: object) -> Path:
-    bought(tmp_path)
+    write_purchases(tmp_path)
     policy = tmp_path / "policy.toml"
     lines = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
     policy.write_text(
@@ -45,26 +45,29 @@ def hiding(tmp_path: Path, **fields: object) -> Path:
 
 def test_baskets_are_released_verified_and_attacked_again(tmp_path: Path) -> None:
     policy = hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])
-    done = sf.run(sf.Policy.read(policy))
-    assert all(found.holds for found in done.findings)
+    result = sf.run(sf.Policy.read(policy))
+    assert all(finding.holds for finding in result.findings)
     checked = sf.verify(tmp_path / "out")
     assert checked.holds
-    assert [found.property for found in checked.findings if found.measured is None] == ["hidden_rules", "foreign_items"]
+    assert [finding.property for finding in checked.findings if finding.measured is None] == [
+        "hidden_rules",
+        "foreign_items",
+    ]
     ((_, outcome),) = attack_again(tmp_path / "out", policy)
     assert outcome.attempts == 1
 
 
 def test_two_releases_of_baskets_compare(tmp_path: Path) -> None:
     sf.run(sf.Policy.read(hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])))
-    found = sf.compare(tmp_path / "out", tmp_path / "out")
-    assert not any(row.differs for row in found.rows)
-    assert ("data", "items") in {(row.topic, row.name) for row in found.rows}
+    comparison = sf.compare(tmp_path / "out", tmp_path / "out")
+    assert not any(row.differs for row in comparison.rows)
+    assert ("data", "items") in {(row.topic, row.name) for row in comparison.rows}
 
 
 def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:
     policy = hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])
-    named = f'attack = "remining"\nrules = ["{SECRET} ==> zznuts"]\nitems = ["{SECRET}"]'
-    policy.write_text(policy.read_text().replace('attack = "remining"', named))
+    attack_text = f'attack = "remining"\nrules = ["{SECRET} ==> zznuts"]\nitems = ["{SECRET}"]'
+    policy.write_text(policy.read_text().replace('attack = "remining"', attack_text))
     sf.run(sf.Policy.read(policy))
     release = tmp_path / "out" / "release"
     for file in ("certificate.json", "report.html"):
@@ -78,8 +81,8 @@ def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:
 
 def test_rules_may_stand_in_a_file_beside_the_policy(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text(f"{SECRET} ==> zznuts\n")
-    done = sf.run(sf.Policy.read(hiding(tmp_path, file="secret.txt")))
-    assert done.record["losses"]["changes"] > 0
+    result = sf.run(sf.Policy.read(hiding(tmp_path, file="secret.txt")))
+    assert result.record["losses"]["changes"] > 0
 
 
 def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
@@ -162,7 +165,7 @@ def test_ids_do_not_leave(tmp_path: Path) -> None:
 
 
 def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
-    bought(tmp_path)
+    write_purchases(tmp_path)
     policy = tmp_path / "policy.toml"
     policy.write_text(
         '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "publish_patterns"\nk = 3\nmin_support = 10\n'
@@ -171,11 +174,13 @@ def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
     sf.run(sf.Policy.read(policy))
     checked = sf.verify(tmp_path / "out")
     assert checked.holds
-    assert {"least_support", "inferable_patterns"} <= {found.property for found in checked.findings if found.holds}
+    assert {"least_support", "inferable_patterns"} <= {
+        finding.property for finding in checked.findings if finding.holds
+    }
 
 
 @pytest.mark.parametrize(
-    ("toml", "said"),
+    ("toml", "message"),
     [
         ('[roles]\nsensitive = ["item"]', "baskets, which have no columns"),
         ('[[attack]]\nattack = "linking"', "linking cannot attack baskets"),
@@ -185,11 +190,11 @@ def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
         ('[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 2 }]', "generalize takes table"),
     ],
 )
-def test_what_does_not_go_together_is_refused(tmp_path: Path, toml: str, said: str) -> None:
-    bought(tmp_path)
+def test_what_does_not_go_together_is_refused(tmp_path: Path, toml: str, message: str) -> None:
+    write_purchases(tmp_path)
     text = '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "hide_rules"\nrules = ["a ==> b"]\nmin_support = 2\n'
     text += f"min_confidence = 0.5\n{toml}\n"
-    with pytest.raises(sf.PolicyError, match=said):
+    with pytest.raises(sf.PolicyError, match=message):
         sf.Policy.parse(text, tmp_path / "policy.toml")
 
 
@@ -218,9 +223,9 @@ def blanking(tmp_path: Path, private: str, extra: str = "") -> Path:
     ],
 )
 def test_private_entries_from_a_policy(tmp_path: Path, private: str, cells: int) -> None:
-    done = sf.run(sf.Policy.read(blanking(tmp_path, private)))
-    assert all(found.holds for found in done.findings)
-    assert done.record["losses"]["private_entries"] == cells
+    result = sf.run(sf.Policy.read(blanking(tmp_path, private)))
+    assert all(finding.holds for finding in result.findings)
+    assert result.record["losses"]["private_entries"] == cells
     text = (tmp_path / "out" / "release" / "certificate.json").read_text()
     assert "nurse" not in text
     assert str(tmp_path) not in text
@@ -229,8 +234,8 @@ def test_private_entries_from_a_policy(tmp_path: Path, private: str, cells: int)
 def test_shuffled_rows_keep_their_private_entries(tmp_path: Path) -> None:
     policy = blanking(tmp_path, '{ file = "cells.csv" }')
     policy.write_text(policy.read_text() + 'order = "shuffled"\n')
-    done = sf.run(sf.Policy.read(policy), randomness=sf.Randomness.seeded(3))
-    assert all(found.holds for found in done.findings)
+    result = sf.run(sf.Policy.read(policy), randomness=sf.Randomness.seeded(3))
+    assert all(finding.holds for finding in result.findings)
 
 
 def test_a_budget_that_stops_mining_stops_the_release(tmp_path: Path) -> None:
@@ -252,15 +257,15 @@ def test_codes_for_a_tree_leave_and_the_key_stays(tmp_path: Path) -> None:
         '[[protect]]\nmethod = "encode_for_trees"\ntarget = "kind"\n[[attack]]\nattack = "sorting"\n'
         '[output]\npath = "out"\n'
     )
-    done = sf.run(sf.Policy.read(policy))
-    assert all(found.holds for found in done.findings)
+    result = sf.run(sf.Policy.read(policy))
+    assert all(finding.holds for finding in result.findings)
     key = tmp_path / "out" / "private" / "encode_for_trees.key.json"
     assert key.stat().st_mode & 0o777 == 0o600
     assert not any("key" in file.name for file in (tmp_path / "out" / "release").iterdir())
     assert "What protects the codes" in (tmp_path / "out" / "private" / "report.html").read_text()
     codes = sf.Table.read(tmp_path / "out" / "release" / "data.csv").frame
-    grown = DecisionTreeClassifier(random_state=0).fit(codes.select("age", "sum").to_pandas(), codes["kind"].to_numpy())
-    sf.mine.write_tree(grown, tmp_path / "tree.json")
+    tree = DecisionTreeClassifier(random_state=0).fit(codes.select("age", "sum").to_pandas(), codes["kind"].to_numpy())
+    sf.mine.write_tree(tree, tmp_path / "tree.json")
     table = sf.Table.read(tmp_path / "loans.csv")
     decoded = sf.decode_tree(tmp_path / "tree.json", sf.Key.load(key), table)
     frame = table.frame
