@@ -17,7 +17,7 @@ from sfumato.arrays import Flags
 from sfumato.baskets import Baskets
 from sfumato.mine import association_rules
 from sfumato.parties import Network, mine_vertical, run_sites
-from sfumato.parties.protocols.alignment import align_by_key
+from sfumato.parties.protocols.row_matching import align_by_key
 from sfumato.parties.protocols.scalar_product import PackedProducts, Pair, compare_shares, open_products
 from sfumato.randomness import Randomness
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from bench.timing import best_of, show
-from sfumato.keystream import KeystreamBits, make_keystream_generator
+from sfumato.private.keystream import KeystreamBits, make_keystream_generator
 
 _DRAWS: dict[str, Callable[[np.random.Generator, int], object]] = {
     "uniform": lambda chance, count: chance.random(count),

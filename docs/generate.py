@@ -31,7 +31,7 @@ from sfumato.attack import ATTACKS
 from sfumato.cli.commands import app
 from sfumato.data.hierarchies import hierarchy_builders
 from sfumato.data.places import region_builders
-from sfumato.field_docs import find_field_doc, read_attribute_docs
+from sfumato.fields.field_docs import find_field_doc, read_attribute_docs
 from sfumato.protect import METHODS, MODELS
 from sfumato.workflow.policy_parts.points_section import PointsSection
 from sfumato.workflow.policy_parts.policy_sections import (

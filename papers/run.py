@@ -18,7 +18,7 @@ from papers.page import render_page
 from papers.registry import find_studies
 from papers.study import Findings, Setting, Statement, Study, Verdict, find_data
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 PAGE = "papers.html"
 

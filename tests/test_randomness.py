@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import sfumato
-from sfumato.keystream import KeystreamBits, make_keyed_generator, make_keystream_generator
+from sfumato.private.keystream import KeystreamBits, make_keyed_generator, make_keystream_generator
 from sfumato.randomness import Randomness
 
 RARE = 1e-9
@@ -171,7 +171,7 @@ def test_a_cipher_that_fails_stops_the_process(fault: str) -> None:
     """Neither old words nor zeros are handed out."""
     code = f"""
 import ctypes
-from sfumato.keystream import _Callback, make_keystream_generator
+from sfumato.private.keystream import _Callback, make_keystream_generator
 generator = make_keystream_generator()
 def fail():
     {fault}

@@ -15,9 +15,9 @@ from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.pattern_changes import PatternChanges, pattern_changes
 from sfumato.mine.sequences.subsequences import frequent_subsequences
-from sfumato.progress import report_progress
 from sfumato.protect.sequences.hide_sequences import HideSequences
 from sfumato.randomness import Randomness
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 STRATEGIES = ("HH", "HR", "RH", "RR")

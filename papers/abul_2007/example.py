@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of
+from sfumato.protect.sequences.edited_sequences import SequenceDraft
 from sfumato.protect.sequences.hide_sequences import HideSequences
-from sfumato.protect.sequences.sequence_draft import SequenceDraft
 from sfumato.sequences import Sequences
 
 Positions = tuple[int, ...]

@@ -25,7 +25,7 @@ from papers.bu_2007.data import (
 )
 from papers.study import EXACT, Findings, Grid, Pair, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 FIGURE_8 = (

@@ -33,10 +33,10 @@ from papers.bu_2007.data import (
 from papers.plots import Axis, draw_curves
 from papers.plots import Curve as Line
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
-from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
-from sfumato.progress import report_progress
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees
 from sfumato.protect.codes.tree_codes import Curve
+from sfumato.public.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
+from sfumato.runtime.progress import report_progress
 
 PIECES = 20
 TABLE_6_2_2: dict[tuple[Fit, Curve], float] = {

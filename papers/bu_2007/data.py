@@ -23,11 +23,11 @@ import polars as pl
 from papers.census import INCOME, read_adult
 from papers.study import Assumption, Setting, Statement, Tolerance, require_all
 from sfumato.arrays import Floats, Ints
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fit_curve
-from sfumato.progress import report_progress
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees, RankedColumn
 from sfumato.protect.codes.tree_codes import Curve
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import Fit, KnowledgePoints, fit_curve
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 COVERTYPE, WDBC, ADULT = "covtype/covtype.csv.gz", "wdbc/wdbc.data", "adult/adult.data"

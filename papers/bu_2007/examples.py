@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of, require_all
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import bound_by_rank
-from sfumato.mine.codes.learner_columns import find_class_ranges
 from sfumato.protect.codes.column_pieces import choose_max_mp, find_value_classes
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import bound_by_rank
+from sfumato.public.codes.learner_columns import find_class_ranges
 
 AGES, RISKS = (17, 20, 23, 32, 43, 68), "HHHLHL"
 OLDEST = (68, 50)

@@ -27,9 +27,9 @@ from papers.bu_2007.data import (
 )
 from papers.study import Assumption, Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.measure.codes.tree_risk import PathRisk, path_risk
-from sfumato.mine.codes.coded_columns import CodedColumn, list_coded_columns
-from sfumato.mine.codes.crack_functions import KnowledgePoints, fit_curve, spread_evenly
-from sfumato.progress import report_progress
+from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
+from sfumato.public.codes.crack_functions import KnowledgePoints, fit_curve, spread_evenly
+from sfumato.runtime.progress import report_progress
 
 Subspace = tuple[int, ...]
 SORTED: Subspace = (2,)

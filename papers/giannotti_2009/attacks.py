@@ -12,10 +12,10 @@ from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import read_details
-from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 SEED = 2003

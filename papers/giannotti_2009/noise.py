@@ -14,8 +14,8 @@ from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, Toleran
 from sfumato.arrays import Floats, Ints
 from sfumato.mine.noise.reconstruction_channel import build_noisy_edges, channel_of, count_in_bins
 from sfumato.mine.noise.reconstruction_em import run_em
-from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise
+from sfumato.runtime.progress import report_progress
 
 CONFIDENCES = (0.5, 0.95, 0.999)
 PRINTED: Mapping[Literal["discretize", "uniform", "gaussian"], tuple[float, float, float]] = {

@@ -16,9 +16,9 @@ from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.mine.codes.bloom_filters import filter_requests, mine_filters
 from sfumato.mine.codes.decoded_itemsets import decode_itemsets
-from sfumato.mine.codes.item_key import ItemKey
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
+from sfumato.public.codes.item_key import ItemKey
 from sfumato.public.sealed_key import fingerprint_baskets
 from sfumato.randomness import Randomness
 

@@ -18,10 +18,10 @@ from papers.plots import Axis, Curve, draw_bars, draw_curves
 from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
-from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 Kind = Literal["uniform", "gaussian"]

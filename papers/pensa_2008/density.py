@@ -14,8 +14,8 @@ from papers.tracks import TRACKS, Walks, keep_dense, measure_mean_length, read_t
 from sfumato.data.generators.movements import generate_cars
 from sfumato.measure.sequences.pattern_changes import pattern_changes
 from sfumato.measure.sequences.sequence_checks import measure_least_containing, sequence_anonymity
-from sfumato.progress import report_progress
 from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 SHARES = {"sparse": 0.05, "dense": 0.3}

@@ -10,8 +10,8 @@ from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from sfumato.data.generators.movements import generate_trucks
 from sfumato.measure.sequences.pattern_changes import pattern_changes
 from sfumato.measure.sequences.support_optimum import support_optimum
-from sfumato.progress import report_progress
 from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 

@@ -7,7 +7,7 @@ a certificate states the results.
 
 from __future__ import annotations
 
-from sfumato.lazy import make_lazy
+from sfumato.runtime.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sfumato.parameter_errors import explain_parameters
+from sfumato.fields.parameter_errors import explain_parameters
 
 
 class Description(BaseModel):

@@ -15,7 +15,7 @@ from typing import Any
 
 from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.errors import DataError
-from sfumato.private_file import create_private, read_private, refuse_open_folder
+from sfumato.private.private_file import create_private, read_private, refuse_open_folder
 
 _VERSION = 1
 _ROUNDS = {"n": 2**15, "r": 8, "p": 1}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.keystream import KeystreamBits, make_keystream_generator
+from sfumato.private.keystream import KeystreamBits, make_keystream_generator
 
 
 @dataclass(frozen=True, slots=True)

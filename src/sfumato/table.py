@@ -21,8 +21,8 @@ from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat, TextOpt
 from sfumato.data.roles.role import Role, assign_roles
 from sfumato.data.writing.rebuild import rebuild_frame
 from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
+from sfumato.fields.problem_words import suggest_field
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
-from sfumato.problem_words import suggest_field
 
 
 class Missing(StrEnum):

@@ -381,7 +381,7 @@ def test_a_signal_just_before_the_answer_adds_no_second_one(
     """It arrives where signals begin to be held back: the answer is printed, and is the only one."""
     import signal
 
-    from sfumato import interrupts
+    from sfumato.runtime import interrupts
 
     begin, completion_count = (
         interrupts._HOLD.begin,

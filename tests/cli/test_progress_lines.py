@@ -11,7 +11,7 @@ import pytest
 from sfumato.cli import progress_lines
 from sfumato.cli.progress_lines import ProgressLines, spell_duration
 from sfumato.cli.terminal import show_progress
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 
 def test_a_line_is_due_every_half_minute() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
-from sfumato.field_docs import find_field_doc
+from sfumato.fields.field_docs import find_field_doc
 from tests.contract.examples import ATTACK_EXAMPLES, Example
 
 parametrize_examples = pytest.mark.parametrize("example", ATTACK_EXAMPLES, ids=lambda example: example.name)

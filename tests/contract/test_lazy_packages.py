@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import sfumato as sf
-from sfumato.lazy import _fetch_named
+from sfumato.runtime.lazy import _fetch_named
 
 PACKAGES = ("protect", "attack", "measure", "mine")
 

@@ -12,9 +12,9 @@ import pytest
 import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.change_kinds import CellDifference, LossMeasure
-from sfumato.lazy import find_checks
 from sfumato.protect import METHODS
 from sfumato.release import Claim
+from sfumato.runtime.lazy import find_checks
 from tests.contract.claim_words import is_spelled, list_numbers
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.mode_examples import MODE_EXAMPLES

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.field_docs import find_field_doc
+from sfumato.fields.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod

@@ -18,11 +18,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
-from sfumato.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
 from sfumato.measure.checks import CHECKS
 from sfumato.protect import METHODS, MODELS
 from sfumato.protect.method import KeyedMethod
 from sfumato.protect.stored_plan import list_stored_methods
+from sfumato.runtime.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,7 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.field_docs import find_field_doc
+from sfumato.fields.field_docs import find_field_doc
 from sfumato.protect.named_columns import list_published_columns
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods

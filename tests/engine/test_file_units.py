@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from sfumato.engine import duckdb_rows, file_units
-from sfumato.engine.coded_columns import is_coded, spell_coded_columns
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.file_units import FileUnit, cut_units, read_unit
 from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.text_dictionaries import is_coded, spell_coded_columns
 from sfumato.errors import DataError
 
 

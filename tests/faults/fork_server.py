@@ -35,7 +35,7 @@ def _work(job: dict[str, Any]) -> None:
             time.sleep(30)
 
     from sfumato.cli.entry import main
-    from sfumato.progress import listen_to_progress
+    from sfumato.runtime.progress import listen_to_progress
     from sfumato.workflow import folder
     from sfumato.workflow.folders import leftovers, manifest, publication
 

@@ -33,7 +33,7 @@ from papers.study import (
     require_all,
 )
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import listen_to_progress
+from sfumato.runtime.progress import listen_to_progress
 
 HOSTILE = "<script>alert(1)</script>&{{ 7*7 }}"
 PAPER = Paper("nobody_1999", "Nobody (1999)", "On nothing")

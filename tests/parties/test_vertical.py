@@ -15,8 +15,8 @@ from sfumato.arrays import Flags
 from sfumato.errors import DataError, PartyError, PolicyError
 from sfumato.parties.protocols import scalar_product
 from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters
-from sfumato.parties.protocols.alignment import align_by_number
 from sfumato.parties.protocols.common_names import refuse_common_names
+from sfumato.parties.protocols.row_matching import align_by_number
 from sfumato.parties.protocols.scalar_product import PackedProducts, Pair, compare_shares, open_products, plan_batches
 from sfumato.parties.result import JointResult
 from sfumato.parties.transport.message import decode_frame

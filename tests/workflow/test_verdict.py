@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.unique_rows import find_unique_rows
-from sfumato.workflow import attack_words, verdict
+from sfumato.report.words import attack_gains
+from sfumato.workflow import verdict
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import Policy
 from tests.cli.test_cli_mining import ran
@@ -299,16 +300,16 @@ def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytes
 )
 def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
     outcome = sf.attack.Outcome(100, successes, baseline)
-    description = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
+    description = attack_gains.describe_attack({"attack": "linking", **outcome.as_json()})
     assert (description.words, description.alarming) == (words, alarming)
 
 
 def test_an_attack_on_nobody_is_not_called_right() -> None:
     empty_attack = {"attack": "item_breach", **sf.attack.Outcome(0, 0, 0).as_json()}
     linking_attack = {"attack": "linking", **sf.attack.Outcome(100, 10, 20).as_json()}
-    strongest = attack_words.find_strongest_attack([empty_attack, linking_attack])
+    strongest = attack_gains.find_strongest_attack([empty_attack, linking_attack])
     assert strongest is not None and strongest.attack == "linking"
-    only_attack = attack_words.find_strongest_attack([empty_attack])
+    only_attack = attack_gains.find_strongest_attack([empty_attack])
     assert only_attack is not None
     headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=only_attack))
     assert headline == "Passed. The attack item breach could be tried on nobody."
@@ -341,9 +342,9 @@ def test_the_strongest_attack_is_one_plain_sentence(
     attempts: int, successes: int, baseline: int, words: str, sentence: str
 ) -> None:
     outcome = sf.attack.Outcome(attempts, successes, baseline)
-    description = attack_words.describe_attack({"attack": "linking", **outcome.as_json()})
+    description = attack_gains.describe_attack({"attack": "linking", **outcome.as_json()})
     assert description.words == words
-    assert attack_words.compare_with_guessing(description).endswith(sentence)
+    assert attack_gains.compare_with_guessing(description).endswith(sentence)
 
 
 @pytest.mark.parametrize(

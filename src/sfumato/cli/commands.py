@@ -42,7 +42,7 @@ from sfumato.cli.pattern_commands import channels_command, contains_command, sup
 from sfumato.cli.region_command import region_command
 from sfumato.cli.terminal import print_json, print_line, show_progress, spell_tabs
 from sfumato.engine.engine_names import EngineName
-from sfumato.interrupts import StopSignals
+from sfumato.runtime.interrupts import StopSignals
 
 FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 
-from sfumato.interrupts import StopSignals, ignore_late_signals, separate_errors
 from sfumato.kernels.compiler_start import own_process
+from sfumato.runtime.interrupts import StopSignals, ignore_late_signals, separate_errors
 from sfumato.workflow.second_process.early_start import start_early
 
 

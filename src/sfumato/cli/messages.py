@@ -225,9 +225,9 @@ _SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
 
 def print_attacks(attacks: Sequence[AttackResult]) -> None:
     """Print the outcome of each attack."""
+    from sfumato.report.words.attack_gains import describe_attack
     from sfumato.report.words.attack_names import name_attacks
     from sfumato.report.words.wording import format_count
-    from sfumato.workflow.attack_words import describe_attack
 
     heads = ("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", "in words")
     grid = _make_grid(*heads, title="\nAttacks")

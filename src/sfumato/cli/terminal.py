@@ -16,7 +16,7 @@ from typing import Any
 from unicodedata import category
 
 from sfumato.cli.progress_lines import ProgressLines
-from sfumato.interrupts import hold_signals, settle_answer
+from sfumato.runtime.interrupts import hold_signals, settle_answer
 
 _OBEYED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Kinds of characters that a terminal may obey or hide: controls, direction marks, surrogates, line separators."""
@@ -68,7 +68,7 @@ def _replace_infinities(content: Any) -> Any:
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[None]:
     """Show a progress bar on a terminal, a line every half minute in a log or a pipe, nothing beside JSON."""
-    from sfumato.progress import listen_to_progress
+    from sfumato.runtime.progress import listen_to_progress
 
     if quiet:
         yield

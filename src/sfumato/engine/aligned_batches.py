@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 ROW = "original_row"
 """The column of row numbers, ascending, in the file that says which originals were published."""

@@ -50,7 +50,7 @@ from sfumato.engine.spark.spark_session import require_spark
 from sfumato.engine.stored_baskets import BATCH_BASKETS, NO_ITEM, BasketWriter, StoredBaskets
 from sfumato.engine.stored_rows import TooManyRows
 from sfumato.errors import DataError, SfumatoError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _ROWS = 1 << 17
 _COMMENTED = re.compile(rb"[\r\n]*[#%@]")

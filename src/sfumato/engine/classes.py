@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.text_codes import is_remembered, number_texts
+from sfumato.data.cells.text_codes import is_remembered, number_texts
 
 _LARGEST_KEY = 1 << 62
 _FEW = 1 << 19

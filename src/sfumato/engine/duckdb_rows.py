@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 from sfumato.arrays import ShortCodes
 from sfumato.data.reading.arrow_memory import borrow_numbers
 from sfumato.data.reading.table_reader import explain_changed_type
-from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.read_ahead import read_ahead
@@ -36,6 +35,7 @@ from sfumato.engine.stored_rows import (
     TooManyRows,
     sort_counts,
 )
+from sfumato.engine.text_dictionaries import read_coded_columns
 from sfumato.engine.value_numbers import ValueNumbers
 from sfumato.errors import DataError, spell_install
 from sfumato.table import simplify_frame

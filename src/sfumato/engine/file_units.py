@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.engine.coded_columns import read_coded_columns
 from sfumato.engine.duckdb_rows import explain_damaged
 from sfumato.engine.stored_rows import BATCH_ROWS
+from sfumato.engine.text_dictionaries import read_coded_columns
 from sfumato.table import simplify_frame
 
 UNIT_ROWS = 2 * BATCH_ROWS

@@ -12,9 +12,9 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.engine.coded_columns import split_column
 from sfumato.engine.stored_rows import StoredRows
-from sfumato.progress import report_progress
+from sfumato.engine.text_dictionaries import split_column
+from sfumato.runtime.progress import report_progress
 
 
 def number_stored_cells(rows: StoredRows, texts: Mapping[str, pl.Series]) -> dict[str, npt.NDArray[np.integer[Any]]]:

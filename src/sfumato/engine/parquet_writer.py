@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.writing.rebuild import rebuild_frame
-from sfumato.engine.coded_columns import is_coded, write_coded_column
 from sfumato.engine.scratch import PREFIX, explain_full_scratch
+from sfumato.engine.text_dictionaries import is_coded, write_coded_column
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _GROUP_ROWS = 1 << 20
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.data.roles.role_proposals import SAMPLE, ColumnProfile, RoleProposal, propose_role, trim_sample
 from sfumato.engine.stored_rows import StoredRows
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 
 def propose_stored_roles(rows: StoredRows, columns: Sequence[str] | None = None) -> tuple[RoleProposal, ...]:

@@ -20,9 +20,9 @@ from sfumato.data.cells.cell_types import TypesOfCells, spell_points
 from sfumato.data.cells.spelled_dates import find_stored_forms, may_need_form, read_dates
 from sfumato.data.reading.arrow_frame import build_frame
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind, name_kind
+from sfumato.data.reading.foreign_cells import mark_missing
 from sfumato.data.reading.foreign_worker import RefusedFile, choose_name, quote_name
 from sfumato.data.reading.source import parse_source
-from sfumato.data.reading.stored_cells import mark_missing
 from sfumato.data.reading.table_reader import list_input_files
 from sfumato.data.reading.text_table import TextFormat, iterate_text_cells, read_first_bytes
 from sfumato.engine.duckdb_rows import DuckdbRows, check_schemas, explain_damaged, quote_sql_text, require_duckdb

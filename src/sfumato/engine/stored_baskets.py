@@ -19,7 +19,7 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items, sort_row_codes
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 BATCH_BASKETS = 1 << 17
 NO_ITEM = -1

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes
-from sfumato.engine.coded_columns import split_column
-from sfumato.text_codes import place_texts
+from sfumato.data.cells.text_codes import place_texts
+from sfumato.engine.text_dictionaries import split_column
 
 _WIDEST = 1 << 16
 

@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.arrays import Ints, ShortCodes
-from sfumato.engine.coded_columns import list_dictionary_texts, split_column
 from sfumato.engine.stored_rows import CodeMap
+from sfumato.engine.text_dictionaries import list_dictionary_texts, split_column
 
 _WIDEST = 1 << 16
 

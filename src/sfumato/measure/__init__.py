@@ -7,7 +7,7 @@ typing block.
 
 from __future__ import annotations
 
-from sfumato.lazy import make_lazy
+from sfumato.runtime.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from polars.exceptions import ColumnNotFoundError
 from sfumato.arrays import Ints
 from sfumato.details import ChainDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.lazy import find_checks
 from sfumato.release import Claim, Finding, Number
+from sfumato.runtime.lazy import find_checks
 from sfumato.table import Table
 
 Bound = Literal["at_least", "at_most", "below", "exactly"]

@@ -15,10 +15,10 @@ from sfumato.data.cells.coded_cells import count_code_pairs, count_pairs
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
-from sfumato.engine.coded_columns import flag_text, is_coded, spell_coded_columns, split_column
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import flag_text, is_coded, spell_coded_columns, split_column
 from sfumato.measure.changes import ColumnDifference, count_filled, count_published_originals, count_suppressed
 from sfumato.measure.truth import cover_cells, find_differing_cells
 from sfumato.table import Table

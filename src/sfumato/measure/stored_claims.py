@@ -18,9 +18,9 @@ import polars as pl
 from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.engine.classes import pack_row_keys
-from sfumato.engine.coded_columns import flag_text
 from sfumato.engine.stored_rows import RowCounts
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import flag_text
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity.class_tally import ClassTally, number_sorted_values
 from sfumato.measure.anonymity.closeness import (

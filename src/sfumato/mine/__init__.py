@@ -6,7 +6,7 @@ The public names are those in the typing block.
 
 from __future__ import annotations
 
-from sfumato.lazy import make_lazy
+from sfumato.runtime.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from sfumato.mine.patterns.rule_classifier import classify as classify
     from sfumato.mine.sequences.containment import contains as contains
     from sfumato.mine.sequences.containment import support as support
-    from sfumato.mine.sequences.pattern_files import read_subsequences as read_subsequences
-    from sfumato.mine.sequences.pattern_files import save_subsequences as save_subsequences
+    from sfumato.mine.sequences.subsequence_files import read_subsequences as read_subsequences
+    from sfumato.mine.sequences.subsequence_files import save_subsequences as save_subsequences
     from sfumato.mine.sequences.subsequences import frequent_subsequences as frequent_subsequences
     from sfumato.public.noise_law import Noise as Noise
     from sfumato.public.noise_law import privacy_level as privacy_level

@@ -38,7 +38,7 @@ The public names are those in the typing block.
 
 from __future__ import annotations
 
-from sfumato.lazy import make_lazy
+from sfumato.runtime.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

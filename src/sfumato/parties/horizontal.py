@@ -48,8 +48,8 @@ from sfumato.parties.result import (
     join_results,
 )
 from sfumato.parties.transport.network import Network, Tap, compute, run_sites
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
+from sfumato.runtime.progress import report_progress
 
 ROW_BITS = 32
 """All sites together have fewer than 2^32 baskets."""

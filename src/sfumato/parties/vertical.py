@@ -30,8 +30,8 @@ from sfumato.parties.arithmetic.shamir import count_colluders
 from sfumato.parties.local_counts import generate_candidates, generate_consequents
 from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
 from sfumato.parties.protocols.algebraic_product import open_algebraic_products
-from sfumato.parties.protocols.alignment import align_by_key, align_by_number
 from sfumato.parties.protocols.common_names import COMMON, refuse_common_names
+from sfumato.parties.protocols.row_matching import align_by_key, align_by_number
 from sfumato.parties.protocols.scalar_product import FLOOR, check_floor, open_products
 from sfumato.parties.protocols.support_shares import PackedShares, Parts, ShamirShares, SupportShares
 from sfumato.parties.result import (
@@ -45,8 +45,8 @@ from sfumato.parties.result import (
 )
 from sfumato.parties.site_columns import SiteColumns, list_cells, list_keys
 from sfumato.parties.transport.network import Network, Tap, compute, run_sites
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
+from sfumato.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.table import Table

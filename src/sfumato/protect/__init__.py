@@ -7,7 +7,7 @@ here; its typed name is at the root, `sfumato.Generalize`. Other public names ar
 
 from __future__ import annotations
 
-from sfumato.lazy import make_lazy
+from sfumato.runtime.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

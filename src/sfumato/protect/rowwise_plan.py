@@ -13,8 +13,8 @@ import polars as pl
 
 from sfumato.change import Change
 from sfumato.details import Details
-from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.protect import solver_worker
+from sfumato.runtime.progress import report_progress
 
 _SMALL = 20_000
 """The most entries of a program that is solved in a thread."""

@@ -19,10 +19,10 @@ import polars as pl
 from sfumato.change import Change
 from sfumato.details import Details
 from sfumato.engine.stored_table import StoredTable
-from sfumato.lazy import find_tagged
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
+from sfumato.runtime.lazy import find_tagged
 from sfumato.table import Table
 
 

@@ -22,8 +22,8 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import copy_buffer
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import report_progress
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 Kind = Literal["warner", "k_ary", "unary"]
 KINDS = ("warner", "k_ary", "unary")

@@ -14,12 +14,12 @@ import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.errors import join_names
-from sfumato.field_docs import find_field_doc
-from sfumato.lazy import find_tagged_class
+from sfumato.fields.field_docs import find_field_doc
 from sfumato.measure.changes import ColumnDifference
 from sfumato.report.run_account import RunAccount
 from sfumato.report.words import loss_words, wording
 from sfumato.rules import Rules
+from sfumato.runtime.lazy import find_tagged_class
 
 
 @dataclass(frozen=True)

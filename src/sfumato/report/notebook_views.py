@@ -22,8 +22,8 @@ _CLAIM_HEAD = ("claim", "promised", "measured", "")
 
 def render_run(run: Run) -> str:
     """The verdict, the claims as measured, the attacks, the losses, and where the files are."""
+    from sfumato.report.words.attack_gains import describe_attack
     from sfumato.report.words.attack_names import name_attacks
-    from sfumato.workflow.attack_words import describe_attack
 
     verdict = run.verdict
     status, _, rest_of_headline = verdict.headline.partition(". ")

@@ -17,8 +17,8 @@ from sfumato.attack.attack import AttackResult
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.details import FAMILIES, ChainDetails, Details, SynthesisDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import report_progress
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.folders.private_record import STEP_DETAILS

@@ -23,8 +23,8 @@ from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.measure.anonymity.stored_unique_rows import StoredCounter
-from sfumato.progress import report_progress
 from sfumato.report.words.wording import spell_percent
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 

@@ -13,12 +13,12 @@ from sfumato.data.writing.table_writer import MARKS
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
-from sfumato.lazy import find_tagged_class
 from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.checks import has_known_form
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Finding
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.table import Table
 from sfumato.workflow.certificate import NAME, Certificate
 from sfumato.workflow.folders.manifest import hash_file

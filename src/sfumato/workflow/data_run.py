@@ -21,11 +21,11 @@ from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_lines import explain_missing_roles
 from sfumato.errors import DataError, PolicyError
-from sfumato.lazy import find_tagged_class
-from sfumato.parameter_errors import explain_parameters
-from sfumato.problem_words import find_other_name
+from sfumato.fields.parameter_errors import explain_parameters
+from sfumato.fields.problem_words import find_other_name
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.sequences import Sequences
 from sfumato.table import Table, build_table_frame, get_row_labels, simplify_frame
 from sfumato.workflow import pipeline

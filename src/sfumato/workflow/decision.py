@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sfumato.attack.attack import AttackResult
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.workflow.folder import ReservedTarget, StagingFolder
 from sfumato.workflow.folders.private_record import keep_only_refusal
 from sfumato.workflow.folders.replaced_release import describe_replaced

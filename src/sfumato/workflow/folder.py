@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import DataError, SfumatoError
-from sfumato.interrupts import hold_signals, record_completion
+from sfumato.runtime.interrupts import hold_signals, record_completion
 from sfumato.workflow.folders.folder_lock import FolderLock, find_mount
 from sfumato.workflow.folders.leftovers import LOCK, PARTIAL, digest_target, sweep_workspaces
 from sfumato.workflow.folders.manifest import (

@@ -27,7 +27,7 @@ from sfumato.data.cells.published_words import keep_published_words
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.engine.stored_table import StoredTable
-from sfumato.lazy import find_tagged_class
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.table import Missing, Table
 
 FORMAT = "sfumato certificate 3"

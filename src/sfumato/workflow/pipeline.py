@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from sfumato.attack import Attack
 from sfumato.attack.attack import AttackResult
+from sfumato.data.cells.text_codes import note_texts, remember_texts
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.roles.role import Role
 from sfumato.data.writing.format_limits import refuse_unwritable
@@ -24,16 +25,15 @@ from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
-from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod, Method
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
+from sfumato.report.words.attack_gains import compare_with_strangers, describe_attack
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
-from sfumato.text_codes import note_texts, remember_texts
 from sfumato.workflow.attack_run import add_plain_linking, run_attacks
-from sfumato.workflow.attack_words import compare_with_strangers, describe_attack
 from sfumato.workflow.certificate import (
     NAME,
     Certificate,

@@ -23,9 +23,9 @@ from sfumato.data.reading.source import locate_source
 from sfumato.data.roles.role import Role
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
+from sfumato.fields.tagged_field import declare_tagged
 from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
-from sfumato.tagged_field import declare_tagged
 from sfumato.workflow.policy_parts.policy_errors import (
     explain_toml_error,
     explain_unreadable_policy,

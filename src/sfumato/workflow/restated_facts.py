@@ -14,7 +14,6 @@ from typing import Any
 from sfumato.change_kinds import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
-from sfumato.lazy import find_tagged_class
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.suppressed_rows import claim_nothing_shown
 from sfumato.protect.claims import (
@@ -25,6 +24,7 @@ from sfumato.protect.claims import (
     explain_blanks,
 )
 from sfumato.release import Claim
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.table import Missing, Table
 from sfumato.workflow.chain import word_other_changes
 from sfumato.workflow.outgoing import COMPUTABLE, IN_STEPS, count_hidden_people, round_to_step

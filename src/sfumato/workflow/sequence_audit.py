@@ -12,9 +12,9 @@ from sfumato.attack.sequences.sequence_linking import SequenceLinking
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.mine.sequences.subsequences import find_subsequences
-from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.report.words.wording import spell_percent
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import PointCounts, Sequences
 
 POINTS = (1, 2, 3)

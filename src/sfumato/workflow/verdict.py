@@ -21,21 +21,21 @@ from sfumato.engine.profiles import propose_stored_roles
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import PolicyError, quote_names
-from sfumato.lazy import find_tagged_class
 from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find_unique_rows
-from sfumato.progress import report_progress
-from sfumato.report.words.attack_names import name_attacks
-from sfumato.report.words.wording import spell_percent
-from sfumato.sequences import Sequences
-from sfumato.table import Table
-from sfumato.workflow.attack_words import (
+from sfumato.report.words.attack_gains import (
     AttackInWords,
     compare_with_guessing,
     describe_attack,
     find_strongest_attack,
     is_alarming_gain,
 )
+from sfumato.report.words.attack_names import name_attacks
+from sfumato.report.words.wording import spell_percent
+from sfumato.runtime.lazy import find_tagged_class
+from sfumato.runtime.progress import report_progress
+from sfumato.sequences import Sequences
+from sfumato.table import Table
 from sfumato.workflow.drafts.toml_text import quote_key
 from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
 from sfumato.workflow.published_columns import AnyTable, gather_kinds, get_outline, split_columns

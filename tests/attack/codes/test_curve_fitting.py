@@ -12,8 +12,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.codes.curve_fitting import POINTS, CurveCombination, CurveFitting
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import FITS, KnowledgePoints, fit_curve
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import FITS, KnowledgePoints, fit_curve
 
 
 def column(values: Any, codes: Any = None) -> CodedColumn:

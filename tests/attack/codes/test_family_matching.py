@@ -12,7 +12,7 @@ from scipy import stats
 
 import sfumato as sf
 from sfumato.attack.codes.family_matching import FamilyMatching
-from sfumato.mine.codes.distribution_families import Family, guess_by_family
+from sfumato.public.codes.distribution_families import Family, guess_by_family
 
 FAMILIES = get_args(Family)
 SHARES = (np.arange(2000) + 0.5) / 2000

@@ -12,8 +12,8 @@ import pytest
 import sfumato as sf
 from sfumato.attack.codes.frequency_matching import FrequencyMatching
 from sfumato.attack.codes.quantile_matching import QuantileMatching
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import guess_by_frequency, number_runs
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import guess_by_frequency, number_runs
 
 
 def release(codes: Any, classes: Any = None) -> sf.Release:

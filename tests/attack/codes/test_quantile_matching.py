@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.codes.quantile_matching import QuantileMatching
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_quantile
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile
 
 
 def release(codes: Any) -> sf.Release:

@@ -335,7 +335,7 @@ def test_the_narrowest_interval() -> None:
 
 
 def test_it_can_be_interrupted() -> None:
-    from sfumato.progress import listen_to_progress
+    from sfumato.runtime.progress import listen_to_progress
 
     def stop(step: str, done_count: int, total: int | None) -> None:
         raise KeyboardInterrupt

@@ -20,7 +20,7 @@ from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.spark.spark_rows import SparkRows
-from sfumato.progress import listen_to_progress
+from sfumato.runtime.progress import listen_to_progress
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run

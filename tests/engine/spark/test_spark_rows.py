@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.stored_rows import CodeMap, StoredRows, TooManyRows
+from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.folders.manifest import hash_file

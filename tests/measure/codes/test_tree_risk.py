@@ -17,8 +17,8 @@ import sfumato as sf
 from sfumato.details import Details
 from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
 from sfumato.mine.codes.c45 import train_c45
-from sfumato.mine.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
-from sfumato.mine.codes.crack_functions import bound_by_rank
+from sfumato.public.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
+from sfumato.public.codes.crack_functions import bound_by_rank
 
 quick = settings(max_examples=60, deadline=None)
 rows = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30), st.integers(0, 9), st.integers(0, 30)), min_size=1)

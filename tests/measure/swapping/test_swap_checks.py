@@ -9,7 +9,6 @@ import pytest
 
 import sfumato as sf
 from papers.li_2004.example import AMOUNT, CUSTOMERS, ENDED, PATTERN, insurance
-from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.swapping.swap_checks import (
     count_cells_changed_elsewhere,
@@ -21,6 +20,7 @@ from sfumato.measure.swapping.swap_checks import (
 )
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
+from sfumato.runtime.lazy import find_checks
 
 TABLE = insurance()
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sfumato import Baskets, PolicyError, progress
+from sfumato import Baskets, PolicyError
 from sfumato.mine.baskets import association_rules as module
 from sfumato.mine.baskets.association_rules import association_rules, compute_needed_supports, find_association_rules
 from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.runtime import progress
 
 Rows = list[list[int]]
 Side = tuple[Any, ...]

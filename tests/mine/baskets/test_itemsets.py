@@ -15,11 +15,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sfumato import Baskets, PolicyError, progress
+from sfumato import Baskets, PolicyError
 from sfumato.mine.baskets import itemset_search, itemset_worker, itemsets
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion, StepCosts
 from sfumato.mine.baskets.itemset_search import search_in_turn, search_together
 from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
+from sfumato.runtime import progress
 
 Rows = list[list[int]] | list[list[str]]
 Found = dict[tuple[int | str, ...], int]

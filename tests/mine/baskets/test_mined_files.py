@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Baskets, DataError, PolicyError, progress
+from sfumato import Baskets, DataError, PolicyError
 from sfumato.mine.baskets import itemset_search, itemset_worker
 from sfumato.mine.baskets.association_rules import association_rules
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.mine.baskets.mined_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
+from sfumato.runtime import progress
 
 NAMED = Baskets.of([["green tea", "milk"], ["green tea", "milk", "=="], ["milk"]])
 

@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 import sfumato as sf
 from sfumato.measure.codes.tree_equality import same_tree, trees_that_differ
 from sfumato.mine.codes.decoded_tree import decode_tree, tree_rules
-from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees
+from sfumato.public.codes.tree_key import TreeKey
 
 pytestmark = [  # scikit-learn sums huge numbers as 32-bit floats, and wonders at many classes
     pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered in reduce:RuntimeWarning"),

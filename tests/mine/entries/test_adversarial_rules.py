@@ -15,7 +15,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato import progress
 from sfumato.arrays import Bytes
 from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.errors import PolicyError
@@ -31,6 +30,7 @@ from sfumato.mine.entries.adversarial_rules import (
 from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
 from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.randomness import Randomness
+from sfumato.runtime import progress
 from sfumato.table import Table
 from tests.brute_rules import Place, Rule, adversarial, appears, count_rules
 from tests.tables import EMPLOYEES

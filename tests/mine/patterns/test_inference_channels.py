@@ -14,7 +14,7 @@ from sfumato.mine.baskets.published_rules import individuals_behind, patterns_be
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
-from sfumato.progress import listen_to_progress
+from sfumato.runtime.progress import listen_to_progress
 from tests import brute_patterns as brute
 
 small_baskets = st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=14)

@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato import PolicyError, Sequences, progress
+from sfumato import PolicyError, Sequences
 from sfumato.kernels.sequences import subsequences_prepare
 from sfumato.kernels.sequences.distinct_rows import find_distinct_rows
 from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.mine.sequences import element_layout, subsequence_search, subsequence_worker
 from sfumato.mine.sequences.subsequences import PatternKind, find_subsequences, frequent_subsequences
+from sfumato.runtime import progress
 from tests.brute_sequences import Pattern, Row, has_match, mine
 
 KINDS: tuple[PatternKind, ...] = ("all", "closed", "maximal")

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.data.hierarchies.label_ranges import parse_range
 from sfumato.data.hierarchies.published_labels import parse_set
-from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity.k_optimize import KOptimize
 from sfumato.protect.anonymity.search.cut_search import CutGoal, CutSearch, _list_least_squares
+from sfumato.runtime.progress import listen_to_progress
 from tests.tables import hospital
 
 quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity.microaggregate import Microaggregate, group_rows
+from sfumato.runtime.progress import listen_to_progress
 from sfumato.workflow.policy import Policy
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -20,7 +20,6 @@ from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_ranges import parse_range
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
-from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity.models.class_models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -40,6 +39,7 @@ from sfumato.protect.anonymity.parts.best_cuts import GroupJudge, SizeJudge
 from sfumato.protect.anonymity.parts.k_member import _choose_hosts, choose_block_size
 from sfumato.protect.anonymity.search.node_classes import NodeClasses
 from sfumato.release import Release
+from sfumato.runtime.progress import listen_to_progress
 from sfumato.table import Table
 from tests.tables import hierarchies
 

@@ -18,7 +18,6 @@ from sfumato.data.reading.table_reader import read_frame
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.lazy import find_checks
 from sfumato.measure.answers.answer_checks import (
     compute_answer_epsilon,
     count_strange_answers,
@@ -30,6 +29,7 @@ from sfumato.protect.answers.randomize_response import RandomizeResponse
 from sfumato.public.answer_channel import spell_bits
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.lazy import find_checks
 from sfumato.table import Table
 
 ROLES = {

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.mine.codes.learner_columns import flag_indistinct_values, look_up_cells, rank_cells
-from sfumato.mine.codes.tree_key import ColumnKey, TreeKey
 from sfumato.protect.codes.column_pieces import (
     MIXED,
     ValuePieces,
@@ -27,6 +25,8 @@ from sfumato.protect.codes.column_pieces import (
 )
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees, RankedColumn
 from sfumato.protect.codes.tree_codes import CURVES, GRID, PieceCurves, draw_value_codes
+from sfumato.public.codes.learner_columns import flag_indistinct_values, look_up_cells, rank_cells
+from sfumato.public.codes.tree_key import ColumnKey, TreeKey
 
 quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 labels = st.lists(st.sampled_from([MIXED, 0, 1, 2]), min_size=1, max_size=40)
@@ -312,7 +312,7 @@ def test_a_column_key_survives_a_file() -> None:
 
 
 def test_progress_is_told() -> None:
-    from sfumato.progress import listen_to_progress
+    from sfumato.runtime.progress import listen_to_progress
 
     steps: list[str] = []
     with listen_to_progress(lambda step, count, total: steps.append(step)):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.key import Key
 from sfumato.measure.codes.code_checks import count_named_items, count_shared_supports, count_unrecoverable_items
-from sfumato.mine.codes.item_key import ItemKey
 from sfumato.protect.codes.encode_items import EncodeItems, _count_lacking_baskets
+from sfumato.public.codes.item_key import ItemKey
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 rows = st.lists(st.lists(st.integers(0, 7), max_size=6), min_size=1, max_size=25).filter(any)

@@ -19,7 +19,7 @@ from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries import adversarial_search
 from sfumato.protect.entries import appearances
-from sfumato.protect.entries.stored_cells import read_stored_cells
+from sfumato.protect.entries.stored_items import read_stored_cells
 from sfumato.protect.stored_plan import explain_unstored, plan_stored
 from tests.protect.test_stored_rowwise import CutRows, publish
 

@@ -17,7 +17,6 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people
 from sfumato.details import read_details
-from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
 from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
@@ -26,6 +25,7 @@ from sfumato.protect.noise.noise_columns import read_number_column
 from sfumato.protect.noise.noise_scales import choose_intervals, compute_interval_middles, compute_least_level
 from sfumato.public.noise_law import Noise, get_noise_covariance, privacy_level
 from sfumato.randomness import Randomness
+from sfumato.runtime.lazy import find_checks
 
 KINDS = ("uniform", "gaussian", "correlated", "discretize")
 ROLES = {

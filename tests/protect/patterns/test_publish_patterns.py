@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.field_docs import find_field_doc
+from sfumato.fields.field_docs import find_field_doc
 from sfumato.measure.patterns.pattern_privacy import (
     count_lost_itemsets,
     count_untrue_supports,

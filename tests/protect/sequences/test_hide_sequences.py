@@ -14,7 +14,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.protect.sequences import exact_marks, hide_sequences, new_patterns, replacements, row_options
-from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from sfumato.protect.sequences.edited_sequences import SequenceDraft
 from tests.brute_sequences import mine
 from tests.protect.sequences.small_sequences import Elements, as_elements, count_matches, draw_elements
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.progress import listen_to_progress
+from sfumato.protect.sequences.edited_sequences import SequenceDraft
 from sfumato.protect.sequences.hiding_strategies import hide_in_two_stages
 from sfumato.protect.sequences.marked_sequences import delete_marked
 from sfumato.protect.sequences.replacements import replace_marked
 from sfumato.protect.sequences.row_weights import RowWeights, measure_reach
-from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from sfumato.runtime.progress import listen_to_progress
 
 AB, BC = (("a",), ("b",)), (("b",), ("c",))
 

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.synthesis.synthesis_checks import count_foreign_values
 from sfumato.protect.number_spelling import NumberSpelling
 from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth
 from sfumato.protect.synthesis.synthesis_columns import SynthesisColumn, number_target_classes, order_by_classes
 from sfumato.protect.synthesis.synthesize import Synthesize
+from sfumato.runtime.lazy import find_checks
 
 ROLES = {
     "name": "identifying",

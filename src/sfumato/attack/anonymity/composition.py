@@ -33,9 +33,9 @@ from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.data.writing.formulas import unescape_frame
 from sfumato.data.writing.table_writer import SEPARATOR_OF
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 CERTIFICATE = "certificate.json"

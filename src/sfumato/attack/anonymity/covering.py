@@ -19,7 +19,7 @@ from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cell
 from sfumato.data.hierarchies.label_cover import LabelCover
 from sfumato.data.hierarchies.label_ranges import is_range, parse_ends, parse_range
 from sfumato.data.hierarchies.published_labels import Domain, parse_set
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 PART = 4096

@@ -26,9 +26,9 @@ from sfumato.attack.row_distance import (
     sample_people,
     sample_published_people,
 )
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -11,9 +11,9 @@ from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
 from sfumato.attack.attack import Attack, Columns, Outcome, count_strangers, round_expected
 from sfumato.attack.candidates import trace_people
 from sfumato.engine.classes import count_class_sizes
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 LIST_OF_PEOPLE = "people"

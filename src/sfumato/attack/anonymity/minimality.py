@@ -44,10 +44,10 @@ from sfumato.attack.missing_readings import list_table_readings
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 _DIGITS = 9

@@ -19,9 +19,9 @@ from sfumato.attack.candidates import (
     choose_sensitive_columns,
     draw_tried_people,
 )
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -29,9 +29,9 @@ from sfumato.attack.candidates import (
 )
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 Conclusion = str | tuple[float, float] | None

@@ -28,9 +28,9 @@ from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.label_ranges import read_positions
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 _TRIES = 20

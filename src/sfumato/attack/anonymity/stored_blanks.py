@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from sfumato.engine.stored_rows import COUNT, RowCounts, StoredRows, sort_counts
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 
 def count_fitting_classes(rows: StoredRows, people: pl.DataFrame) -> RowCounts:

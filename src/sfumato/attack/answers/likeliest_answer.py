@@ -22,10 +22,10 @@ from sfumato.attack.candidates import trace_people
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.answers.proportions import encode_answers, estimate_joint, estimate_proportions
-from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel, cast_categories, get_channel, list_answered_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _CELLS = 4_000_000

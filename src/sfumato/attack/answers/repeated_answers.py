@@ -32,10 +32,10 @@ from sfumato.attack.answers.likeliest_answer import (
 from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.attack.candidates import trace_people
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel, answer_by_chance, get_channel, list_answered_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -20,10 +20,10 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.baskets.marked_baskets import BasketMatrix, guess_by_marks
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.public.unknown_items import find_unknown_mark, split_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 
 class FillUnknowns(Attack):

@@ -19,10 +19,10 @@ from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.estimated_itemsets import estimate_item_supports
-from sfumato.progress import report_progress
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion, is_distorted
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 _SMALL_ERROR = 0.1
 """The standard error up to which a share is better counted than expected."""

@@ -17,8 +17,8 @@ import numpy as np
 from sfumato.baskets import Baskets
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import MiningThresholds, Support, compute_least_count, parse_exact_confidence
+from sfumato.runtime.progress import report_progress
 
 Names = frozenset[str]
 Rule = tuple[Names, Names]

@@ -34,11 +34,11 @@ from sfumato.attack.baskets.rule_rankings import rank_by_nearness
 from sfumato.baskets import Baskets, Item
 from sfumato.data.items.rule_files import parse_itemset, parse_rule
 from sfumato.errors import PolicyError
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import MiningThresholds, find_hiding_thresholds
 from sfumato.public.unknown_items import KnownAndUnknown, find_unknown_mark, split_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 _BAND = Fraction(1, 20)
 

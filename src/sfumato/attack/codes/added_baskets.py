@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _CODES = 400
 """The most common codes tell the kinds apart; rare ones add little."""

@@ -18,10 +18,10 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.bloom_filters import hash_item
-from sfumato.mine.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
-from sfumato.progress import report_progress
+from sfumato.public.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 
 class BloomDictionary(Attack):

@@ -21,10 +21,10 @@ from pydantic import Field
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.change import ChangeKind
-from sfumato.mine.codes.coded_columns import CodedColumn, list_coded_columns
-from sfumato.progress import report_progress
+from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _Z = 1.959963984540054

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack, split_trials
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
 from sfumato.release import Release
 
 Knowledge = Literal["ignorant", "knowledgeable", "expert", "insider"]

@@ -15,11 +15,11 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack, split_trials
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import KnowledgePoints
-from sfumato.mine.codes.distribution_families import Family, guess_by_family
-from sfumato.progress import report_progress
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import KnowledgePoints
+from sfumato.public.codes.distribution_families import Family, guess_by_family
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 
 class FamilyMatching(DrawnCodeAttack):

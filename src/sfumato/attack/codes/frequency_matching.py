@@ -17,11 +17,11 @@ from pydantic import Field
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.errors import PolicyError
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_frequency, guess_by_quantile, number_runs
-from sfumato.mine.codes.learner_columns import find_class_ranges
-from sfumato.progress import report_progress
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_frequency, guess_by_quantile, number_runs
+from sfumato.public.codes.learner_columns import find_class_ranges
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -20,10 +20,10 @@ from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.codes.added_baskets import weigh_true_baskets
 from sfumato.baskets import Baskets, Item
-from sfumato.mine.codes.item_columns import build_item_columns
-from sfumato.progress import report_progress
+from sfumato.public.codes.item_columns import build_item_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 _ROUNDS = 20
 _FAR = 5.0

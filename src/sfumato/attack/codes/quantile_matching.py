@@ -14,10 +14,10 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_quantile
-from sfumato.progress import report_progress
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 
 class QuantileMatching(DrawnCodeAttack):

@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.attack.codes.code_guesses import CodeAttack, CrackPlan, Cracks
-from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import CodeRanges, bound_by_rank, spread_evenly
+from sfumato.public.codes.coded_columns import CodedColumn
+from sfumato.public.codes.crack_functions import CodeRanges, bound_by_rank, spread_evenly
 from sfumato.release import Release
 
 

@@ -29,9 +29,9 @@ from sfumato.mine.entries.learner import (
     LearningBudget,
     predict_hidden,
 )
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 Learner = Literal["boosting", "bayes", "neighbours"]

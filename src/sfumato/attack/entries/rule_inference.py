@@ -26,10 +26,10 @@ from sfumato.attack.row_distance import compare_with_control, require_attacked_c
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
 from sfumato.mine.entries.agreeing_rows import AgreeingRows, AgreementQuestion, find_commonest_values, reaches
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -32,9 +32,9 @@ from sfumato.attack.noise.noisy_numbers import (
     replace_estimated_columns,
 )
 from sfumato.mine.noise.reconstruction_em import Stop
-from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise, get_noise
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 Statistic = Literal["window", "mode", "mean"]
 Way = Literal["soft window", "sharp window", "mode", "mean"]

@@ -25,11 +25,11 @@ from sfumato.attack.candidates import trace_people
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.public.cut_intervals import list_cut_columns
 from sfumato.public.noise_law import NOISE_KINDS, get_noise, get_noise_covariance, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _CELLS = 2_000_000

@@ -33,10 +33,10 @@ from sfumato.attack.noise.noisy_numbers import (
 )
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise, get_noise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _STEP = "range reveal"

@@ -24,11 +24,11 @@ from sfumato.mine.patterns.derivability import Conjunction, ForcedPattern, force
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.mine.patterns.rule_classifier import list_conditions
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.rules import Rules
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -20,10 +20,10 @@ from sfumato.arrays import Codes, Ints, Words
 from sfumato.attack.attack import Attack, CoveredRisk, Outcome, round_expected
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.attack.sequences.likely_traces import FittingTraces, LikelyTraces
-from sfumato.progress import report_progress
 from sfumato.public.marked_items import MARK, find_mark
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 if TYPE_CHECKING:

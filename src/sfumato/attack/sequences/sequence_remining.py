@@ -38,10 +38,10 @@ from sfumato.attack.sequences.vanished_patterns import find_vanished
 from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import support
-from sfumato.progress import report_progress
 from sfumato.public.marked_items import find_mark
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 

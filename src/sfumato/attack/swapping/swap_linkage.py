@@ -30,9 +30,9 @@ from sfumato.change import ChangeKind
 from sfumato.details import SwapDetails
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -30,9 +30,9 @@ from sfumato.attack.row_distance import (
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError, quote_names
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 # Distances are sums of shares of ranges: rounding must not make an equal row unequal.

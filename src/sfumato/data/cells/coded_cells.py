@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints, Places
-from sfumato.text_codes import number_texts
+from sfumato.data.cells.text_codes import number_texts
 
 _WIDEST = 1 << 16
 

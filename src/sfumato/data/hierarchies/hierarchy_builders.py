@@ -26,7 +26,7 @@ from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
-from sfumato.problem_words import describe_problem, select_causes, suggest_field
+from sfumato.fields.problem_words import describe_problem, select_causes, suggest_field
 
 
 class _Builder(Description):

@@ -22,12 +22,12 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.cells.coded_cells import encode_cells, encode_narrowly, list_values
 from sfumato.data.cells.moments_in_text import locate_moments
+from sfumato.data.cells.text_codes import place_texts
 from sfumato.data.cells.unread_dates import flag_dates
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.label_ranges import parse_moments, parse_range, parse_words
 from sfumato.errors import DataError
-from sfumato.text_codes import place_texts
 
 Labels = pl.Series | Sequence[str | None]
 Runs = tuple[tuple[int, int], ...]

@@ -20,11 +20,11 @@ from sfumato.data.reading.binary import BinaryPart, read_binary
 from sfumato.data.reading.column_labels import LabelledFrame, apply_labels
 from sfumato.data.reading.column_names import choose_column_names, refuse_repeated
 from sfumato.data.reading.file_kinds import ARROW_KINDS, HEAD, detect_file_kind, name_kind
+from sfumato.data.reading.foreign_cells import mark_missing, simplify_stored_cells
 from sfumato.data.reading.foreign_worker import LABELS, STATISTICS
 from sfumato.data.reading.json_table import read_json_table
 from sfumato.data.reading.near_files import ask_for_file
 from sfumato.data.reading.source import Source, parse_source
-from sfumato.data.reading.stored_cells import mark_missing, simplify_stored_cells
 from sfumato.data.reading.text_table import (
     MISSING_MARKS,
     TextFormat,

@@ -57,8 +57,8 @@ from sfumato.engine.stored_rows import (
     sort_counts,
 )
 from sfumato.errors import DataError
-from sfumato.private_file import create_private
-from sfumato.progress import report_progress
+from sfumato.private.private_file import create_private
+from sfumato.runtime.progress import report_progress
 from sfumato.table import simplify_frame
 
 _UNITS_A_TASK = 4

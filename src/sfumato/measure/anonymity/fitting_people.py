@@ -22,8 +22,8 @@ from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.progress import report_progress
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _REPORT_EVERY = 4096

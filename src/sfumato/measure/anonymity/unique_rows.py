@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Places
 from sfumato.data.cells.coded_cells import encode_narrowly, narrow_places
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 MOST_COLUMNS = 3
 """The largest number of columns that are combined."""

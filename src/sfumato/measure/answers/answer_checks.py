@@ -28,7 +28,7 @@ from sfumato.measure.alignment import (
 )
 from sfumato.measure.binomial_tails import find_least_tail
 from sfumato.measure.checks import checks_claim
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _MOST_ERRORS = 37.0

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Ints, Words
 from sfumato.baskets import Baskets, Item
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Itemset = frozenset[str]
 

@@ -19,9 +19,9 @@ from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
 from sfumato.measure.baskets.recount import ItemColumns, Itemset, list_frequent_itemsets, recount_itemsets
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 
 Secret = tuple[Sequence[Item], Sequence[Item]] | Item
 """A rule by its two sides, an itemset as a rule without a left side, or an item that no rule may have on the right."""

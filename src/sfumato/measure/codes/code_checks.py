@@ -16,7 +16,7 @@ from sfumato.arrays import Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.measure.checks import checks_claim
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 
 def count_shared_supports(published_baskets: Baskets) -> int:

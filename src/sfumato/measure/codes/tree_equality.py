@@ -21,8 +21,8 @@ from sfumato.measure.alignment import align_originals
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.codes.c45_equality import count_c45_differences, is_same_c45_tree
 from sfumato.mine.codes.c45 import C45Tree
-from sfumato.progress import report_progress
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 SKLEARN, C45 = LEARNERS = ("scikit_learn", "c45")

@@ -18,9 +18,9 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.codes.c45 import C45Tree
-from sfumato.mine.codes.coded_columns import CodedColumn, find_unit
-from sfumato.mine.codes.crack_functions import bound_by_rank
-from sfumato.mine.codes.learner_columns import find_class_ranges, is_learnable_type
+from sfumato.public.codes.coded_columns import CodedColumn, find_unit
+from sfumato.public.codes.crack_functions import bound_by_rank
+from sfumato.public.codes.learner_columns import find_class_ranges, is_learnable_type
 from sfumato.table import Table
 
 RADII = (0.01, 0.02, 0.05)

@@ -25,9 +25,9 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.mine.entries.agreeing_rows import AgreeingRows, AgreementQuestion, count_keyed_rows, reaches
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import parse_exact_confidence
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}

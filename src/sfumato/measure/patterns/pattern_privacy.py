@@ -22,9 +22,9 @@ from sfumato.measure.baskets.recount import ItemColumns, recount_itemsets
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.patterns.known_supports import KnownSupports
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import compute_least_count
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 
 Members = tuple[int, ...]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.measure.sequences.sequence_checks import number_codes, number_item_texts, spell_sequences
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 _CHUNK = 4096

@@ -18,8 +18,8 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.progress import report_progress
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences, refuse_other_data
 
 _CHUNK = 64

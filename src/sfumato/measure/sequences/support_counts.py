@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.measure.sequences.pattern_places import ItemPlaces
 from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 Pattern = tuple[tuple[str, ...], ...]

@@ -21,7 +21,7 @@ from sfumato.arrays import Flags, Floats
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, quote_names
 from sfumato.measure.cell_readers import choose_number_reader
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 SAMPLE = 20_000

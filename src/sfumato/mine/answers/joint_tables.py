@@ -13,8 +13,8 @@ import numpy as np
 from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.mine.answers.likeliest_shares import LikelihoodSlope, choose_row_spacing, weigh_answers
-from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel
+from sfumato.runtime.progress import report_progress
 
 MOST_CELLS = 1_000_000
 _CELLS = 4_000_000

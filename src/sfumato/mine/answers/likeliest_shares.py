@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.public.answer_channel import AnswerChannel
+from sfumato.runtime.progress import report_progress
 
 SLACK = 1e-6
 _CELLS = 4_000_000

@@ -15,8 +15,8 @@ import polars as pl
 
 from sfumato.errors import PolicyError
 from sfumato.mine.answers.proportions import warner_estimate
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
+from sfumato.runtime.progress import report_progress
 
 TRUTHFUL = (
     *((t, 1.0) for t in (0.95, 0.9, 0.7, 0.5)),

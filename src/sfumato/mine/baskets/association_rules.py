@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from sfumato import progress
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets, list_itemsets, refuse_file_options, refuse_large
 from sfumato.public.thresholds import Confidence, Support, parse_exact_confidence
+from sfumato.runtime import progress
 
 if TYPE_CHECKING:
     import polars as pl

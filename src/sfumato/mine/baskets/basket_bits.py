@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Bytes, Flags, Ints, Words
 from sfumato.baskets import Baskets
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _CELLS = 16_000_000
 _WORDS = 2_000_000

@@ -21,10 +21,10 @@ from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.basket_bits import BasketBits
 from sfumato.mine.baskets.distortion_inverse import DistortionInverse, Of, SupportEstimates, split_counts
-from sfumato.progress import report_progress
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 MOST_CANDIDATES = 20_000_000
 _CELLS = 4_000_000

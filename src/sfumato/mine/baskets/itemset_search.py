@@ -19,7 +19,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from sfumato import progress
 from sfumato.arrays import Codes, Words
 from sfumato.baskets import Baskets
 from sfumato.kernels.baskets.itemsets_bits import BLOCK
@@ -32,6 +31,7 @@ from sfumato.kernels.baskets.itemsets_prepare import (
 from sfumato.kernels.baskets.itemsets_rows import RowLists
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 from sfumato.mine.baskets.itemset_worker import BasketLayout, Keep, SearchWorker
+from sfumato.runtime import progress
 
 Piece = TypeVar("Piece")
 

@@ -21,11 +21,11 @@ import numpy as np
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
-from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
-from sfumato.progress import report_progress
+from sfumato.public.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.public.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.public.sealed_key import seal_key, unseal_key
 from sfumato.public.thresholds import Support, compute_least_count
+from sfumato.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     import polars as pl

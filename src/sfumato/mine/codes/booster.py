@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError
-from sfumato.mine.codes.learner_columns import is_learnable_type
+from sfumato.public.codes.learner_columns import is_learnable_type
 from sfumato.table import Table
 
 Maker = Literal["XGBoost", "LightGBM"]

@@ -18,8 +18,8 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.booster import Booster, BoosterTree
-from sfumato.mine.codes.tree_key import TreeKey
-from sfumato.progress import report_progress
+from sfumato.public.codes.tree_key import TreeKey
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _STRANGER = "the trees were not grown on this table under this key"

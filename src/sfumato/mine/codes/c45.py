@@ -25,7 +25,7 @@ from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.mine.codes.c45_growth import grow_c45, prune_c45
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells
 from sfumato.mine.codes.c45_splits import C45Column
-from sfumato.mine.codes.learner_columns import (
+from sfumato.public.codes.learner_columns import (
     convert_for_learners,
     flag_indistinct_values,
     is_learnable_type,

@@ -18,8 +18,8 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells, widen_sides
-from sfumato.mine.codes.learner_columns import convert_for_learners
-from sfumato.mine.codes.tree_key import TreeKey
+from sfumato.public.codes.learner_columns import convert_for_learners
+from sfumato.public.codes.tree_key import TreeKey
 from sfumato.table import Table
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.mine.codes.c45_entropy import tabulate_information, tabulate_logs
 from sfumato.mine.codes.c45_nodes import NONE, C45Nodes, widen_sides
 from sfumato.mine.codes.c45_splits import C45Column, ColumnTests, OpenNodes, choose_tests
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1.0)
 _DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)

@@ -21,11 +21,11 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.baskets.association_rules import derive_rule_frame
 from sfumato.mine.baskets.itemsets import Itemsets, list_itemsets
-from sfumato.mine.codes import provider_checks
 from sfumato.mine.codes.bloom_filters import METHOD as BLOOM
 from sfumato.mine.codes.bloom_filters import BloomKey
-from sfumato.mine.codes.item_key import ItemKey
-from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices
+from sfumato.public.codes import provider_checks
+from sfumato.public.codes.item_key import ItemKey
+from sfumato.public.codes.provider_checks import CodeSet, ItemIndices
 from sfumato.public.sealed_key import refuse_other_baskets
 from sfumato.public.thresholds import Confidence, Support, compute_least_count
 

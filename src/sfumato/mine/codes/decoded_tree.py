@@ -24,9 +24,9 @@ from sfumato.mine.codes.booster import Booster
 from sfumato.mine.codes.booster_decoding import decode_booster
 from sfumato.mine.codes.c45 import C45Tree
 from sfumato.mine.codes.c45_decoding import decode_c45
-from sfumato.mine.codes.learner_columns import convert_for_learners, is_learnable_type, map_in_threads
-from sfumato.mine.codes.tree_key import TreeKey
-from sfumato.progress import report_progress
+from sfumato.public.codes.learner_columns import convert_for_learners, is_learnable_type, map_in_threads
+from sfumato.public.codes.tree_key import TreeKey
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _CHUNK = 2**16

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.tree_key import TreeKey
+from sfumato.public.codes.tree_key import TreeKey
 
 _LINE = re.compile(r"^(?P<bars>(?:\|   )*)\|--- (?P<said>.*)$")
 _TEST = re.compile(r"^(?P<name>.*) (?P<sign><=|> ) (?P<number>-?\d+(?:\.(?P<decimals>\d+))?|-?inf|nan)$")

@@ -26,9 +26,9 @@ from sfumato.errors import PolicyError
 from sfumato.mine.entries.adversarial_search import PART, SearchBudget, find_adversarial_rules
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 STRIDE = 4096

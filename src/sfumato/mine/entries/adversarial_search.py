@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato import progress
 from sfumato.arrays import Bytes, Codes, Flags, Ints
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays, build_no_rules, join_rule_arrays
+from sfumato.runtime import progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.entries.adversarial_frames import RuleSettings

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Flags, Ints
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _DENSE = 1 << 21
 """Up to this many distinct keys are looked up in a plain table, more in a sorted list."""

@@ -21,7 +21,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 LEARNERS = ("boosting", "bayes", "neighbours")
 """Gradient boosting, naive Bayes over values and bins of numbers, and nearest rows by the number of differing entries.

@@ -44,10 +44,10 @@ from sfumato.mine.noise.reconstruction_em import (
     run_em,
 )
 from sfumato.mine.noise.reconstruction_intervals import Intervals, compute_intervals
-from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 __all__ = [

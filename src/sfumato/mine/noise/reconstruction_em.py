@@ -26,7 +26,7 @@ import numpy.typing as npt
 from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import refuse_impossible_values
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Stop = Literal["chi2", "difference"] | int
 Step = Callable[[Floats], Floats]

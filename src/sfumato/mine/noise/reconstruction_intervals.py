@@ -19,8 +19,8 @@ import numpy as np
 from sfumato.arrays import Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.mine.noise.reconstruction_em import EmEstimate, group_noisy_bins, limit_to_one_thread
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
+from sfumato.runtime.progress import report_progress
 
 Intervals = Literal["bootstrap", "strict", "none"]
 _RESAMPLES, _FEWER = 60, 24

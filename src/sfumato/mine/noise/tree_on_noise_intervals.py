@@ -21,7 +21,7 @@ from sfumato.mine.noise.reconstruction_channel import (
 )
 from sfumato.mine.noise.reconstruction_em import binned_em
 from sfumato.mine.noise.tree_on_noise_columns import TreeColumn
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 STEPS = 1000
 """The most steps of one reconstruction; its χ² test nearly always stops it much earlier."""

@@ -18,7 +18,7 @@ import numpy as np
 from sfumato.arrays import Flags, Floats, Ints, Shorts
 from sfumato.mine.noise.tree_on_noise_intervals import NoisyIntervals
 from sfumato.mine.noise.tree_on_noise_nodes import LEAF, TreeNodes
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 RECONSTRUCT_FROM = 2000
 """With fewer rows at a node, nothing is reconstructed there."""

@@ -23,8 +23,8 @@ from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.mine.patterns.known_sets import KnownSets
-from sfumato.progress import report_progress
 from sfumato.public.thresholds import Support
+from sfumato.runtime.progress import report_progress
 
 _CHUNK = 4096
 

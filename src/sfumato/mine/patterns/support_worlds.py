@@ -21,7 +21,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import DataError
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _SLACK = 1e-6
 _LATE = 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Flags
 from sfumato.mine.sequences.subsequences import Subsequences, list_pattern_codes
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Elements = tuple[tuple[int, ...], ...]
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato import progress
 from sfumato.arrays import Codes, Ints
 from sfumato.data.reading.arrow_memory import keep_free_memory
 from sfumato.errors import DataError
@@ -34,6 +33,7 @@ from sfumato.mine.sequences.subsequence_worker import (
     make_mask_pairs,
     make_mask_stack,
 )
+from sfumato.runtime import progress
 from sfumato.sequences import Sequences
 
 STEP = "Looking for frequent subsequences"

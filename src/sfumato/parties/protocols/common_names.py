@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from sfumato.errors import PartyError
 from sfumato.parties.arithmetic.group import get_group, map_over_points
-from sfumato.parties.protocols.alignment import agree_on_longest
+from sfumato.parties.protocols.row_matching import agree_on_longest
 from sfumato.parties.protocols.union import SiteSecrets, mix_lists
 from sfumato.parties.transport.network import Network, compute
 

@@ -30,8 +30,8 @@ from sfumato.parties.arithmetic.packed_cipher import (
 )
 from sfumato.parties.protocols.ring import compare_ends
 from sfumato.parties.transport.network import Network, Tap, compute, run_sites
-from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
+from sfumato.runtime.progress import report_progress
 
 FLOOR = 10
 """The smallest threshold unless sites agree on another: nothing is asked about fewer people."""

@@ -26,7 +26,7 @@ from sfumato.parties.arithmetic.shamir import SharedNumbers
 from sfumato.parties.protocols.scalar_product import PackedProducts, Pair, compare_shares
 from sfumato.parties.result import Itemset
 from sfumato.parties.transport.network import Network
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Parts = tuple[Itemset, ...]
 """An itemset by sites: what each site has of it, perhaps nothing, in the order of the sites."""

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from sfumato.errors import DataError, PartyError
-from sfumato.private_file import create_private, read_private, refuse_open_folder
+from sfumato.private.private_file import create_private, read_private, refuse_open_folder
 
 DAYS = 365
 

@@ -37,7 +37,7 @@ from sfumato.parties.transport.message import (
     encode_frame,
 )
 from sfumato.parties.transport.network import ABORT, TIMEOUT, Network, check_sites
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 START_TIMEOUT = 120.0
 """How many seconds a site waits for the others to start."""

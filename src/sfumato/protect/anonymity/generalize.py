@@ -23,7 +23,6 @@ from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.writing.rebuild import rebuild_columns
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError, ask_meant, quote_names
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.alternatives import list_generalized_alternatives
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
@@ -70,6 +69,7 @@ from sfumato.protect.method import Alternative, Method
 from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

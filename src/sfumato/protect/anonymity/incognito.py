@@ -21,13 +21,13 @@ from math import prod
 import numpy as np
 
 from sfumato.errors import PolicyError
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.lattice import NodeCount
 from sfumato.protect.anonymity.search.node_classes import Levels
 from sfumato.protect.anonymity.search.rollup import RollUp
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 MOST_NODES = 1_000_000

@@ -27,7 +27,6 @@ from sfumato.data.hierarchies.label_ranges import read_positions
 from sfumato.data.hierarchies.published_labels import Domain, format_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.alternatives import use_partition
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
@@ -44,6 +43,7 @@ from sfumato.protect.method import Alternative, Method
 from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

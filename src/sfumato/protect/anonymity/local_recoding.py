@@ -17,11 +17,11 @@ import polars as pl
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.errors import PolicyError
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing
 
 MOST_NODES = 2_000_000

@@ -22,7 +22,6 @@ from sfumato.data.cells.moments_in_text import UtcSpelling, find_utc_spelling
 from sfumato.data.cells.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_no_suppression, claim_nobody_named, claim_others_kept
@@ -32,6 +31,7 @@ from sfumato.protect.named_columns import refuse_unpublished
 from sfumato.protect.number_spelling import NumberSpelling
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 Centre = Literal["mean", "median"]

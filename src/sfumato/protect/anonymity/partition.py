@@ -22,7 +22,6 @@ from sfumato.arrays import Codes, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.engine.stored_rows import MemoryRows, RowCounts
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.any_model import AnyModel
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
@@ -50,6 +49,7 @@ from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Alternative, Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _LARGEST_KEY = 1 << 62

@@ -21,9 +21,8 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.details import AnonymityDetails
-from sfumato.engine.coded_columns import build_coded_column
 from sfumato.engine.stored_table import StoredTable
-from sfumato.progress import report_progress
+from sfumato.engine.text_dictionaries import build_coded_column
 from sfumato.protect.anonymity.generalize import Generalize, collect_details, compute_losses
 from sfumato.protect.anonymity.local_recoding import RecodedRows
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
@@ -36,6 +35,7 @@ from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_co
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 RUNS = "generalize with global recoding"

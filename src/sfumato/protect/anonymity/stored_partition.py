@@ -19,12 +19,11 @@ import polars as pl
 from sfumato.arrays import Codes, Ints
 from sfumato.change import Change, state_changes
 from sfumato.details import AnonymityDetails
-from sfumato.engine.coded_columns import spell_coded_columns
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import CodeMap, TooManyRows
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.errors import DataError, PolicyError, ask_meant
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.sensitive_values import number_ordered_values
 from sfumato.protect.anonymity.partition import Partition, PublishedParts
@@ -43,6 +42,7 @@ from sfumato.protect.anonymity.parts.partition_lines import (
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 RUNS = "partition"

@@ -16,10 +16,10 @@ import polars as pl
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.top_code import KnownNumbers, Limits, TopCode
 from sfumato.protect.rowwise_plan import RowwisePlan
 from sfumato.randomness import Randomness
+from sfumato.runtime.progress import report_progress
 
 RUNS = "top_code"
 """What of the method runs, for errors."""

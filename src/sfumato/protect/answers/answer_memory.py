@@ -23,11 +23,11 @@ from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.progress import report_progress
+from sfumato.private.run_secret import RunSecret
 from sfumato.public.answer_channel import AnswerChannel
 from sfumato.public.sealed_key import draw_bytes, seal_key, unseal_key
 from sfumato.randomness import Randomness
-from sfumato.run_secret import RunSecret
+from sfumato.runtime.progress import report_progress
 
 METHOD = "randomize_response"
 _TOKEN, _BLOCK = 12, 16

@@ -24,7 +24,6 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.key import Key
-from sfumato.progress import report_progress
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open_memory, read_memory
 from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers, list_answer_texts, spell_category
@@ -36,6 +35,7 @@ from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, describe_cha
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.progress import report_progress
 from sfumato.public.basket_distortion import BasketDistortion
+from sfumato.runtime.progress import report_progress
 
 _AT_ONCE = 2_000_000
 

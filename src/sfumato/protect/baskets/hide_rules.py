@@ -19,7 +19,6 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.items.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft, Change, compute_change_losses
 from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
@@ -40,6 +39,7 @@ from sfumato.public.thresholds import MiningThresholds, compute_least_count, par
 from sfumato.public.unknown_items import MARK, mark_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
+from sfumato.runtime.progress import report_progress
 
 Step = Callable[[BasketDraft, SecretRule, HidingThresholds], None]
 

@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft
 from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
+from sfumato.runtime.progress import report_progress
 
 MOST_CHOICES = 256
 """The largest number of removable sets per basket; beyond it, items are decided individually."""

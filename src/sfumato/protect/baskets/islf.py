@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
+from sfumato.runtime.progress import report_progress
 
 
 @dataclass

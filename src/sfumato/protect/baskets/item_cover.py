@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
 from sfumato.protect.baskets.item_rules import ShownRule, list_rules_about
 from sfumato.protect.baskets.secret_rules import HidingThresholds
+from sfumato.runtime.progress import report_progress
 
 _MOST_CELLS = 200_000_000
 """Rules × baskets processed together: 200 MB. Further rules are handled in the next round."""

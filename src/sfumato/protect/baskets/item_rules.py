@@ -17,9 +17,9 @@ import numpy as np
 
 from sfumato.arrays import Ints, Words
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import ItemOccurrences
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
+from sfumato.runtime.progress import report_progress
 
 _REPORT_EVERY = 4096
 

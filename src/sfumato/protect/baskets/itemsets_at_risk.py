@@ -18,10 +18,10 @@ import numpy as np
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
 from sfumato.protect.baskets.item_rules import BasketCounter
 from sfumato.protect.baskets.secret_rules import SecretRule
+from sfumato.runtime.progress import report_progress
 
 _REPORT_EVERY = 4096
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft
 from sfumato.protect.baskets.hiding_variables import CriticalBaskets
 from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk, find_itemsets_at_risk
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
+from sfumato.runtime.progress import report_progress
 
 LONGEST = 4
 """Itemsets of this many items estimate the risk well enough: longer ones change little, and may be very many."""

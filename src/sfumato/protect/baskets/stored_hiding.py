@@ -20,13 +20,13 @@ from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Items
 from sfumato.details import HidingDetails
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, TakenBaskets, Weight
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.basket_columns import BasketDraft, summarize_changes
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.secret_rules import index_item_names, name_rule, number_secret_rules
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 _STRATEGIES = {
     "hide_rules": ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated"),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.mine.codes.learner_columns import find_class_ranges
+from sfumato.public.codes.learner_columns import find_class_ranges
 
 MIXED = -1
 """The class of a value whose rows have several."""

@@ -19,10 +19,10 @@ from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_supports, filter_baskets, hash_item
-from sfumato.mine.codes.provider_checks import draw_spot_checks
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
+from sfumato.public.codes.provider_checks import draw_spot_checks
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release

@@ -25,7 +25,11 @@ from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.c45 import MOST_CLASSES
-from sfumato.mine.codes.learner_columns import (
+from sfumato.protect.claims import claim_nobody_named, claim_others_kept
+from sfumato.protect.codes.column_pieces import choose_bp, choose_max_mp, find_value_classes
+from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_value_codes
+from sfumato.protect.method import KeyedMethod
+from sfumato.public.codes.learner_columns import (
     TOO_CLOSE,
     convert_for_learners,
     flag_indistinct_values,
@@ -33,14 +37,10 @@ from sfumato.mine.codes.learner_columns import (
     map_in_threads,
     rank_cells,
 )
-from sfumato.mine.codes.tree_key import ColumnKey, TreeKey
-from sfumato.progress import report_progress
-from sfumato.protect.claims import claim_nobody_named, claim_others_kept
-from sfumato.protect.codes.column_pieces import choose_bp, choose_max_mp, find_value_classes
-from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_value_codes
-from sfumato.protect.method import KeyedMethod
+from sfumato.public.codes.tree_key import ColumnKey, TreeKey
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 if TYPE_CHECKING:

@@ -22,17 +22,17 @@ from sfumato.baskets import Baskets
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.key import Key
-from sfumato.keystream import make_keyed_generator
-from sfumato.mine.codes.item_key import ItemKey
-from sfumato.mine.codes.provider_checks import draw_spot_checks
-from sfumato.progress import report_progress
+from sfumato.private.keystream import make_keyed_generator
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.claims import spell_others
 from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
+from sfumato.public.codes.item_key import ItemKey
+from sfumato.public.codes.provider_checks import draw_spot_checks
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
+from sfumato.runtime.progress import report_progress
 
 
 class EncodeItems(KeyedMethod):

@@ -20,9 +20,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from sfumato.arrays import Floats
 from sfumato.errors import PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees
 from sfumato.protect.codes.tree_codes import CURVES
+from sfumato.public.codes.tree_key import TreeKey
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 

@@ -13,7 +13,7 @@ from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.errors import ImpossibleRelease
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _PART = 1 << 20
 """Rows of the table that are looked at together."""

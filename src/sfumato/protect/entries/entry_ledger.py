@@ -23,8 +23,8 @@ from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
 from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
 from sfumato.mine.entries.cells import TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
-from sfumato.progress import report_progress
 from sfumato.protect.entries.appearances import list_antecedent_rows
+from sfumato.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.entries.grades import RuleLimits

@@ -15,10 +15,10 @@ from time import monotonic
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining
 from sfumato.protect.entries.entry_program import EntryProgram
 from sfumato.protect.entries.grades_plus import EntrySearch
+from sfumato.runtime.progress import report_progress
 
 _SHARE = 0.2
 """The share of the time for finding a good set before it is proven."""

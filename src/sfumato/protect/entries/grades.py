@@ -16,8 +16,8 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints
 from sfumato.mine.entries.rule_arrays import RuleArrays
-from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import BlankingReason, DerivedEntries, EntryLedger, RuleMining
+from sfumato.runtime.progress import report_progress
 
 _CHUNK = 256
 """Entries blanked or rules weighed between two progress reports."""

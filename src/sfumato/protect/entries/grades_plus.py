@@ -15,9 +15,9 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.mine.entries.rule_arrays import RuleArrays
-from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, RuleMining
 from sfumato.protect.entries.grades import SLACK, WeighingOptions, blank_heaviest_first, bound_entry_count
+from sfumato.runtime.progress import report_progress
 
 WEIGHING = WeighingOptions(fitting=True, slack=SLACK, forget=False, reach=2)
 _SEED = 0x9E3779B97F4A7C15

@@ -26,7 +26,7 @@ from sfumato.mine.entries.learner import (
     measure_leaning,
     predict_hidden,
 )
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Entry = tuple[int, str]
 

@@ -17,12 +17,12 @@ import polars as pl
 from sfumato.arrays import Bytes
 from sfumato.data.cells.cell_types import retype_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.engine.coded_columns import is_coded
 from sfumato.engine.memory_budget import find_memory_budget, format_size
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import is_coded
 from sfumato.errors import DataError
 from sfumato.mine.entries.cells import PUBLIC, TableCells
-from sfumato.protect.entries.stored_cells import pack_visible, read_stored_cells
+from sfumato.protect.entries.stored_items import pack_visible, read_stored_cells
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.protect.rowwise_plan import RowwisePlan
 from sfumato.randomness import Randomness

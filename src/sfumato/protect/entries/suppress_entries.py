@@ -26,7 +26,6 @@ from sfumato.data.hierarchies.discretization import Discretization, cut_at, cut_
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, join_names
 from sfumato.mine.entries.cells import BLANKED, TableCells
-from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.entries.blanked_entries import (
     BlankedEntries,
@@ -45,6 +44,7 @@ from sfumato.protect.method import Method
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 _ROUNDS = 20

@@ -24,7 +24,6 @@ from pydantic import Field, model_validator
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import NoiseDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
-from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -54,6 +53,7 @@ from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 End = int | float | date

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Floats, Words
-from sfumato.run_secret import RunSecret
+from sfumato.private.run_secret import RunSecret
 
 _BLOCK = 16
 

@@ -17,7 +17,6 @@ import polars as pl
 
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.protect.noise.cut_columns import CountedNumbers, CutColumn, Cuts
 from sfumato.protect.noise.disturbed_column import DisturbedColumn, ShownNumbers, publish_cells
@@ -28,6 +27,7 @@ from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 
 RUNS = "add_noise in columns of their own"
 """What of the method runs, for errors."""

@@ -20,7 +20,7 @@ from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
 from sfumato.mine.patterns.derivability import Conjunction, SupportReasoning, reason_from_supports, reason_jointly
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Side = tuple[int, ...]
 

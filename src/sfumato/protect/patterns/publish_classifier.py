@@ -25,13 +25,13 @@ from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.mine.patterns.rule_classifier import reads_as_condition
-from sfumato.progress import report_progress
 from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import claim_least_support
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.rules import Rules
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 MOST_VALUES = 100

@@ -24,7 +24,6 @@ from sfumato.mine.patterns.derivability import EXACT_ITEMS
 from sfumato.mine.patterns.inference_channels import build_channel_frame
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.secret_rules import MinSupport
 from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
@@ -33,6 +32,7 @@ from sfumato.protect.patterns.suppressive_repair import withhold_itemsets
 from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 
 
 class PublishPatterns(Method):

@@ -24,7 +24,7 @@ from sfumato.mine.patterns.derivability import (
 )
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import LabelLists, PrefixTree
+from sfumato.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.sequences.closest_path import CutSequences, PathSearch

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import LabelLists
 from sfumato.release import Number
+from sfumato.runtime.progress import report_progress
 
 _CHUNK = 4096
 

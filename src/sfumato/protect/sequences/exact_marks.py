@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.progress import report_progress
 from sfumato.protect.integer_program import IntegerProgram, ProgramAnswer, solve_program
+from sfumato.protect.sequences.edited_sequences import SequenceDraft
 from sfumato.protect.sequences.row_options import HidingBound, HidingOption, OptionList, PatternSet, RowOptions
-from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from sfumato.runtime.progress import report_progress
 
 _LOOKING = 0.5
 """The share of the time in which sequences are looked at; the rest is for choosing among them."""

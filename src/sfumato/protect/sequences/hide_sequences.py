@@ -20,6 +20,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.details import SequenceDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.method import Method
+from sfumato.protect.sequences.edited_sequences import Pattern, SequenceDraft
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
 from sfumato.protect.sequences.exact_marks import improve_marks
@@ -33,7 +34,6 @@ from sfumato.protect.sequences.sequence_claims import (
     claim_nothing_added,
     claim_patterns_hidden,
 )
-from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.progress import report_progress
+from sfumato.protect.sequences.edited_sequences import SequenceDraft
 from sfumato.protect.sequences.row_weights import RowWeights
-from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from sfumato.runtime.progress import report_progress
 
 _LONG = 1000
 """A sequence of this many elements may take seconds."""

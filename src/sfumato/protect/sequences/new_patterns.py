@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.arrays import CodeGrid, Codes, Ints
 from sfumato.errors import PolicyError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 MOST_VISITS = 200_000

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 
 @dataclass(frozen=True, eq=False)

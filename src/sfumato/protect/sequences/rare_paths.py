@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.progress import report_progress
 from sfumato.protect.sequences.prefix_tree import PrefixTree
+from sfumato.runtime.progress import report_progress
 
 _CHUNK = 512
 """How many paths are counted at a time, so that progress is reported and an interrupt is seen."""

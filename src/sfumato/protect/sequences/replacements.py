@@ -18,11 +18,11 @@ from sfumato.arrays import Flags, Floats
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import flag_rows
 from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
-from sfumato.progress import report_progress
+from sfumato.protect.sequences.edited_sequences import Pattern, SequenceDraft
 from sfumato.protect.sequences.marked_sequences import delete_marked
 from sfumato.protect.sequences.new_patterns import find_new_patterns, refuse_long_search
 from sfumato.protect.sequences.row_weights import weigh_near
-from sfumato.protect.sequences.sequence_draft import Pattern, SequenceDraft
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 _TRIES = 8

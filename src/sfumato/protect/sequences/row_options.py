@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.protect.sequences.sequence_draft import SequenceDraft
+from sfumato.protect.sequences.edited_sequences import SequenceDraft
 
 _MOST_PATTERNS = 10
 """With more patterns than this in a sequence, not every set of them is looked at."""

@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.protect.sequences.sequence_draft import UNBOUNDED, SequenceDraft
+from sfumato.protect.sequences.edited_sequences import UNBOUNDED, SequenceDraft
 
 _EXACT = 2**53
 """Floats hold all whole numbers up to this one."""

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 UNIT = 10**12
 """The integer that represents a probability of 1."""

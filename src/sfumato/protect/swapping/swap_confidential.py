@@ -24,7 +24,6 @@ from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SwapDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
-from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, may_drop_rows, trace_columns
 from sfumato.protect.method import Method
@@ -41,6 +40,7 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords, apply
 from sfumato.protect.swapping.swap_utility import measure_association, measure_joint_distance
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
 MOST_CELLS = 500_000_000

@@ -15,7 +15,6 @@ from time import monotonic
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.progress import report_progress
 from sfumato.protect.integer_program import IntegerProgram, solve_program
 from sfumato.protect.swapping.swap_draft import draft_answer
 from sfumato.protect.swapping.swap_paper import run_phase_two
@@ -29,6 +28,7 @@ from sfumato.protect.swapping.swap_prices import (
 )
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 from sfumato.protect.swapping.swap_two_values import find_cheapest_split
+from sfumato.runtime.progress import report_progress
 
 _FEW = 400
 """Records of the first integer program."""

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_marginal import solve_phase_one
 from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
+from sfumato.runtime.progress import report_progress
 
 
 class RecordSwap(NamedTuple):

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_records import SwapRecords, sum_exactly
+from sfumato.runtime.progress import report_progress
 
 NEVER = 1 << 60
 """The cost of a forbidden choice."""

@@ -22,7 +22,6 @@ import numpy.typing as npt
 from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchies.coarse_range import narrow_range
 from sfumato.errors import ImpossibleRelease
-from sfumato.progress import report_progress
 from sfumato.protect.synthesis.synthesis_columns import (
     DrawnCells,
     SynthesisColumn,
@@ -31,6 +30,7 @@ from sfumato.protect.synthesis.synthesis_columns import (
     order_by_classes,
     order_by_mean,
 )
+from sfumato.runtime.progress import report_progress
 
 # A cut must explain at least half of one person's spread. Cuts that explain less follow chance: with many columns, they
 # give some people far more weight than others, and they copy.

@@ -24,7 +24,6 @@ from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, join_names, quote_names
-from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
@@ -42,6 +41,7 @@ from sfumato.protect.synthesis.synthesis_copies import build_drawn_frame, redraw
 from sfumato.protect.synthesis.synthesis_utility import measure_pair_loss
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 

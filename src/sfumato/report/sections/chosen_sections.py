@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
-from sfumato.lazy import find_tagged_class
 from sfumato.protect.method import Method
 from sfumato.public.basket_distortion import ITEMS
 from sfumato.public.cut_intervals import INTERVALS
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
 from sfumato.rules import Rules
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 

@@ -13,7 +13,6 @@ import polars as pl
 
 from sfumato.data.cells.private_entries import PrivateEntries
 from sfumato.details import EntryDetails
-from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.report.pictures.entry_pictures import (
     ColumnExposure,
@@ -24,6 +23,7 @@ from sfumato.report.pictures.entry_pictures import (
 from sfumato.report.pictures.rule_pictures import RuleSpot, draw_rules_before_and_after
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.report.words import wording
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _EXAMPLES = 12

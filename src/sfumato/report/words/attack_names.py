@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import join_names
-from sfumato.lazy import find_tagged_class
 from sfumato.report.words import wording
+from sfumato.runtime.lazy import find_tagged_class
 
 TELLING_PARAMETERS = {
     "share": "Rows that must agree",

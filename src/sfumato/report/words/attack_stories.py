@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from sfumato.change_kinds import ChangeKind
 from sfumato.errors import join_names
-from sfumato.lazy import find_tagged_class
 from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
 from sfumato.public.cut_intervals import INTERVALS
 from sfumato.public.noise_law import NOISE_KINDS
 from sfumato.report.words import wording
+from sfumato.runtime.lazy import find_tagged_class
 
 _MOST_NAMES = 8
 _ON_ENTRIES = ("rule_inference", "learned_inference")

@@ -8,10 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sfumato.lazy import find_tagged_class
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
 from sfumato.report.words.attack_names import TELLING_PARAMETERS, name_attacks
+from sfumato.runtime.lazy import find_tagged_class
 
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:

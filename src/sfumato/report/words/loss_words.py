@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sfumato.change_kinds import ChangeKind, LossWords
-from sfumato.lazy import find_tagged_class
+from sfumato.runtime.lazy import find_tagged_class
 
 LOSSES = {
     "loss": ("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),

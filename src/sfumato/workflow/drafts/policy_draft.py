@@ -28,8 +28,8 @@ from sfumato.data.reading.table_reader import MISSING_MARKS
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import RoleProposal, propose_roles
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
-from sfumato.private_file import create_private
-from sfumato.progress import report_progress
+from sfumato.private.private_file import create_private
+from sfumato.runtime.progress import report_progress
 from sfumato.workflow.drafts.basket_draft import write_basket_methods
 from sfumato.workflow.drafts.draft_methods import (
     PURPOSES,

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sfumato.errors import DataError
-from sfumato.interrupts import hold_signals
-from sfumato.progress import report_progress
+from sfumato.runtime.interrupts import hold_signals
+from sfumato.runtime.progress import report_progress
 
 WAIT_SECONDS = 10.0
 _PAUSE_SECONDS = 0.1

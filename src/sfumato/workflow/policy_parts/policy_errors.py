@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.errors import suggest_name
-from sfumato.lazy import find_tagged_class
-from sfumato.problem_words import describe_problem, select_causes, suggest_field
+from sfumato.fields.problem_words import describe_problem, select_causes, suggest_field
+from sfumato.runtime.lazy import find_tagged_class
 
 _Path = tuple[int | str, ...]
 

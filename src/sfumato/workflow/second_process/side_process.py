@@ -25,7 +25,7 @@ from typing import Any
 
 import sfumato
 from sfumato.kernels.compiler_start import own_process
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 KERNELS = "sfumato.kernels.anonymity.partition"
 """A process that has loaded these already does the work itself."""

@@ -18,7 +18,7 @@ from sfumato.data.cells.cell_types import state_types
 from sfumato.data.reading.text_table import PART, iterate_text_cells
 from sfumato.data.writing.table_writer import SEPARATOR_OF
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 from sfumato.workflow.shapes.file_shapes import FileShape, cast_whole_columns, describe_text_format
 

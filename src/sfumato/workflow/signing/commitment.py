@@ -28,7 +28,7 @@ from sfumato.data.reading.source import is_server, is_spark_table
 from sfumato.data.reading.table_reader import TextFormat, list_input_files, read_frame
 from sfumato.data.writing.rebuild import rebuild_column
 from sfumato.errors import DataError
-from sfumato.private_file import create_private
+from sfumato.private.private_file import create_private
 from sfumato.table import Table
 
 if TYPE_CHECKING:

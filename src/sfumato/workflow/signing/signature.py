@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from sfumato.errors import CertificateRefused, DataError
-from sfumato.private_file import create_private, read_private, refuse_open_folder
+from sfumato.private.private_file import create_private, read_private, refuse_open_folder
 from sfumato.workflow.signing.certificate_text import add_signature, parse_certificate, spell_body, split_signature
 
 _RAW = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)

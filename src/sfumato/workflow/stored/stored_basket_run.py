@@ -23,10 +23,10 @@ from sfumato.measure.baskets.stored_hiding import (
     measure_basket_changes,
     measure_stored_basket_claim,
 )
-from sfumato.progress import report_progress
 from sfumato.protect.baskets.stored_hiding import StoredHidingPlan, plan_stored_hiding
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
+from sfumato.runtime.progress import report_progress
 from sfumato.workflow.decision import decide, publish_decided
 from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder

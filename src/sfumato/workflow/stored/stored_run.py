@@ -39,12 +39,12 @@ from sfumato.measure.stored_claims import (
     count_stored_sizes,
     measure_stored_claim,
 )
-from sfumato.progress import report_progress
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
 from sfumato.report.sections.chosen_sections import build_outgoing_sections
+from sfumato.runtime.progress import report_progress
 from sfumato.workflow.attack_run import add_plain_linking
 from sfumato.workflow.certificate import NAME, Certificate
 from sfumato.workflow.decision import decide, publish_decided

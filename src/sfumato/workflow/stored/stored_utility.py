@@ -12,8 +12,8 @@ from sfumato.measure.noise.stored_noise import StoredPairs, find_pairs, measure_
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
 from sfumato.measure.stored_claims import StoredEvidence
 from sfumato.measure.utility.stored_moments import measure_stored_moments
-from sfumato.progress import report_progress
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_stored_class_sizes
 from sfumato.workflow.summary.release_utility import count_left_out_rows
 from sfumato.workflow.summary.suppression import get_starred_rows

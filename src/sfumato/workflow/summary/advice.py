@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from sfumato import measure
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.errors import SfumatoError, quote_names
-from sfumato.progress import report_progress
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 

@@ -25,11 +25,11 @@ from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
 from sfumato.measure.utility.label_losses import domain_of
 from sfumato.patterns import Patterns
-from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import find_unknown_mark
 from sfumato.release import Release
 from sfumato.rules import Rules
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.outgoing import PUBLISHED_LOSS

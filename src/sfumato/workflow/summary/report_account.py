@@ -11,12 +11,12 @@ from sfumato import measure
 from sfumato.attack.anonymity.linking import link_originals
 from sfumato.details import EntryDetails
 from sfumato.errors import hide_password
-from sfumato.lazy import find_tagged_class
-from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Release
 from sfumato.report.run_account import NO_CLASSES, RunAccount
 from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
+from sfumato.runtime.lazy import find_tagged_class
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy

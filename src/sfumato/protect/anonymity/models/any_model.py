@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.tagged_field import declare_tagged
+from sfumato.fields.tagged_field import declare_tagged
 
 if TYPE_CHECKING:
     from sfumato.protect import PrivacyModel

@@ -18,13 +18,13 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.errors import ImpossibleRelease, PolicyError
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.class_models import AlphaKAnonymity, KAnonymity, LDiversity
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.parts.partition_columns import PartitionColumns
 from sfumato.protect.anonymity.search.node_classes import NodeClasses
+from sfumato.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.anonymity.partition import PartLines

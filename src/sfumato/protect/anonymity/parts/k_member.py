@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.parts.best_cuts import GroupJudgement, RowParts, SizeJudge, cut_into_parts
 from sfumato.protect.anonymity.parts.partition_columns import PartitionColumns
+from sfumato.runtime.progress import report_progress
 
 _LARGEST, _SMALLEST = 2048, 128
 _WORK = 1 << 28

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.anonymity.k_optimize import CutStack

@@ -22,7 +22,6 @@ import numpy as np
 from sfumato.arrays import Flags, Floats
 from sfumato.errors import PolicyError
 from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.live_rollup import choose_roll_up
 from sfumato.protect.anonymity.search.metrics import (
@@ -36,6 +35,7 @@ from sfumato.protect.anonymity.search.metrics import (
 )
 from sfumato.protect.anonymity.search.node_classes import ClassJudge, JudgedNode, Levels, NodeVerdict, judge_classes
 from sfumato.protect.anonymity.search.witness import choose_witness, condemn_nodes
+from sfumato.runtime.progress import report_progress
 
 LARGEST_LATTICE = 20_000_000
 _ABOUT = 1e-9  # compare costs exactly if floats are this close

@@ -22,12 +22,12 @@ from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import CodeMap, RowCounts, TooManyRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
-from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models.class_models import AlphaKAnonymity, KAnonymity, LDiversity
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn, number_ordered_values
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.node_classes import Levels
+from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing
 
 _FEWEST = 1 << 16

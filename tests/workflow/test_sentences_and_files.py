@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sentences that an auditor found to be false of the file beside them, each with the policy that showed it."""
+"""Sentences that were once false of the file that they are about, each with the policy that showed it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""More sentences that an auditor found to be false or unclear, each with what showed it."""
+"""Sentences that were once false or unclear, each with what showed it."""
 
 from __future__ import annotations
 

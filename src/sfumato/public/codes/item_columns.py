@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.baskets import Baskets, Item
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 Column = int
 """Bit i is set if basket i holds the item."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a third auditor, an adversary and a newcomer found false, each with the policy that showed it."""
+"""Options that few use, each with a policy in which something false was once said."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from sfumato.key import Key
 from sfumato.mine.baskets.itemsets import find_itemsets, frequent_itemsets
 from sfumato.mine.codes.bloom_filters import BloomKey, filter_requests, mine_filters
 from sfumato.mine.codes.decoded_itemsets import decode_itemsets, decode_mining, decode_rules
-from sfumato.mine.codes.item_key import ItemKey
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
+from sfumato.public.codes.item_key import ItemKey
 from sfumato.public.sealed_key import seal_key
 from tests import brute_baskets as brute
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.mine.codes.coded_columns import CodedColumn, compute_shares_below
+from sfumato.public.codes.coded_columns import CodedColumn, compute_shares_below
 
 Fit = Literal["regression", "polyline", "spline"]
 FITS: tuple[Fit, ...] = ("regression", "polyline", "spline")

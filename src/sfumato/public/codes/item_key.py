@@ -14,10 +14,10 @@ from typing import Any
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.mine.codes.item_columns import build_full_column, build_item_columns, intersect_items
-from sfumato.mine.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
-from sfumato.progress import report_progress
+from sfumato.public.codes.item_columns import build_full_column, build_item_columns, intersect_items
+from sfumato.public.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.public.sealed_key import seal_key, unseal_key
+from sfumato.runtime.progress import report_progress
 
 METHOD = "encode_items"
 _LISTS = ("items", "codes", "supports", "fake_places")

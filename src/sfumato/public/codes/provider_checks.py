@@ -19,8 +19,8 @@ import numpy as np
 
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
-from sfumato.mine.codes.item_columns import build_full_column, build_item_columns, intersect_items
-from sfumato.progress import report_progress
+from sfumato.public.codes.item_columns import build_full_column, build_item_columns, intersect_items
+from sfumato.runtime.progress import report_progress
 
 SPOT_CHECKS = 200
 CodeSet = frozenset[int]

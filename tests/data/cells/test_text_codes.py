@@ -6,9 +6,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from sfumato import text_codes
+from sfumato.data.cells import text_codes
+from sfumato.data.cells.text_codes import is_remembered, note_texts, number_texts, place_texts, remember_texts
 from sfumato.engine.classes import count_class_sizes
-from sfumato.text_codes import is_remembered, note_texts, number_texts, place_texts, remember_texts
 
 ROWS = 12_000
 

@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from sfumato.field_docs import find_field_doc, read_attribute_docs
+from sfumato.fields.field_docs import find_field_doc, read_attribute_docs
 from sfumato.protect.anonymity.generalize import Generalize
 
 SOURCE = '''

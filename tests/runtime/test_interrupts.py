@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from sfumato.interrupts import StopSignals
+from sfumato.runtime.interrupts import StopSignals
 
 
 class Dying:
@@ -39,7 +39,7 @@ def test_a_signal_in_a_destructor_stops_right_after_it(capfd: pytest.CaptureFixt
 
 _PANIC = """
 import os, signal, sys
-from sfumato.interrupts import StopSignals, separate_errors
+from sfumato.runtime.interrupts import StopSignals, separate_errors
 separate_errors()
 stop = StopSignals()
 stop.install()

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticKnownError
 
 from sfumato.description import Description
-from sfumato.lazy import find_tagged, find_tagged_class
+from sfumato.runtime.lazy import find_tagged, find_tagged_class
 
 
 def declare_tagged(tag: str) -> Any:

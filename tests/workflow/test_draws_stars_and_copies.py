@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a second auditor found false: figures that depend on a draw, gates that pass on a part, stars, copies."""
+"""Figures that depended on a draw, gates that passed on a part, rows of stars, copies: each was once wrong."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def _suggest(name: str, package: Any) -> str:
     """The public name that was probably meant."""
     from difflib import get_close_matches
 
-    from sfumato.problem_words import find_other_name
+    from sfumato.fields.problem_words import find_other_name
 
     if name.startswith("_"):
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an audit found wrong in the outcomes of attacks and in the sentences about them."""
+"""Outcomes of attacks, and the sentences about them, that were once wrong."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.row_distance import compare_with_control
-from sfumato.report.words import findings, wording
+from sfumato.report.words import attack_gains, findings, wording
 from sfumato.report.words.attack_stories import tell_attack
-from sfumato.workflow import attack_words
 from tests.contract.naive_attackers import try_inference
 
 
-def describe(outcome: sf.attack.Outcome, attack: str = "linking") -> attack_words.AttackInWords:
-    return attack_words.describe_attack({"attack": attack, **outcome.as_json()})
+def describe(outcome: sf.attack.Outcome, attack: str = "linking") -> attack_gains.AttackInWords:
+    return attack_gains.describe_attack({"attack": attack, **outcome.as_json()})
 
 
 @pytest.mark.parametrize(
@@ -52,10 +51,10 @@ def test_strangers_who_are_guessed_as_well_silence_no_alarm() -> None:
     assert words.words == "alarming: 39 percentage points above guessing"
     assert words.guessing == 0.48
     assert words.strangers == "80 % of strangers"
-    assert attack_words.compare_with_strangers(count_strangers(87, 48, 80).as_json()) == (
+    assert attack_gains.compare_with_strangers(count_strangers(87, 48, 80).as_json()) == (
         "not clearly above the 80 % of strangers guessed right"
     )
-    assert attack_words.compare_with_guessing(words).endswith(
+    assert attack_gains.compare_with_guessing(words).endswith(
         "guessing is right for 48 %; the same guesses are right for 80 % of strangers."
     )
 
@@ -65,14 +64,14 @@ def test_the_attack_that_gains_most_does_so_over_blind_guessing() -> None:
         {"attack": "singling_out", **count_strangers(18, 0, 0).as_json()},
         {"attack": "inference", **count_strangers(87, 48, 80).as_json()},
     ]
-    strongest = attack_words.find_strongest_attack(attacks)
+    strongest = attack_gains.find_strongest_attack(attacks)
     assert strongest is not None and strongest.attack == "inference"
 
 
 def test_learners_are_not_compared_with_strangers_whom_they_never_saw() -> None:
     outcome = count_strangers(60, 30, 40)
     record = {"attack": "learned_inference", **outcome.as_json(), "control_group": "visible entries held out"}
-    assert attack_words.describe_attack(record).strangers == "40 % of visible entries held out"
+    assert attack_gains.describe_attack(record).strangers == "40 % of visible entries held out"
 
 
 def test_reports_compare_repeated_people_with_blind_guessing(tmp_path: Path) -> None:

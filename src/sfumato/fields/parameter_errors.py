@@ -13,9 +13,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import PolicyError
-from sfumato.field_docs import find_field_doc
-from sfumato.lazy import find_tagged_class
-from sfumato.problem_words import describe_problem, suggest_field
+from sfumato.fields.field_docs import find_field_doc
+from sfumato.fields.problem_words import describe_problem, suggest_field
+from sfumato.runtime.lazy import find_tagged_class
 
 _MOST_PROBLEMS = 8
 _TAGS = ("method", "model", "attack")

@@ -22,7 +22,7 @@ from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, quote_names
 from sfumato.key import Key
-from sfumato.mine.codes.learner_columns import convert_for_learners, find_class_ranges, look_up_cells, map_in_threads
+from sfumato.public.codes.learner_columns import convert_for_learners, find_class_ranges, look_up_cells, map_in_threads
 from sfumato.public.sealed_key import seal_key, unseal_key
 from sfumato.table import Table
 

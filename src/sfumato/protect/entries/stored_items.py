@@ -21,11 +21,11 @@ from sfumato.data.cells.private_entries import (
     refuse_unknown_entry_columns,
 )
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.engine.coded_columns import split_column
 from sfumato.engine.stored_rows import CodeMap
 from sfumato.engine.stored_table import StoredTable
+from sfumato.engine.text_dictionaries import split_column
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, TableCells
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 
 _ROWS = 1 << 18
 """Rows that are looked at together when places are counted."""

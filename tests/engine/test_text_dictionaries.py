@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engine import duckdb_rows
-from sfumato.engine.coded_columns import build_coded_column, flag_text, read_coded_columns, split_column
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.parquet_writer import write_batches
+from sfumato.engine.text_dictionaries import build_coded_column, flag_text, read_coded_columns, split_column
 from sfumato.engine.value_codes import index_cells
 
 pytest.importorskip("duckdb")

@@ -17,7 +17,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.details import Details
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.learner_columns import is_learnable_type
+from sfumato.public.codes.learner_columns import is_learnable_type
 from sfumato.table import Table
 
 _MOST_DECIMALS = 9

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.baskets import Item
-from sfumato.progress import report_progress
+from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
 UNBOUNDED = 1 << 40

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PartyError
-from sfumato.parties.protocols.alignment import align_by_key, align_by_number
+from sfumato.parties.protocols.row_matching import align_by_key, align_by_number
 from sfumato.parties.transport.message import decode_frame
 from sfumato.parties.transport.network import Network, Tap, run_sites
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""How a run behaves: progress, stop signals, imports on first use."""
