@@ -129,12 +129,11 @@ def test_files_of_hostile_names_in_a_release(evil: Path, invoke: Callable[..., A
 def test_hostile_words_in_claims(evil: Path, invoke: Callable[..., Any], field: str) -> None:
     def change(body: dict[str, Any]) -> None:
         body["claims"][0][field] = EVIL
-        body["claims"][0][field] = EVIL
 
     resign(evil, change)
     for extra in ((), ("--json",)):
         ran = invoke("verify", evil, *extra)
-        assert ran.code == (0 if field == "meaning" else 1)
+        assert ran.code == 1
         assert not obeyed(ran.output)
         if not extra:
             assert sum(line.startswith("The release is") for line in ran.out.splitlines()) == 1

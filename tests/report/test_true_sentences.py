@@ -132,7 +132,7 @@ def test_the_loss_is_told_as_the_method_states_it_and_as_measured(pages: dict[st
 
 def test_figures_that_leave_in_steps_are_called_rounded(pages: dict[str, Pages]) -> None:
     assert STEP == 0.05
-    for name in ("generalize", "partition", "microaggregate"):
+    for name in ("generalize", "partition"):
         assert "rounded to steps of 5" in pages[name].leaving
         assert "Measured on the file" not in pages[name].leaving
         assert "rounded to steps" not in pages[name].internal

@@ -137,20 +137,20 @@ class StoredTable:
         if not all(len(values[name].counts) for name in names):
             return self  # nobody takes part, which is refused where people are counted
         hierarchies = {
-            name: h.keep_leaves(values[name].frame[name]) if h.built and name in values else h
+            name: h.keep_leaves(values[name].frame[name]) if h.is_built and name in values else h
             for name, h in self.hierarchies.items()
         }
         return replace(self, hierarchies=MappingProxyType(hierarchies), _values=values)
 
     def _count_participants_values(self, column: str) -> RowCounts:
         """The values of a column in the rows without a missing quasi-identifying cell, and how often each occurs."""
-        values, others = self.list_values(column), [name for name in self.quasi_identifying if name != column]
+        values, other_names = self.list_values(column), [name for name in self.quasi_identifying if name != column]
         maps = {column: CodeMap(values, np.arange(len(values), dtype=np.int32), len(values))}
-        for name in others:
+        for name in other_names:
             known_values = self.list_values(name)
             maps[name] = CodeMap(known_values, np.zeros(len(known_values), dtype=np.int32), 1)
         row_counts = self.rows.count_coded_rows(maps)
-        takes_part = row_counts.frame.select(pl.all_horizontal(True, *(pl.col(name) == 0 for name in others)))
+        takes_part = row_counts.frame.select(pl.all_horizontal(True, *(pl.col(name) == 0 for name in other_names)))
         codes, mask = row_counts.frame[column].to_numpy(), takes_part.to_series().to_numpy()
         if column in self.quasi_identifying:
             mask = mask & (codes < len(values))

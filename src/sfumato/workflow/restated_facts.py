@@ -43,8 +43,8 @@ _MODEL_PROPERTIES = frozenset({
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
-    unchecked = list_unchecked(body, published_data)
-    if tuple(body["verdict"]["unchecked"])[: len(unchecked)] != unchecked:
+    unchecked_parts = list_unchecked(body, published_data)
+    if tuple(body["verdict"]["unchecked"])[: len(unchecked_parts)] != unchecked_parts:
         problems.append("the certificate does not say all that was not checked")
     if isinstance(published_data, Table | StoredTable):
         problems += _list_sentence_problems(body, get_outline(published_data))
@@ -134,12 +134,12 @@ def _strip_other_changes(sentence: str, changes: list[Mapping[str, Any]]) -> str
     """A claim's own sentence, without those that name columns which other methods changed."""
     columns = {str(change["column"]) for change in changes}
     while True:
-        own, separator, names_text = sentence.rpartition(word_other_changes(""))
+        own_sentence, separator, names_text = sentence.rpartition(word_other_changes(""))
         names = [name for name in columns if quote_names([name]) in names_text]
         ordered_names = sorted(names, key=lambda name: names_text.index(quote_names([name])))
         if not separator or names_text != f"{quote_names(ordered_names)}.":
             return sentence
-        sentence = own
+        sentence = own_sentence
 
 
 def _list_level_problems(body: Mapping[str, Any]) -> list[str]:
@@ -194,11 +194,11 @@ def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) ->
 
 def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:
     """Count the suppressed rows again, and compare the reason why they disclose nothing."""
-    stated, methods = body["suppression"], body["methods"]
+    suppression, methods = body["suppression"], body["methods"]
     kinds = [find_tagged_class("method", str(method["method"])) for method in methods]
     starred_count = count_starred_rows(published_table)
     facts = SuppressionFacts(
-        row_count=stated["rows"] or 0,
+        row_count=suppression["rows"] or 0,
         starred_count=starred_count,
         is_dropping=any(method.get("suppressed_rows") == "drop" for method in methods),
         left_out=" ".join(kind.leaves_out for kind in kinds if kind is not None and kind.leaves_out),
@@ -216,13 +216,14 @@ def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTabl
         for drops in {False, facts.drops_missing}
     ]
     if not any(
-        stated["why"] == account["why"] and (stated["rows"] is None) == (not account["seen"]) for account in accounts
+        suppression["why"] == account["why"] and (suppression["rows"] is None) == (not account["seen"])
+        for account in accounts
     ):
         return ["the certificate gives a reason for its suppressed rows that its other fields contradict"]
     # Of rows that are stars by their own levels, nobody can tell that they were not suppressed.
     is_local = len(methods) > 1 or any(method.get("recoding") == "local" for method in methods)
-    if facts.is_starred and stated["rows"] is not None and not is_local and stated["rows"] != starred_count:
+    if facts.is_starred and suppression["rows"] is not None and not is_local and suppression["rows"] != starred_count:
         return ["the certificate counts other suppressed rows than the data file has"]
-    if not facts.is_starred and stated["rows"]:
+    if not facts.is_starred and suppression["rows"]:
         return ["the certificate counts suppressed rows, and no column has any"]
     return []

@@ -60,7 +60,7 @@ class Hierarchy:
     """Its name in error messages."""
     written: bool = False
     """Whether a person wrote its labels, in a file or a policy; then messages may name them."""
-    built: bool = False
+    is_built: bool = False
     """Whether a rule built it over the values of a column, so that it has a leaf for each value that occurs."""
 
     @classmethod

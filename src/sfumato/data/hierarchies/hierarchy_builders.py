@@ -37,7 +37,7 @@ class _Builder(Description):
             return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
         rows = self._build_rows(known_values)
         full_rows = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
-        return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{values.name}"'), built=True)
+        return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{values.name}"'), is_built=True)
 
     def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
         """One row per value, from the value up; only the value for a kind that builds differently."""
@@ -134,7 +134,7 @@ class Quantiles(_Builder):
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
         full_rows = [[*row, SUPPRESSED] for row in rows]
-        return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{distinct.name}"'), built=True)
+        return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{distinct.name}"'), is_built=True)
 
     def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
         """The given ends; a number beyond them would make a label untrue."""

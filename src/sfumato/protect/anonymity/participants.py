@@ -63,7 +63,9 @@ def keep_participants_leaves(table: Table) -> Table:
     if table.missing is not Missing.DROP:
         return table
     hierarchies = {
-        name: hierarchy.keep_leaves(table.frame[name]) if hierarchy.built and name in table.frame.columns else hierarchy
+        name: hierarchy.keep_leaves(table.frame[name])
+        if hierarchy.is_built and name in table.frame.columns
+        else hierarchy
         for name, hierarchy in table.hierarchies.items()
     }
     return replace(table, hierarchies=MappingProxyType(hierarchies))
