@@ -95,18 +95,18 @@ def mine(table: Table, private: Flags, confidence: float, min_support: float) ->
 def blank(table: Table, private: Flags, confidence: float, min_support: float, factor: int) -> BlankingRun:
     """GraDeS with the paper's weights, `factor` entries at a time: as printed, and until mining finds no rule."""
     _warm_blanking()
-    once, safe = (
+    published_run, safe = (
         _time_release(_method(private, confidence, min_support, factor, search), table)
         for search in ("grades_once", "grades")
     )
     details = safe.release.details
     return BlankingRun(
-        as_published=len(once.release.details["derived"]),
-        leftover_rules=int(once.release.losses["leftover_rules"]),
+        as_published=len(published_run.release.details["derived"]),
+        leftover_rules=int(published_run.release.losses["leftover_rules"]),
         derived=len(details["derived"]),
         rules=len(details["rules_before"]),
         sensitive=details["sensitive_entries"],
-        seconds_as_published=once.seconds,
+        seconds_as_published=published_run.seconds,
         seconds=safe.seconds,
     )
 

@@ -304,6 +304,12 @@ def list_modules(package: str) -> list[Path]:
     return sorted((SOURCE / package).rglob("*.py"))
 
 
+@pytest.mark.parametrize("folder", ["papers", "bench", "docs"])
+def test_names_outside_the_package_say_what_things_are(folder: str) -> None:
+    for path in sorted((SOURCE.parents[1] / folder).rglob("*.py")):
+        check_names(ast.parse(path.read_text(encoding="utf-8")))
+
+
 def test_packages_are_known() -> None:
     """A new package needs a rule."""
     packages = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}

@@ -101,7 +101,7 @@ def test_points_are_counted_within_elements_of_several_items() -> None:
 
 @pytest.mark.parametrize("points", [(), (0,), (65,), ("a",)])
 def test_bad_numbers_of_points_get_a_sentence(points: Any) -> None:
-    with pytest.raises(ValueError, match="from 1 to 64"):
+    with pytest.raises(ValueError, match="between 1 and 64"):
         SequenceLinking(points=points)
     assert SequenceLinking(points=3).points == (3,)
 

@@ -171,7 +171,7 @@ def test_rows_are_put_in_order_of_time(tmp_path: Path, times: list[str], separat
     [
         (["9", "10", "noon", "8"], '"when" is a number in 3 of 4 rows and text in the others, first in row 2'),
         (["9", "10", "nan", "inf"], '"when" is a number in 2 of 4 rows'),
-        (["T1", "T2", "T10", "T3"], '"when" holds texts of several forms'),
+        (["T1", "T2", "T10", "T3"], '"when" mixes several text formats'),
         (["5/1/2024 8:00", "12/11/2023 9:00", "5/2/2024 8:00", "6/1/2024 8:00"], "day and month cannot be told apart"),
         (
             ["5/1/24 8:00", "12/31/23 9:00", "5/2/24 8:00", "6/1/24 8:00"],
