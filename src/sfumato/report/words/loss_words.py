@@ -235,7 +235,7 @@ _SEVERAL = LossWords(
 )
 _MIXED = LossWords(
     "On the file: the largest loss of all kinds of change, each by its own measure.",
-    "kept where most was lost",
+    "kept in the part that lost most",
     "each kind of change by its own measure",
 )
 
