@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
 from sfumato.attack.sequences.sequence_linking import _DistinctTraces, _KnownPoints, _look_up, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
-from sfumato.details import ChainDetails, read_details
+from sfumato.details import ChainDetails, SequenceDetails, read_details
 
 
 def rows_of(*texts: str) -> sf.Sequences:
@@ -56,6 +57,14 @@ def test_of_equal_sequences_one_is_found_on_average_and_not_by_luck(many: int, o
             attack = SequenceLinking(order=order)
             outcome = attack.run(as_is(rows_of(*published)), truth, randomness=sf.Randomness.seeded(seed))
             assert (outcome.attempts, outcome.successes, outcome.baseline) == (many, 1, 1)
+
+
+def test_who_was_left_out_is_found_by_no_blind_guess() -> None:
+    """Eight of ten people are published, all alike: any of the eight finds one of them, never the others."""
+    truth = rows_of("ab", "ab", *["a"] * 8)
+    release = replace(as_is(rows_of(*["a"] * 8)), details=SequenceDetails(rows=np.arange(2, 10)))
+    outcome = SequenceLinking().run(release, truth)
+    assert (outcome.attempts, outcome.successes, outcome.baseline) == (10, 1, 1)
 
 
 def test_who_fits_like_two_others_is_found_in_a_third_of_all_guesses() -> None:

@@ -102,10 +102,11 @@ class SequenceLinking(Attack):
         )
         attempts = int(people.rows.size)
         likely_hits = likeliest.count_expected_hits(people.published_rows, len(release.data))
+        present_count = int((people.published_rows >= 0).sum())  # who was left out cannot be found by any guess
         return Outcome(
             attempts=attempts,
             successes=round_expected(max(hits, likely_hits)),
-            baseline=round_expected(attempts / len(release.data)) if len(release.data) else 0,
+            baseline=round_expected(Fraction(present_count, len(release.data))) if len(release.data) else 0,
             control=None if control is None else strangers_found,
             facts={"points": list(self.points), **curve},
         )
