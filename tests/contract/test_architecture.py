@@ -304,6 +304,14 @@ def list_modules(package: str) -> list[Path]:
     return sorted((SOURCE / package).rglob("*.py"))
 
 
+def test_no_two_classes_share_a_name() -> None:
+    """A name that is looked for is found once, private ones included."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
+    names = [node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    repeated_names = sorted({name for name in names if names.count(name) > 1})
+    assert repeated_names == [], "call each class by a name of its own, so that a search finds one thing"
+
+
 @pytest.mark.parametrize("folder", ["papers", "bench", "docs"])
 def test_names_outside_the_package_say_what_things_are(folder: str) -> None:
     for path in sorted((SOURCE.parents[1] / folder).rglob("*.py")):

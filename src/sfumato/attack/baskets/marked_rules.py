@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from sfumato.attack.baskets.item_holders import ItemHolders
-from sfumato.attack.baskets.mined_rules import ExactThresholds, Names, Rule, RuleCounts, RuleSides
+from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, Names, Rule, RuleSides
 from sfumato.attack.baskets.rule_rankings import RuleRanking
 from sfumato.public.unknown_items import KnownAndUnknown
 
@@ -81,7 +81,9 @@ def _list_marked_rules(
             for rest in _list_rests(known_holders, mark_holders, marked_item, size - 1, rows):
                 for rule in sides.list_rules(rest.rest | {marked_item}):
                     left, right = rule
-                    counts = RuleCounts(known_holders.count(left | right), known_holders.count(left) if left else None)
+                    counts = MinedRuleCounts(
+                        known_holders.count(left | right), known_holders.count(left) if left else None
+                    )
                     best = marked_rules.rests.get(rule)
                     is_better = best is None or rest.common_share > best.common_share
                     if marked_item in right and not thresholds.shows(counts) and is_better:

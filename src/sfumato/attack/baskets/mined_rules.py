@@ -28,7 +28,7 @@ MOST_SETS = 200_000
 
 
 @dataclass(frozen=True)
-class RuleCounts:
+class MinedRuleCounts:
     """How many baskets hold a rule, and its left side."""
 
     whole: int
@@ -54,11 +54,11 @@ class ExactThresholds:
         kept_share = 1 - Fraction(repr(reach))
         return ExactThresholds(self.least * kept_share, None if self.share is None else self.share * kept_share)
 
-    def shows(self, counts: RuleCounts) -> bool:
+    def shows(self, counts: MinedRuleCounts) -> bool:
         """Whether a rule reaches both."""
         return self.measure_lack(counts) == 0
 
-    def measure_lack(self, counts: RuleCounts) -> Fraction:
+    def measure_lack(self, counts: MinedRuleCounts) -> Fraction:
         """How far a rule is below the thresholds, as a share of them: 0 if it reaches them."""
         short = max(Fraction(0), 1 - counts.whole / self.least)
         if counts.left_count is None or self.share is None:
@@ -67,7 +67,7 @@ class ExactThresholds:
         confidence = Fraction(counts.whole, counts.left_count) if counts.left_count else Fraction(0)
         return max(short, 1 - confidence / self.share)
 
-    def count_lacking(self, counts: RuleCounts) -> int:
+    def count_lacking(self, counts: MinedRuleCounts) -> int:
         """How many more baskets with its left side would have to hold the whole rule before it shows."""
         short = ceil(self.least) - counts.whole
         if counts.left_count is not None and self.share is not None:
@@ -102,7 +102,7 @@ class MinedRules:
     """Frequent itemsets with their supports, and the rules among them that reach thresholds."""
 
     sets: dict[Names, int]
-    rules: dict[Rule, RuleCounts]
+    rules: dict[Rule, MinedRuleCounts]
 
 
 def mine_rules(
@@ -113,12 +113,12 @@ def mine_rules(
     names = np.array([str(item) for item in baskets.items], dtype=object)[itemsets.codes].tolist()
     offsets, supports = itemsets.offsets.tolist(), itemsets.supports.tolist()
     sets = {frozenset(names[offsets[i] : offsets[i + 1]]): supports[i] for i in range(len(supports))}
-    rules: dict[Rule, RuleCounts] = {}
+    rules: dict[Rule, MinedRuleCounts] = {}
     for number, (items, whole) in enumerate(sets.items()):
         if number % 4096 == 0:
             report_progress("reading off rules", number, len(sets))
         for left, right in sides.list_rules(items):
-            counts = RuleCounts(whole, sets[left] if left else None)
+            counts = MinedRuleCounts(whole, sets[left] if left else None)
             if not left or thresholds.shows(counts):
                 rules[left, right] = counts
     return MinedRules(sets, rules)

@@ -31,7 +31,7 @@ _MOST_LONGER = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class ItemPairCounts:
     """How many baskets hold each of the commonest items, and each two of them."""
 
     names: tuple[str, ...]
@@ -67,13 +67,15 @@ def count_together(offsets: Ints, columns: Ints, width: int) -> Ints:
     return np.asarray(csr_matrix(matrix.T @ matrix).toarray(), dtype=np.int64)
 
 
-def count_pairs(baskets: Baskets) -> PairCounts:
+def count_pairs(baskets: Baskets) -> ItemPairCounts:
     """Count the commonest items two by two."""
     common_items = choose_common_items(baskets.items, np.bincount(baskets.codes, minlength=len(baskets.items)))
     columns = np.full(len(baskets.items) + 1, -1, dtype=np.int64)
     columns[common_items] = np.arange(len(common_items))
     names = tuple(str(baskets.items[position]) for position in common_items)
-    return PairCounts(names, count_together(baskets.offsets, columns[baskets.codes], len(common_items)), len(baskets))
+    return ItemPairCounts(
+        names, count_together(baskets.offsets, columns[baskets.codes], len(common_items)), len(baskets)
+    )
 
 
 class _RareItemset(NamedTuple):
@@ -108,7 +110,7 @@ def _rank_support(supports: Ints, expected_counts: Ints, rows: int) -> tuple[npt
 class RareItemsets:
     """Pairs, and longer itemsets whose parts are all frequent, that are below the support."""
 
-    pairs: PairCounts
+    pairs: ItemPairCounts
     thresholds: ExactThresholds
     sides: RuleSides
     sizes: frozenset[int]
@@ -198,7 +200,7 @@ class RareItemsets:
 
 def find_rare_itemsets(
     baskets: Baskets,
-    pairs: PairCounts,
+    pairs: ItemPairCounts,
     mined_sets: Mapping[Names, int],
     thresholds: ExactThresholds,
     hidden_rules: set[Rule],

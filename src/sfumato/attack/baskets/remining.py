@@ -22,14 +22,14 @@ from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.baskets.marked_rules import rank_by_marks
 from sfumato.attack.baskets.mined_rules import (
     ExactThresholds,
+    MinedRuleCounts,
     Rule,
-    RuleCounts,
     RuleSides,
     count_one_basket_short,
     mine_rules,
     replace_thresholds,
 )
-from sfumato.attack.baskets.rare_itemsets import PairCounts, count_pairs, find_rare_itemsets
+from sfumato.attack.baskets.rare_itemsets import ItemPairCounts, count_pairs, find_rare_itemsets
 from sfumato.attack.baskets.rule_rankings import rank_by_nearness
 from sfumato.baskets import Baskets, Item
 from sfumato.data.items.rule_files import parse_itemset, parse_rule
@@ -211,7 +211,7 @@ class MinedRelease:
 
     parts: KnownAndUnknown
     """Of baskets in a file, only those items that are frequent enough."""
-    pairs: PairCounts
+    pairs: ItemPairCounts
     names: frozenset[str]
     """All items."""
 
@@ -232,9 +232,9 @@ class _AttackedSecrets:
     blind_count: Fraction
     """How many of those named would be hidden ones, if they were drawn from all rules that there could be."""
     candidate_count: int
-    mined_counts: tuple[RuleCounts, ...]
+    mined_counts: tuple[MinedRuleCounts, ...]
     """Of all rules within reach."""
-    seen_counts: tuple[RuleCounts, ...]
+    seen_counts: tuple[MinedRuleCounts, ...]
     """Of the hidden ones among these."""
 
     def count_one_basket_short(self) -> int:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from sfumato.attack.baskets.mined_rules import ExactThresholds, Rule, RuleCounts
+from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, Rule
 
 RankRule = Callable[[Rule], tuple[Any, ...]]
 """The likeliest first; equal where the adversary cannot tell."""
@@ -36,7 +36,7 @@ class RuleRanking:
 
 
 def rank_by_nearness(
-    candidates: Sequence[Rule], counts: Mapping[Rule, RuleCounts], thresholds: ExactThresholds
+    candidates: Sequence[Rule], counts: Mapping[Rule, MinedRuleCounts], thresholds: ExactThresholds
 ) -> Iterator[RuleRanking]:
     """First come rules that lack the smallest share; those that lack the fewest baskets; those that lack confidence
     alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule, or are left.

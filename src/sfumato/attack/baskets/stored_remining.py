@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.attack.attack import Outcome
 from sfumato.attack.baskets.mined_rules import count_one_basket_short
-from sfumato.attack.baskets.rare_itemsets import PairCounts, choose_common_items, count_together
+from sfumato.attack.baskets.rare_itemsets import ItemPairCounts, choose_common_items, count_together
 from sfumato.attack.baskets.remining import MinedRelease, Remining
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.mine.baskets.stored_itemsets import take_frequent_items
@@ -40,7 +40,7 @@ def run_stored_remining(attack: Remining, release: Release, original: StoredBask
     return attack.attack_steps(mined_release, steps, take_frequent_items(original, least), short)
 
 
-def count_stored_pairs(baskets: StoredBaskets) -> PairCounts:
+def count_stored_pairs(baskets: StoredBaskets) -> ItemPairCounts:
     """As `count_pairs`."""
     common_items = choose_common_items(baskets.items, baskets.counts)
     columns = np.full(len(baskets.items), -1, dtype=np.int64)
@@ -48,7 +48,7 @@ def count_stored_pairs(baskets: StoredBaskets) -> PairCounts:
     joint_counts = np.zeros((len(common_items), len(common_items)), dtype=np.int64)
     for batch in baskets.iterate("counting items together"):
         joint_counts += count_together(batch.offsets, columns[batch.codes], len(common_items))
-    return PairCounts(tuple(str(baskets.items[position]) for position in common_items), joint_counts, len(baskets))
+    return ItemPairCounts(tuple(str(baskets.items[position]) for position in common_items), joint_counts, len(baskets))
 
 
 def count_stored_one_basket_short(data: StoredBaskets, thresholds: Sequence[MiningThresholds]) -> int | None:

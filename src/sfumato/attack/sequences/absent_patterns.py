@@ -37,7 +37,7 @@ def rank_absent(
     names = sorted(holders, key=lambda name: (-holders[name], name))
     if longest < 2 or not names or not (published_sequences.flat or len(names) <= _PAIRED_ITEMS):
         return []
-    pairs = _PairCounts.of(_MinedItems.of(published_sequences, names[:_PAIRED_ITEMS], mark), max_gap, window)
+    pairs = _VisitPairCounts.of(_MinedItems.of(published_sequences, names[:_PAIRED_ITEMS], mark), max_gap, window)
     shares = np.array([holders[name] for name in names], dtype=np.float64) / len(published_sequences)
     rankings = [*_rank_pairs(pairs, shares)]
     if longest > 2:
@@ -49,7 +49,7 @@ def rank_absent(
     return [ranking for ranking in rankings if ranking]
 
 
-class _PairCounts(NamedTuple):
+class _VisitPairCounts(NamedTuple):
     """In how many sequences there are pairs of some items: items × items."""
 
     names: list[str]
@@ -61,7 +61,7 @@ class _PairCounts(NamedTuple):
     """Whether any element has several items."""
 
     @classmethod
-    def of(cls, mined_items: _MinedItems, max_gap: int | None, window: int | None) -> _PairCounts:
+    def of(cls, mined_items: _MinedItems, max_gap: int | None, window: int | None) -> _VisitPairCounts:
         names = mined_items.names
         number = {name: index for index, name in enumerate(names)}
         ordered_counts, joined_counts = (np.zeros((len(names), len(names))) for _ in range(2))
@@ -74,7 +74,7 @@ class _PairCounts(NamedTuple):
         return cls(names, ordered_counts, joined_counts, not mined_items.sequences.flat)
 
 
-def _rank_pairs(pairs: _PairCounts, shares: Floats) -> Iterator[Ranking]:
+def _rank_pairs(pairs: _VisitPairCounts, shares: Floats) -> Iterator[Ranking]:
     """By chance; by chance, without an item twice; by the other order; and by what lies between the two."""
     names, ordered_counts = pairs.names, pairs.ordered_counts
     chance = np.outer(shares[: len(names)], shares[: len(names)])

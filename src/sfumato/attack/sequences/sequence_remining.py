@@ -90,7 +90,8 @@ class SequenceRemining(Attack):
         hidden_secrets = targets - shown_secrets
         report_progress("mining below the threshold")
         searches = [
-            _Search.of(published_sequences, secrets, self.reach, mark) for secrets in _group_by_limits(hidden_secrets)
+            _SecretSearch.of(published_sequences, secrets, self.reach, mark)
+            for secrets in _group_by_limits(hidden_secrets)
         ]
         blind_hits = count_blind_hits(published_sequences, [secret.pattern for secret in hidden_secrets], mark)
         named_count = max(blind_hits, sum((search.count_hits() for search in searches), Fraction(0)))
@@ -176,7 +177,7 @@ def _group_by_limits(secrets: Iterable[_Secret]) -> list[list[_Secret]]:
     return list(groups.values())
 
 
-class _Search(NamedTuple):
+class _SecretSearch(NamedTuple):
     """What the adversary suspects, who looks for some hidden patterns of the same limits."""
 
     secrets: list[_Secret]
@@ -187,7 +188,7 @@ class _Search(NamedTuple):
     """Of what occurs nowhere."""
 
     @classmethod
-    def of(cls, published_sequences: Sequences, secrets: list[_Secret], reach: float, mark: str) -> _Search:
+    def of(cls, published_sequences: Sequences, secrets: list[_Secret], reach: float, mark: str) -> _SecretSearch:
         """Mine below thresholds above 0, and look for what is absent if there is a threshold of 0."""
         many, longest = len(secrets), max(measure_length(secret.pattern) for secret in secrets)
         max_gap, window = secrets[0].max_gap, secrets[0].window
