@@ -407,7 +407,7 @@ def explain_print(example: Example, screen: pytest.CaptureFixture[str]) -> str:
     screen.readouterr()
     released(example, data)
     output = "".join(screen.readouterr())
-    cure = "print nothing, as cells would end in logs; use `report_progress` of runtime/progress.py, and keep solvers quiet"
+    cure = "print nothing, as cells would end in logs; use `report_progress` (runtime/progress.py), keep solvers quiet"
     return f"it prints {output[:200]!r}: {cure}" if output else ""
 
 
