@@ -82,6 +82,12 @@ class Details(Mapping[str, Any]):
         """The details of each method, in the order of the policy."""
         return (self,)
 
+    @property
+    def are_rows_drawn(self) -> bool:
+        """Whether published rows were drawn from a model, so that none belongs to a person."""
+        synthesis = self.get_family(SynthesisDetails)
+        return synthesis is not None and synthesis.training is not None
+
     def find_optimality(self) -> Optimality | None:
         """How good the choice of one method is known to be; None if it did not search for the best."""
         if self.get("proven") is None and self.get("bound") is None:
@@ -191,6 +197,8 @@ class EntryDetails(Details):
 class SwapDetails(Details):
     """Decisions of swapping."""
 
+    pattern: tuple[str, ...] = ()
+    """The columns by which records are identified."""
     swaps: Any = None
     """Pairs of rows that exchanged their values."""
     changed: npt.NDArray[np.int64] | None = None
@@ -295,6 +303,8 @@ class SequenceDetails(Details):
     bound: float | None = None
     proven: bool | None = None
     gap: float | None = None
+    min_support: int | float | None = None
+    """The support from which no published pattern is new; None if the method adds none at any support."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.data.cells.published_words import keep_published_words
 from sfumato.data.writing.table_writer import choose_missing_mark, write_frame
 from sfumato.description import Description
-from sfumato.details import Details, SynthesisDetails, read_details
+from sfumato.details import Details, read_details
 from sfumato.errors import DataError
 from sfumato.frame_conversion import convert_to_pandas, convert_to_polars
 from sfumato.notebook import (
@@ -28,6 +28,7 @@ from sfumato.notebook import (
     render_rows,
     render_sentences,
 )
+from sfumato.suppression import NOTHING_SUPPRESSED, Suppression
 from sfumato.table import Table
 
 Number = int | float
@@ -137,6 +138,8 @@ class Release:
     """What was done to each column, as the methods state it; measured again on the written file."""
     earlier_methods: tuple[Any, ...] = ()
     """The methods of the policy before `method`, in order."""
+    suppression: Suppression = NOTHING_SUPPRESSED
+    """What was done with rows that were suppressed or left out, as the methods state it."""
 
     def __post_init__(self) -> None:
         """Copy the data out of the memory it shares with the originals, and drop ids, which name owners."""
@@ -243,6 +246,12 @@ class Release:
         """What was done to one column, method by method."""
         return tuple(change for change in self.changes if change.column == column)
 
+    def list_readable_columns(self) -> tuple[str, ...]:
+        """The quasi-identifying columns of a table that hold no codes: by these, people can be linked."""
+        if not isinstance(self.data, Table):
+            return ()
+        return tuple(name for name in self.data.quasi_identifying if ChangeKind.CODED not in self.kinds_of(name))
+
     def kinds_of(self, column: str) -> frozenset[ChangeKind]:
         """The kinds of change of one column."""
         return frozenset(change.kind for change in self.changes_of(column))
@@ -251,8 +260,7 @@ class Release:
 def label_rows(release: Release, original: Any) -> None:
     """Keep the pandas index of the originals with the published rows; synthetic rows have no original."""
     labels, rows = getattr(original, "row_labels", None), release.details.rows
-    synthesis = release.details.get_family(SynthesisDetails)
-    if labels is None or rows is None or (synthesis is not None and synthesis.training is not None):
+    if labels is None or rows is None or release.details.are_rows_drawn:
         return
     object.__setattr__(release.data, "row_labels", labels.take(rows))  # `data` was rebuilt: nobody else holds it
 

@@ -36,8 +36,9 @@ def _list_sentences(kind: type[sf.Method]) -> Iterator[tuple[str, str]]:
     for result in make_all(kind):
         words = describe_method_loss(kind.model_fields["method"].default, map(asdict, result.release.changes))
         yield "the loss", f"{words.meaning} The rest: … {words.caption}, {words.scope}."
-    if kind.leaves_out:
-        yield "what is left out", kind.leaves_out
+    for result in make_all(kind):
+        if sentence := kind.explain_left_out(result.release.method.describe()):
+            yield "what is left out", sentence
     kinds = {change.kind for result in make_all(kind) for change in result.release.changes}
     for change in sorted(kinds):
         if change.meaning.words:  # no levels: a search that a clock ends may find others

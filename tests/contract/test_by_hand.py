@@ -95,7 +95,7 @@ def find_difference(example: Example) -> str:
     if len(release.data) != len(table):
         return (
             f"{len(table) - len(release.data)} of {len(table)} rows are gone: if it leaves rows out, say drops_rows in "
-            "its footprint and leaves_out, and choose by_hand without such rows; else keep them"
+            "its footprint and explain_left_out, and choose by_hand without such rows; else keep them"
         )
     for name, (_, published) in example.by_hand.items():
         if release.data.frame[name].to_list() != published:

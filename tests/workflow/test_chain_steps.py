@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import sfumato as sf
@@ -16,6 +18,7 @@ from sfumato.data.generators.population import (
 )
 from sfumato.details import AnonymityDetails, SwapDetails
 from sfumato.workflow.attack_run import attack_again
+from sfumato.workflow.summary.release_utility import _measure_swapped_joints
 
 KNOWN = ["sex", "zip", "education", "occupation"]
 SWAP = sf.SwapConfidential(column="salary_level", share=0.5, search="paper", pattern=tuple(KNOWN))
@@ -136,3 +139,33 @@ def test_an_attack_again_is_the_attack_of_the_run(tmp_path: Path) -> None:
     attack = find_attack(result, "swap_linkage")
     assert again.outcome.facts["columns"] == attack["columns"] == ["job"]
     assert (again.outcome.attempts, again.outcome.successes) == (attack["attempts"], attack["successes"])
+
+
+def test_people_are_linked_by_the_columns_that_hold_no_codes() -> None:
+    """A method with a key switched linking off, even where it coded one column and left the others as they are."""
+    names = ["zip", "pay", "ill"]
+    cells = [(f"z{number}", number % 7, "ab"[number % 2]) for number in range(40)]
+    roles = {"zip": "quasi_identifying", "pay": "quasi_identifying", "ill": "sensitive"}
+    people = sf.Table.of(pl.DataFrame(cells, schema=names, orient="row"), roles)
+    partly = run_seeded(people, (sf.EncodeForTrees(target="ill", columns=("pay",)),), gate={"max_linking_risk": 0.5})
+    attack = find_attack(partly, "linking")
+    assert attack["parameters"]["knowledge"] == ["zip"] and attack["successes"] == 40
+    assert not partly.published
+    wholly = run_seeded(people, (sf.EncodeForTrees(target="ill"),))
+    assert [entry["attack"] for entry in wholly.record["attacks"]] == []
+
+
+def test_a_swapped_column_is_compared_with_the_pattern_of_its_own_method() -> None:
+    people = draw_people()
+    release = run_seeded(people, (SWAP, CAP)).release
+    assert release.find_step(SwapDetails).details.pattern == tuple(KNOWN)
+    measured = _measure_swapped_joints(release.data, people, release)
+    expected = sf.measure.joint_divergence(people, release.data, "salary_level", KNOWN)
+    assert measured["joint_i_divergence"] == pytest.approx(expected.patterns)
+
+
+def test_an_attack_made_again_knows_whether_the_search_was_finished(tmp_path: Path) -> None:
+    """The record did not say it, and a search that had run out of time counted as finished."""
+    result = run_seeded(draw_people(), (sf.Generalize(models=(sf.KAnonymity(k=5),)),), out=tmp_path / "out")
+    record = json.loads((result.out / "private" / "record.json").read_text(encoding="utf-8"))
+    assert [step["proven"] for step in record["steps"]] == [True]

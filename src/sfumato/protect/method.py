@@ -19,6 +19,17 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 
+class HeadlineCount(NamedTuple):
+    """A count among the losses of a method."""
+
+    losses: tuple[str, ...]
+    """The names of the losses that add up to it."""
+    caption: str
+    """What is counted, as two words below the number."""
+    note: str
+    """More about it; `{name}` is the count of that loss."""
+
+
 class Method(Description, ABC):
     """A protection method.
 
@@ -45,14 +56,14 @@ class Method(Description, ABC):
     its loss (`change_kinds.py`), and labels do not show it."""
     kept_meaning: ClassVar[tuple[str, str]] = ("kept", "by the method's own measure")
     """What the rest, 1 − `loss`, is a share of, as the two lines below a percentage: "of values not capped", "in …"."""
+    headline_count: ClassVar[HeadlineCount | None] = None
+    """The count that the custodian's report shows at its top, if it has one of its own."""
     loses_detail: ClassVar[bool] = False
     """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
     decodes_loss: ClassVar[bool] = False
     """Whether the key removes the loss again, so that nobody else measures it."""
     holds: ClassVar[tuple[str, str]] = ("item", "items")
     """What is counted in published baskets, sequences, patterns or rules, as one and as several: codes are no items."""
-    leaves_out: ClassVar[str] = ""
-    """Which rows it may leave out of any release, as a sentence for the certificate; it does not say whether it did."""
     truthful: ClassVar[bool] = True
     """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
 
@@ -78,6 +89,14 @@ class Method(Description, ABC):
     @classmethod
     def find_mark(cls, parameters: Mapping[str, Any]) -> str:
         """What a hidden item leaves in its place, or gets as an ending, with these public parameters; else empty."""
+        return ""
+
+    @classmethod
+    def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:
+        """Which rows it may leave out with these public parameters, as a sentence for the certificate; else empty.
+
+        It does not say whether it did.
+        """
         return ""
 
     @classmethod
@@ -107,6 +126,10 @@ class Method(Description, ABC):
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:
         """Other ways to keep the same models that may lose less, the quickest first; by default none is known."""
         return iter(())
+
+    def list_models(self) -> tuple[Any, ...]:
+        """The privacy models (`PrivacyModel`) that every class must satisfy; by default there are none."""
+        return ()
 
     def list_law_columns(self) -> tuple[str, ...]:
         """The columns, as its parameters name them, whose cells follow a law that the release publishes."""
@@ -156,6 +179,11 @@ class KeyedMethod(Method):
     @property
     def alone(self) -> bool:
         """Codes stand for the originals, and nothing else could be checked or decoded."""
+        return True
+
+    @property
+    def codes_all_columns(self) -> bool:
+        """Whether every published column of a table holds codes, so that nobody can be linked."""
         return True
 
     @abstractmethod

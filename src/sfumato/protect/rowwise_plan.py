@@ -17,6 +17,7 @@ from sfumato.engine.stored_table import StoredTable
 from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.release import Claim, Number, Release
+from sfumato.suppression import Suppression
 from sfumato.table import Table
 
 
@@ -74,3 +75,8 @@ class RowwisePlan(ABC):
     def changes(self) -> tuple[Change, ...]:
         """As in memory."""
         return self.release.changes
+
+    @property
+    def suppression(self) -> Suppression:
+        """As in memory."""
+        return self.release.suppression

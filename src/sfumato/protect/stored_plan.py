@@ -23,6 +23,7 @@ from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.runtime.lazy import find_tagged
+from sfumato.suppression import Suppression
 from sfumato.table import Table
 
 
@@ -63,6 +64,10 @@ class StoredPlan(Protocol):
     @property
     def changes(self) -> tuple[Change, ...]:
         """What was done to each column."""
+
+    @property
+    def suppression(self) -> Suppression:
+        """What was done with suppressed rows."""
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """What is published of some rows, in their order; `first` is the number of the first of them in the table.

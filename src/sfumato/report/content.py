@@ -116,7 +116,7 @@ def list_tiles(account: RunAccount) -> list[KeyFigure]:
         count = wording.format_count(body["suppression"]["rows"])
         tiles.append(KeyFigure(count, label, _describe_suppressed_share(body)))
     if account.internal:
-        tiles += _list_method_tiles(body["losses"])
+        tiles += _list_method_tiles(body)
     tiles += [] if is_drawn else _list_linking_tiles(account)
     return tiles + _list_kept_tiles(body, is_rounded=not account.internal)
 
@@ -184,23 +184,19 @@ def count_parts(account: RunAccount) -> str:
     return wording.count_noun(len(items), *nouns)
 
 
-def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:
-    """Figures of particular methods."""
-    tiles = []
-    if "derived_entries" in losses:
-        hidden_count = losses["derived_entries"] + losses["private_entries"]
-        private, derived = (
-            wording.format_count(losses["private_entries"]),
-            wording.format_count(losses["derived_entries"]),
+def _list_method_tiles(body: Mapping[str, Any]) -> list[KeyFigure]:
+    """The counts that methods name as their own, each once: several methods of one kind add theirs up."""
+    kinds = [find_tagged_class("method", str(method["method"])) for method in body["methods"]]
+    counts = dict.fromkeys(kind.headline_count for kind in kinds if kind is not None and kind.headline_count)
+    losses = body["losses"]
+    return [
+        KeyFigure(
+            wording.format_count(sum(losses[name] for name in count.losses)),
+            count.caption,
+            count.note.format(**{name: wording.format_count(losses[name]) for name in count.losses}),
         )
-        tiles.append(
-            KeyFigure(wording.format_count(hidden_count), "entries blanked", f"{private} private, {derived} to protect")
-        )
-    if "changes" in losses:
-        tiles.append(
-            KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed, replaced or marked")
-        )
-    return tiles
+        for count in counts
+    ]
 
 
 def _build_crowd_tile(account: RunAccount) -> KeyFigure:

@@ -83,13 +83,16 @@ class _AttackInputs(NamedTuple):
     """The control, if people were set aside."""
 
 
-def add_plain_linking(attacks: tuple[Attack, ...], quasi_identifying: Sequence[str]) -> tuple[Attack, ...]:
+def add_plain_linking(
+    attacks: tuple[Attack, ...], known_columns: tuple[str, ...], *, has_codes: bool = False
+) -> tuple[Attack, ...]:
     """The attacks, and linking of everybody by all quasi-identifying columns, which the gate needs, if it is missing.
 
-    A policy may list another linking, of fewer columns or of people elsewhere, which finds fewer.
+    A policy may list another linking, of fewer columns or of people elsewhere, which finds fewer. If other
+    quasi-identifying columns hold codes, nobody is linked by these, and the columns are named.
     """
-    is_there = any(attack.looks_up_everybody(quasi_identifying) for attack in attacks)
-    return attacks if is_there else (Linking(), *attacks)
+    is_there = any(attack.looks_up_everybody(known_columns) for attack in attacks)
+    return attacks if is_there else (Linking(knowledge=known_columns if has_codes else None), *attacks)
 
 
 def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: bool) -> _AttackInputs:

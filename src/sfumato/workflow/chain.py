@@ -117,6 +117,7 @@ def _chain_releases(first: Release, second: Release) -> Release:
         _chain_details(first, second),
         (*first.changes, *second.changes),
         (*first.earlier_methods, first.method),
+        first.suppression.combine(second.suppression),
     )
 
 

@@ -19,13 +19,12 @@ from sfumato.data.cells.text_codes import note_texts, remember_texts
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.roles.role import Role
 from sfumato.data.writing.format_limits import refuse_unwritable
-from sfumato.details import SynthesisDetails
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
-from sfumato.protect.method import KeyedMethod, Method
+from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
@@ -247,8 +246,7 @@ def refuse_broken(findings: tuple[Finding, ...]) -> None:
 
 def _measure_changes(release: Release, original: Any, published_data: Any) -> dict[str, ColumnDifference]:
     """How each column of the written file differs from the originals; refuses false statements of methods."""
-    synthesis = release.details.get_family(SynthesisDetails)
-    if not isinstance(published_data, Table) or (synthesis is not None and synthesis.training is not None):
+    if not isinstance(published_data, Table) or release.details.are_rows_drawn:
         return {}  # synthetic rows have no original
     differences = measure_changes(original, published_data, release.details.rows)
     refuse_false_statements(release.changes, differences)
@@ -257,14 +255,11 @@ def _measure_changes(release: Release, original: Any, published_data: Any) -> di
 
 def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy, and linking, which the gate needs."""
-    attacks, published_data = policy.attacks(), release.data
-    has_codes = any(isinstance(method, KeyedMethod) for method in policy.methods())
-    synthesis = release.details.get_family(SynthesisDetails)
-    nobodys = synthesis is not None and synthesis.training is not None and policy.gate.max_linking_risk is None
-    linkable = (
-        isinstance(published_data, Table) and bool(published_data.quasi_identifying) and not has_codes and not nobodys
-    )
-    return add_plain_linking(attacks, published_data.quasi_identifying) if linkable else attacks
+    attacks, known_columns = policy.attacks(), release.list_readable_columns()
+    nobodys = release.details.are_rows_drawn and policy.gate.max_linking_risk is None
+    if nobodys or not known_columns:
+        return attacks
+    return add_plain_linking(attacks, known_columns, has_codes=known_columns != release.data.quasi_identifying)
 
 
 def _note_reading(policy: Policy, original: Any, given_data: Any) -> tuple[str, ...]:

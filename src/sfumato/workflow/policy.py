@@ -155,7 +155,7 @@ class Policy(Description):
         why = ""
         if self.gives != "table":
             why = f"{self.gives} have no quasi-identifying columns"
-        elif any(isinstance(method, KeyedMethod) for method in self.protect):
+        elif any(isinstance(method, KeyedMethod) and method.codes_all_columns for method in self.protect):
             why = "codes cannot be linked to values"
         elif self.roles.group_by_column() and not self.roles.quasi_identifying:
             why = "no column is quasi_identifying"

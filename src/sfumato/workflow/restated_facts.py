@@ -25,12 +25,13 @@ from sfumato.protect.claims import (
 )
 from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
+from sfumato.suppression import SuppressedRows, Suppression
 from sfumato.table import Missing, Table
 from sfumato.workflow.chain import word_other_changes
 from sfumato.workflow.outgoing import COMPUTABLE, IN_STEPS, count_hidden_people, round_to_step
 from sfumato.workflow.published_columns import AnyTable, get_outline
 from sfumato.workflow.summary.class_sizes import StarredRows, count_starred_rows, find_promised_k, measure_class_sizes
-from sfumato.workflow.summary.suppression import SuppressionFacts, describe_suppression
+from sfumato.workflow.summary.suppression import describe_suppression, explain_left_out
 from sfumato.workflow.verdict import list_unchecked
 
 _MODEL_PROPERTIES = frozenset({
@@ -196,24 +197,12 @@ def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTabl
     """Count the suppressed rows again, and compare the reason why they disclose nothing."""
     suppression, methods = body["suppression"], body["methods"]
     kinds = [find_tagged_class("method", str(method["method"])) for method in methods]
-    starred_count = count_starred_rows(published_table)
-    facts = SuppressionFacts(
-        row_count=suppression["rows"] or 0,
-        starred_count=starred_count,
-        is_dropping=any(method.get("suppressed_rows") == "drop" for method in methods),
-        left_out=" ".join(kind.leaves_out for kind in kinds if kind is not None and kind.leaves_out),
-        is_starred=any(change["starred"] for change in body["changes"]),
-        drops_missing=body["missing"] == Missing.DROP,
-        has_hidden_values=any(claim["property"] == "shown_in_suppressed" for claim in body["claims"]),
-        has_separate_count=any(
-            claim["property"] != "suppressed_share" and claim["arguments"].get("starred_rows") == "suppressed"
-            for claim in body["claims"]
-        ),
-    )
+    left_out = explain_left_out((kind, method) for kind, method in zip(kinds, methods, strict=True) if kind is not None)
+    starred_count, kind = count_starred_rows(published_table), _find_suppressed_kind(body)
     accounts = [
-        describe_suppression(facts._replace(starred_count=count, drops_missing=drops))
+        describe_suppression(Suppression(kind, suppression["rows"] or 0, count, drops_missing), left_out)
         for count in {0, starred_count}
-        for drops in {False, facts.drops_missing}
+        for drops_missing in {False, body["missing"] == Missing.DROP}
     ]
     if not any(
         suppression["why"] == account["why"] and (suppression["rows"] is None) == (not account["seen"])
@@ -222,8 +211,22 @@ def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTabl
         return ["the certificate gives a reason for its suppressed rows that its other fields contradict"]
     # Of rows that are stars by their own levels, nobody can tell that they were not suppressed.
     is_local = len(methods) > 1 or any(method.get("recoding") == "local" for method in methods)
-    if facts.is_starred and suppression["rows"] is not None and not is_local and suppression["rows"] != starred_count:
+    is_starred = kind is not SuppressedRows.NONE
+    if is_starred and suppression["rows"] is not None and not is_local and suppression["rows"] != starred_count:
         return ["the certificate counts other suppressed rows than the data file has"]
-    if not facts.is_starred and suppression["rows"]:
+    if not is_starred and suppression["rows"]:
         return ["the certificate counts suppressed rows, and no column has any"]
     return []
+
+
+def _find_suppressed_kind(body: Mapping[str, Any]) -> SuppressedRows:
+    """What is published of suppressed rows, as the changes and the claims of a certificate have it."""
+    if not any(change["starred"] for change in body["changes"]):
+        return SuppressedRows.NONE
+    if any(claim["property"] == "shown_in_suppressed" for claim in body["claims"]):
+        return SuppressedRows.EMPTY
+    is_apart = any(
+        claim["property"] != "suppressed_share" and claim["arguments"].get("starred_rows") == "suppressed"
+        for claim in body["claims"]
+    )
+    return SuppressedRows.APART if is_apart else SuppressedRows.TOGETHER

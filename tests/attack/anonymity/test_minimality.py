@@ -348,3 +348,13 @@ def test_bad_input_is_named() -> None:
         Minimality(share=0.5, values=("Yes",)).run(release, table)
     with pytest.raises(ValueError, match="share"):
         Minimality(share=0)
+
+
+def test_a_search_that_says_nothing_of_its_end_is_not_taken_for_finished() -> None:
+    """Without `proven` a method that is known counted as one that had tried every finer node."""
+    table, release = talk()
+    method = sf.Generalize(models=(LDiversity(l=2, column="s"),))
+    silent = sf.Release(release.data, method, (), {})
+    assert "not finished" in Minimality(column="s").run(silent, table).facts["inference"]
+    finished = sf.Release(release.data, method, (), {}, read_details({"proven": True}))
+    assert Minimality(column="s").run(finished, table).facts["inference"] == "used"

@@ -14,6 +14,7 @@ values is taken as equally likely. Only the finer neighbours are used, not other
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -44,6 +45,7 @@ from sfumato.attack.missing_readings import list_table_readings
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
+from sfumato.public.class_limits import ClassLimits
 from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -55,7 +57,6 @@ _MOST_DRAWS = 100_000_000  # people × draws, all classes together
 _MOST_NEIGHBOURS = 8
 _Z = 3.2905267314919255  # 99.9 % of a normal distribution lie this many deviations around its mean
 _SURE = 1 - 1e-12
-_WORKED_OUT = {(model, "distinct") for model in ("k_anonymity", "alpha_k_anonymity", "l_diversity")}
 
 
 class Minimality(Attack):
@@ -123,8 +124,7 @@ class Minimality(Attack):
         )
 
     def _choose_column(self, release: Release) -> str:
-        models = getattr(_find_leveling_step(release).method, "models", ())
-        spoken = {str(model.column) for model in models if getattr(model, "column", None)}
+        spoken: set[str] = {name for model in _list_models(_find_leveling_step(release)) for name in model.columns()}
         if self.column is None and len(spoken) == 1:
             return spoken.pop()
         name, *more = choose_sensitive_columns(release.data, self.column)
@@ -136,17 +136,7 @@ class Minimality(Attack):
         """What made a class offend: as given, or as the release's method says."""
         k, l, share = self.k, self.l, self.share  # noqa: E741
         if k is l is share is None:
-            for model in getattr(release.method, "models", ()):
-                model_key = (getattr(model, "model", ""), getattr(model, "kind", "distinct"))
-                if getattr(model, "column", column) != column or model_key not in _WORKED_OUT:
-                    raise MinimalityUnsound(
-                        "none: a finer node may have been refused for a reason that is not worked out"
-                    )
-                k = max(k or 1, int(getattr(model, "k", 1)))
-                l = max(l or 1, int(getattr(model, "l", 1)))  # noqa: E741
-                share = min(share or 1.0, float(getattr(model, "alpha", 1.0)))
-        if k is l is share is None:
-            raise MinimalityUnsound("none: the models are not known")
+            k, l, share = _combine_limits(_list_models(release), column)  # noqa: E741
         protected_flags = [self.values is None or value in self.values for value in tally.values.to_list()]
         if not any(protected_flags):
             raise DataError(f'{release.data.source}: none of `values` occurs in "{column}"; spell them as in the data')
@@ -197,11 +187,28 @@ class _FinerNeighbours:
         )
 
 
+def _list_models(step: Release) -> tuple[Any, ...]:
+    """The privacy models of a step; none if its method is not known."""
+    return () if step.method is None else tuple(step.method.list_models())
+
+
+def _combine_limits(models: Sequence[Any], column: str) -> ClassLimits:
+    """What models refuse together, if that is only about the size of classes and the values of one column."""
+    if not models:
+        raise MinimalityUnsound("none: the models are not known")
+    limits = ClassLimits()
+    for model in models:
+        if model.class_limits is None or set(model.columns()) - {column}:
+            raise MinimalityUnsound("none: a finer node may have been refused for a reason that is not worked out")
+        limits = limits.combine(model.class_limits)
+    return limits
+
+
 def _find_leveling_step(release: Release) -> Release:
     """The last step whose method chooses levels, whatever other methods did; else the last that has models."""
     steps = [step for step in reversed(release.list_steps()) if step.method is not None]
     leveling_steps = [step for step in steps if step.method.level_choice != LevelChoice.OTHER]
-    model_steps = [step for step in steps if getattr(step.method, "models", ())]
+    model_steps = [step for step in steps if step.method.list_models()]
     return next(iter((*leveling_steps, *model_steps)), release)
 
 
@@ -212,7 +219,9 @@ def _refuse_unsound(release: Release, people: Table) -> None:
         raise MinimalityUnsound("none: the method is not known to choose the finest safe levels")
     if level_choice == LevelChoice.SUPPRESSING:
         raise MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe but cost more")
-    if not release.details.get("proven", True):
+    optimality = release.details.find_optimality()
+    # A method that is known says whether it finished; of an unknown one, the adversary assumes it.
+    if not optimality.is_proven if optimality is not None else release.method is not None:
         raise MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")
     has_blanks = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
     if has_blanks and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):

@@ -62,6 +62,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
     claim_nothing_shown,
     list_hidden_columns,
     state_blanked,
+    state_suppression,
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within, guard_blanks
 from sfumato.protect.footprint import Footprint, trace_classes
@@ -130,6 +131,11 @@ class Generalize(Method):
             raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: use star")
         return self
 
+    @classmethod
+    def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:
+        """Suppressed rows, if they are to be dropped."""
+        return "Suppressed rows are not in the release." if parameters.get("suppressed_rows") == "drop" else ""
+
     @property
     def level_choice(self) -> LevelChoice:
         """The finest safe ones if no row may be suppressed, since every metric grows with the levels."""
@@ -144,6 +150,10 @@ class Generalize(Method):
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
         )
+
+    def list_models(self) -> tuple[PrivacyModel, ...]:
+        """The models of the policy."""
+        return self.models
 
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:
         """Partition; more hierarchies; more suppression."""
@@ -189,6 +199,13 @@ class Generalize(Method):
             details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
             changes=state_blanked(
                 self.state_levels(table, grouping, recoded_rows, published_table), hidden_columns or ()
+            ),
+            suppression=state_suppression(
+                table,
+                int(suppressed_mask.sum()),
+                hidden_columns,
+                is_left_out=self.suppressed_rows == "drop",
+                starred_count=starred_count,
             ),
         )
 

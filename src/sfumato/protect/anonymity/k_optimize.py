@@ -36,6 +36,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
     claim_nothing_shown,
     list_hidden_columns,
     state_blanked,
+    state_suppression,
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
@@ -121,6 +122,7 @@ class KOptimize(Method):
             changes=state_blanked(
                 self._state_changes(table, published_table, pieces, bool(starred_mask.any())), hidden_columns or ()
             ),
+            suppression=state_suppression(table, int(starred_mask.sum()), hidden_columns),
         )
 
     def _state_changes(

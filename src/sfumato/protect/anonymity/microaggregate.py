@@ -32,6 +32,7 @@ from sfumato.protect.number_spelling import NumberSpelling
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
+from sfumato.suppression import Suppression
 from sfumato.table import Missing, Table
 
 Centre = Literal["mean", "median"]
@@ -108,6 +109,7 @@ class Microaggregate(Method):
             changes=state_changes(
                 self, table, published_table, dict.fromkeys(self._choose_columns(table), ChangeKind.MEANS)
             ),
+            suppression=Suppression(drops_missing=table.missing is Missing.DROP),
         )
 
     def _choose_columns(self, table: Table) -> tuple[str, ...]:

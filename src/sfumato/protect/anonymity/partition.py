@@ -24,6 +24,7 @@ from sfumato.details import AnonymityDetails
 from sfumato.engine.stored_rows import MemoryRows, RowCounts
 from sfumato.protect.anonymity.models.any_model import AnyModel
 from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
@@ -50,7 +51,8 @@ from sfumato.protect.method import Alternative, Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
-from sfumato.table import Table
+from sfumato.suppression import Suppression
+from sfumato.table import Missing, Table
 
 _LARGEST_KEY = 1 << 62
 
@@ -89,6 +91,10 @@ class Partition(Method):
             data, judged_columns, survives_blanks=all(isinstance(model, KAnonymity) for model in self.models)
         )
 
+    def list_models(self) -> tuple[PrivacyModel, ...]:
+        """The models of the policy."""
+        return self.models
+
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:
         """Ranges instead of labels."""
         if self.publish == "hierarchy":
@@ -114,6 +120,7 @@ class Partition(Method):
             losses={**published_parts.losses, "dropped_rows": len(data) - len(rows)},
             details=published_parts.collect_details(table, rows),
             changes=state_changes(self, table, published_table, published_parts.list_kinds(names)),
+            suppression=Suppression(drops_missing=table.missing is Missing.DROP),
         )
 
     def describe_columns(self, outline: Table, count_values: Callable[[str], RowCounts]) -> PartitionColumns:

@@ -31,11 +31,17 @@ from sfumato.protect.anonymity.search.grouping import Grouping, number_leaves
 from sfumato.protect.anonymity.search.metrics import compute_loss
 from sfumato.protect.anonymity.search.node_classes import Levels
 from sfumato.protect.anonymity.search.stored_grouping import group_stored_rows
-from sfumato.protect.anonymity.suppressed_rows import blank_rows, list_hidden_columns, state_blanked
+from sfumato.protect.anonymity.suppressed_rows import (
+    blank_rows,
+    list_hidden_columns,
+    state_blanked,
+    state_suppression,
+)
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.runtime.progress import report_progress
+from sfumato.suppression import Suppression
 from sfumato.table import Missing, Table
 
 RUNS = "generalize with global recoding"
@@ -58,6 +64,7 @@ class GeneralizationPlan:
     claims: tuple[Claim, ...]
     losses: Mapping[str, Number]
     details: AnonymityDetails
+    suppression: Suppression
     changes: tuple[Change, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -202,6 +209,9 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
         claims=method.list_claims(outline, grouping, bool(suppressed_mask.any()), hidden_columns),
         losses=losses,
         details=replace(details, population=judge.find_population()),
+        suppression=state_suppression(
+            outline, search.best.suppressed_count, hidden_columns, is_left_out=method.suppressed_rows == "drop"
+        ),
     )
     node = RecodedRows(np.array([plan.levels], dtype=np.int32), np.where(suppressed_mask, -1, 0).astype(np.int32))
     changes = method.state_levels(outline, grouping, node, plan.outline)

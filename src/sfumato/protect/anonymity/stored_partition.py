@@ -43,6 +43,7 @@ from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
 from sfumato.runtime.progress import report_progress
+from sfumato.suppression import Suppression
 from sfumato.table import Missing, Table
 
 RUNS = "partition"
@@ -102,6 +103,7 @@ class PartitionPlan:
     losses: Mapping[str, Number]
     details: AnonymityDetails
     changes: tuple[Change, ...]
+    suppression: Suppression
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle only what a worker needs to publish rows."""
@@ -185,6 +187,7 @@ def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:
         losses={**parts.losses, "dropped_rows": len(table) - int(lines.weights.sum())},
         details=parts.collect_details(outline, None),
         changes=state_changes(method, outline, _outline_parts(table, parts), kinds),
+        suppression=Suppression(drops_missing=outline.missing is Missing.DROP),
     )
 
 

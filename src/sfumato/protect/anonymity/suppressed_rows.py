@@ -16,7 +16,8 @@ from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.release import Claim
-from sfumato.table import Table
+from sfumato.suppression import SuppressedRows, Suppression
+from sfumato.table import Missing, Table
 
 
 def list_hidden_columns(table: Table, models: Iterable[PrivacyModel]) -> tuple[str, ...]:
@@ -36,6 +37,23 @@ def blank_rows(frame: pl.DataFrame, rows: Flags, columns: Sequence[str]) -> pl.D
 def state_blanked(changes: Iterable[Change], columns: Sequence[str]) -> tuple[Change, ...]:
     """Statements about all columns, in which some have blanked cells."""
     return tuple(replace(change, kind=ChangeKind.BLANKED) if change.column in columns else change for change in changes)
+
+
+def state_suppression(
+    table: Table,
+    row_count: int,
+    hidden_columns: Sequence[str] | None,
+    *,
+    is_left_out: bool = False,
+    starred_count: int = 0,
+) -> Suppression:
+    """The statement about suppressed rows in which these columns are empty; None if they are a class like any other."""
+    kind = SuppressedRows.TOGETHER
+    if is_left_out or not row_count:
+        kind = SuppressedRows.NONE
+    elif hidden_columns is not None:
+        kind = SuppressedRows.EMPTY if hidden_columns else SuppressedRows.APART
+    return Suppression(kind, row_count, starred_count, drops_missing=table.missing is Missing.DROP)
 
 
 def claim_nothing_shown(columns: tuple[str, ...]) -> tuple[Claim, ...]:

@@ -15,9 +15,11 @@ import numpy as np
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
+from sfumato.protect.method import HeadlineCount
 from sfumato.release import Number
 
 Change = tuple[int, Item, str]
+CHANGED_ITEMS = HeadlineCount(("changes",), "changes", "items added, removed or made unknown")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,11 +17,11 @@ from pydantic import Field
 from sfumato.baskets import Baskets, Item
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError
-from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences, compute_change_losses
+from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemOccurrences, compute_change_losses
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.secret_rules import HidingThresholds, MinSupport, index_item_names
-from sfumato.protect.method import Method
+from sfumato.protect.method import HeadlineCount, Method
 from sfumato.public.thresholds import MiningThresholds, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
@@ -44,6 +44,7 @@ class HideItems(Method):
     gives: ClassVar[str] = "baskets"
     utility = "baskets"
     section = "hiding"
+    headline_count: ClassVar[HeadlineCount | None] = CHANGED_ITEMS
     iso_20889: ClassVar[str] = "local suppression; islf and dsrf also add items"  # no technique adds but by chance
     loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")

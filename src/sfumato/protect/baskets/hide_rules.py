@@ -19,7 +19,7 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.items.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.protect.baskets.basket_columns import BasketDraft, Change, compute_change_losses
+from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, Change, compute_change_losses
 from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.isolated_items import lower_where_safe
@@ -34,7 +34,7 @@ from sfumato.protect.baskets.secret_rules import (
     name_rule,
     number_secret_rules,
 )
-from sfumato.protect.method import Method
+from sfumato.protect.method import HeadlineCount, Method
 from sfumato.public.thresholds import MiningThresholds, compute_least_count, parse_exact_confidence
 from sfumato.public.unknown_items import MARK, mark_unknowns
 from sfumato.randomness import Randomness
@@ -80,6 +80,7 @@ class HideRules(Method):
     gives: ClassVar[str] = "baskets"
     utility = "baskets"
     section = "hiding"
+    headline_count: ClassVar[HeadlineCount | None] = CHANGED_ITEMS
     iso_20889: ClassVar[str] = "local suppression"
     loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")

@@ -40,7 +40,7 @@ from sfumato.protect.entries.exact_entries import find_exact_entries
 from sfumato.protect.entries.grades import mine_leftover_rules, run_grades, run_grades_once
 from sfumato.protect.entries.grades_plus import run_grades_plus
 from sfumato.protect.footprint import Footprint, trace_all_columns
-from sfumato.protect.method import Method
+from sfumato.protect.method import HeadlineCount, Method
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
@@ -83,6 +83,11 @@ class SuppressEntries(Method):
 
     utility = "blanks"
     section = "entries"
+    headline_count: ClassVar[HeadlineCount | None] = HeadlineCount(
+        ("private_entries", "derived_entries"),
+        "entries blanked",
+        "{private_entries} private, {derived_entries} to protect",
+    )
     iso_20889: ClassVar[str] = "local suppression"
     loss_meaning: ClassVar[str] = "Of the entries that had a value, the share that is blank in the release."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the entries visible", "of those that had a value")

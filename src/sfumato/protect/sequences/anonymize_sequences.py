@@ -9,7 +9,8 @@ Pinelli, Pedreschi, *Pattern-preserving k-anonymization of sequences and its app
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -27,6 +28,7 @@ from sfumato.protect.sequences.sequence_claims import claim_crowds, claim_origin
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.sequences import Sequences
+from sfumato.suppression import Suppression
 
 
 class AnonymizeSequences(Method):
@@ -46,9 +48,6 @@ class AnonymizeSequences(Method):
     utility = "sequences"
     section = "sequences"
     iso_20889: ClassVar[str] = "local suppression"
-    leaves_out: ClassVar[str] = (
-        "Sequences that have nothing in common with a frequent one are not in the release; the number is not published."
-    )
     truthful: ClassVar[bool] = False
     loss_meaning: ClassVar[str] = (
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
@@ -62,6 +61,14 @@ class AnonymizeSequences(Method):
     contained in fewer."""
     literal: bool = False
     """Whether to stop after one pass, as published: then some sequences may still be rare."""
+
+    @classmethod
+    def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:
+        """Sequences that no frequent one could replace."""
+        return (
+            "Sequences that have nothing in common with a frequent one are not in the release; the number is not "
+            "published."
+        )
 
     @property
     def maturity(self) -> str:  # type: ignore[override]
@@ -88,6 +95,7 @@ class AnonymizeSequences(Method):
             details=SequenceDetails(
                 rows=kept_rows, suppressed=lost_rows, passes=paths.passes, moved=edits.changed_count
             ),
+            suppression=Suppression(row_count=len(lost_rows)),
         )
 
 

@@ -19,7 +19,7 @@ from pydantic import Field, field_validator, model_validator
 from sfumato.arrays import Flags, Ints
 from sfumato.details import SequenceDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.protect.method import Method
+from sfumato.protect.method import HeadlineCount, Method
 from sfumato.protect.sequences.edited_sequences import Pattern, SequenceDraft
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
@@ -61,6 +61,9 @@ class HideSequences(Method):
     gives: ClassVar[str] = "sequences"
     utility = "sequences"
     section = "sequences"
+    headline_count: ClassVar[HeadlineCount | None] = HeadlineCount(
+        ("changes",), "changes", "items deleted, replaced or marked"
+    )
     iso_20889: ClassVar[str] = "local suppression"
     loss_meaning: ClassVar[str] = (
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
@@ -180,6 +183,7 @@ class HideSequences(Method):
                 rows=np.arange(len(data), dtype=np.int64),
                 sensitive=tuple(zip(patterns, thresholds.tolist(), strict=True)),
                 marks=draft.list_marks(marked_mask),
+                min_support=self.min_support,
                 **quality,
             ),
         )

@@ -41,6 +41,7 @@ from sfumato.protect.swapping.swap_utility import measure_association, measure_j
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
+from sfumato.suppression import Suppression
 from sfumato.table import Missing, Table
 
 MOST_CELLS = 500_000_000
@@ -132,8 +133,9 @@ class SwapConfidential(Method):
                 claim_nobody_named(table),
             ),
             losses=_compute_swap_losses(swapped_columns, pattern_columns) | {"dropped_rows": len(data) - len(table)},
-            details=_collect_swap_details(swapped_columns, rows),
+            details=_collect_swap_details(swapped_columns, pattern, rows),
             changes=state_changes(self, table, published_table, dict.fromkeys(names, ChangeKind.SWAPPED)),
+            suppression=Suppression(drops_missing=table.missing is Missing.DROP),
         )
 
     def _list_columns(self, table: Table) -> tuple[str, ...]:
@@ -359,7 +361,9 @@ def _compute_swap_losses(
     }
 
 
-def _collect_swap_details(swapped_columns: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
+def _collect_swap_details(
+    swapped_columns: Sequence[_SwappedColumn], pattern: tuple[str, ...], rows: Ints
+) -> SwapDetails:
     """In total, and column by column."""
     by_column = {swapped_column.name: swapped_column.list_details() for swapped_column in swapped_columns}
     every = list(by_column.values())
@@ -370,6 +374,7 @@ def _collect_swap_details(swapped_columns: Sequence[_SwappedColumn], rows: Ints)
     ]
     return SwapDetails(
         rows=rows,
+        pattern=pattern,
         swaps=np.concatenate([details["swaps"] for details in every]),
         changed=np.unique(np.concatenate([details["changed"] for details in every])),
         objective=sum(swapped_column.optimum.objective for swapped_column in swapped_columns) / UNIT,

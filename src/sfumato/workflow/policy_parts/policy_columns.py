@@ -38,7 +38,7 @@ def refuse_unknown_columns(policy: Policy, data: Any) -> None:
 def _list_mentions(policy: Policy) -> Iterator[ColumnMention]:
     for number, method in enumerate(policy.protect):
         yield from _list_named_columns(method, f"protect[{number}]")
-        for position, model in enumerate(getattr(method, "models", ())):
+        for position, model in enumerate(method.list_models()):
             yield from _list_named_columns(model, f"protect[{number}].models[{position}]")
     for number, attack in enumerate(policy.attack):
         yield from _list_named_columns(attack, f"attack[{number}]")

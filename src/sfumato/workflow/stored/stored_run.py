@@ -93,7 +93,15 @@ def _run_in_scratch(
         findings = _measure_claims(plan, evidence)
         refuse_broken(findings)
         refuse_false_statements(plan.changes, comparison.differences)
-        release = Release(published_table, method, plan.claims, plan.losses, plan.details, plan.changes)
+        release = Release(
+            data=published_table,
+            method=method,
+            claims=plan.claims,
+            losses=plan.losses,
+            details=plan.details,
+            changes=plan.changes,
+            suppression=plan.suppression,
+        )
         attacks = _run_attacks(policy, comparison, plan)
         record = build_record(policy, release, published_table, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.details import AnonymityDetails, EntryDetails, SynthesisDetails
+from sfumato.details import AnonymityDetails, EntryDetails
 from sfumato.release import Release
 
 
@@ -15,9 +15,7 @@ def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = T
     sentences = list(_advise_on_levels(body, release))
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
-    synthesis = release.details.get_family(SynthesisDetails)
-    are_rows_drawn = synthesis is not None and synthesis.training is not None
-    if body["data"]["shape"] == "table" and in_order and not are_rows_drawn:
+    if body["data"]["shape"] == "table" and in_order and not release.details.are_rows_drawn:
         sentences.append(
             "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
             'admission), set order = "shuffled" under [output].'

@@ -14,7 +14,7 @@ from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
-from sfumato.details import HidingDetails, PatternDetails
+from sfumato.details import HidingDetails, PatternDetails, SwapDetails
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.baskets.hiding_steps import combine_effects, measure_step_effects
 from sfumato.measure.change_losses import measure_change_loss
@@ -83,7 +83,7 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
             figures["zero_r_accuracy"] = score.zero_r
         entropy = measure.class_entropy(original, published_data, target, columns=features)
         figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
-    figures |= _measure_swapped_joints(policy, published_data, original, release)
+    figures |= _measure_swapped_joints(published_data, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
 
 
@@ -117,19 +117,25 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
     return sum(losses) / len(losses) if losses else None
 
 
-def _measure_swapped_joints(
-    policy: Policy, published_table: Table, original: Table, release: Release
-) -> dict[str, float]:
+def _measure_swapped_joints(published_table: Table, original: Table, release: Release) -> dict[str, float]:
     """How far the joint distribution of swapped columns and those that an adversary knows moved, mean over columns."""
     swapped_columns = [change.column for change in release.changes if change.kind is ChangeKind.SWAPPED]
-    patterns = [pattern for method in policy.methods() if (pattern := getattr(method, "pattern", None))]
-    known_columns = [name for name in (*patterns, published_table.quasi_identifying)[0] if name not in swapped_columns]
-    if not swapped_columns or not known_columns:
+    patterns = {
+        name: step.pattern
+        for step in release.details.list_steps()
+        if isinstance(step, SwapDetails)
+        for name in step.by_column or ()
+    }
+    divergences = []
+    for name in swapped_columns:
+        pattern = patterns.get(name, published_table.quasi_identifying)
+        known_columns = [known_column for known_column in pattern if known_column not in swapped_columns]
+        if known_columns:
+            divergences.append(
+                measure.joint_divergence(original, published_table, name, known_columns, release.details.rows)
+            )
+    if not divergences:
         return {}
-    divergences = [
-        measure.joint_divergence(original, published_table, name, known_columns, release.details.rows)
-        for name in swapped_columns
-    ]
     return {
         "joint_i_divergence": sum(divergence.patterns for divergence in divergences) / len(divergences),
         "bayes_i_divergence": sum(divergence.simple_bayes for divergence in divergences) / len(divergences),
@@ -199,7 +205,7 @@ def _measure_utility_without_columns(
     if isinstance(published_data, Sequences):
         from sfumato.workflow.summary.sequence_utility import choose_compared_support, measure_sequence_utility
 
-        return measure_sequence_utility(published_data, original, release, choose_compared_support(policy))
+        return measure_sequence_utility(published_data, original, release, choose_compared_support(policy, release))
     if isinstance(published_data, Rules):
         return {"loss": _measure_rule_loss(published_data, original, release)}
     if isinstance(published_data, Patterns):

@@ -11,7 +11,6 @@ from sfumato import measure
 from sfumato.attack.anonymity.linking import link_originals
 from sfumato.details import EntryDetails
 from sfumato.errors import hide_password
-from sfumato.protect.method import KeyedMethod
 from sfumato.release import Release
 from sfumato.report.run_account import NO_CLASSES, RunAccount
 from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
@@ -91,8 +90,7 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
             for name in published_table.frame.columns
         },
     )
-    is_coded = isinstance(release.method, KeyedMethod)  # nobody can be linked by codes
-    if not names or is_coded or release.details.get_family(EntryDetails) is not None:
+    if not names or release.list_readable_columns() != names or release.details.get_family(EntryDetails) is not None:
         return run_account
     run_account = replace(run_account, original_linking=link_originals(original))
     if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
+from sfumato.details import SequenceDetails
 from sfumato.errors import PolicyError
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.measure.sequences.hidden_sequences import drop_mark
@@ -19,17 +18,15 @@ MOST_PATTERNS = 20_000
 """With more frequent patterns than this, they are not compared: that would take longer than the method."""
 
 
-def choose_compared_support(policy: Policy) -> Support:
+def choose_compared_support(policy: Policy, release: Release) -> Support:
     """The support from which patterns are compared: what was asked for, or that of a method which promises no ghost.
 
     At another support than the promised one there may be ghosts, and a report would seem to contradict the claim.
     """
-    promised_supports = [
-        support for method in policy.methods() if (support := getattr(method, "min_support", None)) is not None
-    ]
-    if promised_supports and "min_support" not in policy.measure.model_fields_set:
-        return cast("Support", promised_supports[-1])
-    return policy.measure.min_support
+    details = release.details.get_family(SequenceDetails)
+    if details is None or details.min_support is None or "min_support" in policy.measure.model_fields_set:
+        return policy.measure.min_support
+    return details.min_support
 
 
 def measure_sequence_utility(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log
+from math import ceil, log
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from sfumato.protect.anonymity.models.sensitive_values import (
 )
 from sfumato.protect.anonymity.search.node_classes import NodeClasses
 from sfumato.protect.claims import spell_others
+from sfumato.public.class_limits import ClassLimits
 from sfumato.release import Claim
 
 _ROUNDING = 1e-12  # thresholds are decimal numbers, the measured values are floats
@@ -41,6 +42,16 @@ class KAnonymity(PrivacyModel):
     model: Literal["k_anonymity"] = "k_anonymity"
     k: int = Field(ge=1, strict=True)
     """The smallest number of rows that share their quasi-identifying values."""
+
+    @property
+    def least_crowd(self) -> int:
+        """The rows of the smallest class."""
+        return self.k
+
+    @property
+    def class_limits(self) -> ClassLimits:
+        """Rows."""
+        return ClassLimits(k=self.k)
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small."""
@@ -75,6 +86,20 @@ class AlphaKAnonymity(PrivacyModel):
     """The largest share of one value in a class."""
     column: str
     """The sensitive column."""
+
+    @property
+    def least_crowd(self) -> int:
+        """The rows of the smallest class."""
+        return self.k
+
+    @property
+    def class_limits(self) -> ClassLimits:
+        """Rows, and the share of one value."""
+        return ClassLimits(k=self.k, share=self.alpha)
+
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small or too uniform."""
@@ -132,6 +157,25 @@ class LDiversity(PrivacyModel):
     def steady(self) -> bool:  # type: ignore[override]
         """Only the count of distinct values is steady: merging with a skewed class can break the others."""
         return self.kind == "distinct"
+
+    @property
+    def least_crowd(self) -> int:
+        """As many people as values: each has one."""
+        return ceil(self.l - _ROUNDING)
+
+    @property
+    def least_values(self) -> float:
+        """Its l, of any kind."""
+        return self.l
+
+    @property
+    def class_limits(self) -> ClassLimits | None:
+        """Values, if that is all that counts."""
+        return ClassLimits(l=int(self.l)) if self.kind == "distinct" else None
+
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are not diverse enough."""
@@ -196,6 +240,10 @@ class TCloseness(PrivacyModel):
     """The sensitive column."""
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
     """The distance between values: `equal`, `ordered`, or `hierarchical`, which needs a hierarchy of the column."""
+
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too far from the whole table."""
@@ -272,6 +320,10 @@ class BetaLikeness(PrivacyModel):
     enhanced: bool = False
     """Whether common values are also bounded by −ln of their share."""
 
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes disclose too much about a value."""
         pairs, shares = classes.count_values(self.column), classes.sensitive[self.column].shares
@@ -303,6 +355,10 @@ class DeltaDisclosure(PrivacyModel):
     """The strict bound on |ln(share in the class / share in the table)|."""
     column: str
     """The sensitive column."""
+
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes change a value's share too much, or lack one."""

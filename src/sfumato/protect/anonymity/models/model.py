@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from math import ceil
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from sfumato.arrays import Flags, Floats
 from sfumato.description import Description
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.search.node_classes import NodeClasses
+from sfumato.public.class_limits import ClassLimits
 from sfumato.release import Claim
 from sfumato.table import Table
 
@@ -34,20 +34,29 @@ class PrivacyModel(Description, ABC):
     """Whether an accepted class stays accepted whatever is merged into it."""
     compares: ClassVar[bool] = False
     """Whether it compares a class with the whole table, which must then be in the release."""
+    has_population: ClassVar[bool] = False
+    """Whether it compares a class with a population."""
 
     model: str
 
     @property
     def least_crowd(self) -> int:
-        """The smallest number of people that each person is hidden among: k, or l, since l values take as many
-        people.
-        """
-        return ceil(getattr(self, "k", getattr(self, "l", 1)) - 1e-12)
+        """The smallest number of people that each person is hidden among."""
+        return 1
+
+    @property
+    def least_values(self) -> float:
+        """The smallest number of values that each class has in the column that it judges; 0 if it asks for none."""
+        return 0
+
+    @property
+    def class_limits(self) -> ClassLimits | None:
+        """All that makes it refuse a class; None if that is more than limits on rows, values and shares."""
+        return None
 
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns that it uses."""
-        column = getattr(self, "column", None)
-        return (column,) if column else ()
+        return ()
 
     def read_populations(self) -> tuple[Table, ...]:
         """The populations that it compares with."""

@@ -38,8 +38,8 @@ def _refuse_role(model: PrivacyModel, table: Table, name: str) -> None:
 
 
 def _refuse_too_many_values(model: PrivacyModel, table: Table, name: str, count_values: Callable[[str], int]) -> None:
-    least = getattr(model, "l", None)
-    if least is not None and least > (count := count_values(name)):
+    least = model.least_values
+    if least and least > (count := count_values(name)):
         raise ImpossibleRelease(
             f'{table.source}: {model.model} asks for {least:g} values of "{name}" in every class, and the whole table '
             f"has {count}; choose l = {count} at most"

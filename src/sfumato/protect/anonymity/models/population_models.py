@@ -22,6 +22,8 @@ _ROUNDING = 1e-12  # thresholds are decimal numbers, the measured values are flo
 class _PopulationModel(PrivacyModel):
     """A model that compares with a population: a table of everybody, with original values."""
 
+    has_population: ClassVar[bool] = True
+
     population: Any
     """A file of the population, or a `Table`; it has the quasi-identifying columns with original values."""
 
@@ -55,6 +57,11 @@ class KMap(_PopulationModel):
     model: Literal["k_map"] = "k_map"
     k: int = Field(ge=1, strict=True)
     """The smallest number of people of the population that a class fits."""
+
+    @property
+    def least_crowd(self) -> int:
+        """The people of the population that the smallest class fits."""
+        return self.k
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes fit too few people."""

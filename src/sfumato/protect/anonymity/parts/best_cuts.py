@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.errors import ImpossibleRelease, PolicyError
-from sfumato.protect.anonymity.models.class_models import AlphaKAnonymity, KAnonymity, LDiversity
+from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
@@ -95,7 +94,7 @@ class GroupJudge:
 def refuse_populations(models: Sequence[PrivacyModel]) -> None:
     """Stop if a model needs a population, which groups are not compared with."""
     for model in models:
-        if hasattr(model, "population"):
+        if model.has_population:
             raise PolicyError(
                 f"{model.model} compares with a population, which a partition does not have; use generalize"
             )
@@ -103,14 +102,7 @@ def refuse_populations(models: Sequence[PrivacyModel]) -> None:
 
 def find_least_size(models: Sequence[PrivacyModel]) -> int:
     """The smallest size of a group that models may accept."""
-    return max(_get_least_size(model) for model in models)
-
-
-def _get_least_size(model: PrivacyModel) -> int:
-    if isinstance(model, (KAnonymity, AlphaKAnonymity)):
-        return model.k
-    # A class of l well-represented values, of any kind, has at least l rows.
-    return max(1, ceil(model.l - 1e-9)) if isinstance(model, LDiversity) else 1
+    return max(1, *(model.least_crowd for model in models))
 
 
 @dataclass(frozen=True)
