@@ -199,6 +199,8 @@ class SwapDetails(Details):
 
     pattern: tuple[str, ...] = ()
     """The columns by which records are identified."""
+    share: float | None = None
+    """The share of the identifiable records that were swapped."""
     swaps: Any = None
     """Pairs of rows that exchanged their values."""
     changed: npt.NDArray[np.int64] | None = None

@@ -58,6 +58,8 @@ class Method(Description, ABC):
     """What the rest, 1 − `loss`, is a share of, as the two lines below a percentage: "of values not capped", "in …"."""
     headline_count: ClassVar[HeadlineCount | None] = None
     """The count that the custodian's report shows at its top, if it has one of its own."""
+    optimum_of: ClassVar[str] = ""
+    """Among what nothing costs less if it says that its choice is proven, as words after "nothing costs less"."""
     loses_detail: ClassVar[bool] = False
     """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
     decodes_loss: ClassVar[bool] = False

@@ -257,7 +257,7 @@ def _list_optimality_facts(account: RunAccount) -> list[tuple[str, str]]:
         if optimality is None:
             continue
         if optimality.is_proven:
-            words = "proven: nothing costs less"
+            words = wording.describe_proof(str(method["method"]))
         elif optimality.bound is None:
             words = "not proven"
         else:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import sfumato as sf
 from sfumato.report.run_account import ReportSection
 from sfumato.report.sections.hiding_section import (
+    _build_effects_figure,
     build_hiding_section,
     build_pattern_section,
     list_hiding_sections,
@@ -28,7 +30,7 @@ def hide(strategy: Any, items: tuple[str, ...] = ("C",)) -> sf.Release:
 def test_an_item_that_rules_still_predict_is_not_said_to_be_hidden() -> None:
     section = build(hide("islf"), AS_PRINTED)
     assert "To be hidden: rules that predict C. The item itself is in 2 baskets, before in 2." in section.notes
-    assert "Not hidden: at least 1 rule still reaches both thresholds and can be mined, about: C." in section.notes
+    assert "Not hidden: at least 1 rule reaches both thresholds and can be mined, about: C." in section.notes
     assert not any(note.startswith("Hidden:") for note in section.notes)
     assert "1 of them reaches both thresholds" in section.figures[0].caption
 
@@ -93,3 +95,16 @@ def test_patterns_as_mined_are_not_said_to_be_repaired() -> None:
         assert "had 2 inference channels to fewer than 3 people" in intros[repair]
     assert "Nothing was repaired, so readers can derive this." in intros["none"]
     assert "Nothing was repaired" not in intros["additive"]
+
+
+def test_a_secret_rule_that_appears_is_not_called_one_that_stayed() -> None:
+    """By hand, at support 2 and confidence 0.6: no rule predicted D before, and A ==> D does after an item was added.
+    D ==> A shows as well, which is no secret."""
+    original = sf.Baskets.of([list(basket) for basket in ("AD", "AE", "AE", "B")])
+    published = sf.Baskets.of([list(basket) for basket in ("AD", "AED", "AE", "B")])
+    effects = sf.measure.side_effects(original, published, 2, 0.6, ["D"])
+    assert (effects.sensitive, effects.exposed, effects.ghost_rules) == (0, 1, 1)
+    assert _build_effects_figure(asdict(effects)).rows[:2] == (
+        ("to be hidden, and visible before", "0"),
+        ("to be hidden, and visible now", "1"),
+    )

@@ -92,17 +92,15 @@ class SwapLinkage(Attack):
 
         links, look_up = choose_candidates(release, people, known_columns, count_learnt)
         sets = CandidateSets.of(links)
-        hit, blind, unique_mask = self._flag_learned(sets, believed_table, people, names)
-        if (
-            self.knows == "method"
-            and (read := self._flag_learned(sets, published_table, people, names)).hit.sum() > hit.sum()
-        ):
-            believed_table, hit = published_table, read.hit
+        hit, _, unique_mask = self._flag_learned(sets, believed_table, people, names)
+        reading = self._flag_learned(sets, published_table, people, names)
+        if reading.hit.sum() > hit.sum():
+            believed_table, hit = published_table, reading.hit
         facts = {"alone": int(unique_mask.sum()), "alone_right": int((hit & unique_mask).sum()), "columns": list(names)}
         return Outcome(
             attempts=len(people),
             successes=int(hit.sum()),
-            baseline=int(blind.sum()),
+            baseline=int(reading.blind.sum()),
             control=None
             if control is None
             else int(self._flag_learned(CandidateSets.of(look_up(control)), believed_table, control, names).hit.sum()),
@@ -162,11 +160,11 @@ class SwapLinkage(Attack):
         return known_columns
 
     def _choose_share(self, release: Release) -> float:
-        step = release.find_step(SwapDetails)
-        share = getattr(step and step.method, "share", None) if self.share is None else self.share
-        if not isinstance(share, float | int):
+        details = release.details.get_family(SwapDetails)
+        share = details.share if self.share is None and details is not None else self.share
+        if share is None:
             raise PolicyError("the release does not state which share of the records was swapped; give `share`")
-        return float(share)
+        return share
 
 
 def undo_likeliest_swaps(

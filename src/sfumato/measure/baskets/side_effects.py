@@ -34,7 +34,7 @@ class SideEffects:
     sensitive: int
     """Secret rules and itemsets that held in the original."""
     exposed: int
-    """How many of those still hold."""
+    """Secret rules and itemsets that hold in the release, whether or not they held in the original."""
     itemsets: int
     """Itemsets frequent in the original, without those that contain a secret one."""
     lost_itemsets: int
@@ -46,7 +46,7 @@ class SideEffects:
     lost_rules: int
     """How many of these no longer do."""
     ghost_rules: int
-    """Rules that newly reach both thresholds."""
+    """Rules that newly reach both thresholds, without the secret ones."""
     rules_published: int
     """Rules that reach both thresholds in the release."""
     dissimilarity: float
@@ -62,7 +62,7 @@ class SideEffects:
 
     @property
     def hiding_failure(self) -> float:
-        """The share of the secret rules that still holds."""
+        """Secret rules that hold in the release, for each that held in the original."""
         return self.exposed / self.sensitive if self.sensitive else 0.0
 
     @property

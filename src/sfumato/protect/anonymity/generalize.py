@@ -86,6 +86,7 @@ class Generalize(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
+    optimum_of: ClassVar[str] = "among all combinations of levels, one for each column"
     hides_in_crowds: ClassVar[bool] = True
     loses_detail: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = (

@@ -60,6 +60,7 @@ class KOptimize(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"
+    optimum_of: ClassVar[str] = "among all sets of cuts"
     hides_in_crowds: ClassVar[bool] = True
     loses_detail: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "metric", "target", "suppress", "seconds")

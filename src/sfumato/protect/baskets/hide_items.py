@@ -46,6 +46,7 @@ class HideItems(Method):
     section = "hiding"
     headline_count: ClassVar[HeadlineCount | None] = CHANGED_ITEMS
     iso_20889: ClassVar[str] = "local suppression; islf and dsrf also add items"  # no technique adds but by chance
+    optimum_of: ClassVar[str] = "among solutions that only remove the named items"
     loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")

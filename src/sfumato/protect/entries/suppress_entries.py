@@ -89,6 +89,7 @@ class SuppressEntries(Method):
         "{private_entries} private, {derived_entries} to protect",
     )
     iso_20889: ClassVar[str] = "local suppression"
+    optimum_of: ClassVar[str] = "among all sets of entries to blank"
     loss_meaning: ClassVar[str] = "Of the entries that had a value, the share that is blank in the release."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the entries visible", "of those that had a value")
     public_fields: ClassVar[tuple[str, ...]] = (

@@ -65,6 +65,7 @@ class HideSequences(Method):
         ("changes",), "changes", "items deleted, replaced or marked"
     )
     iso_20889: ClassVar[str] = "local suppression"
+    optimum_of: ClassVar[str] = "among all choices of items to mark"
     loss_meaning: ClassVar[str] = (
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
     )

@@ -67,6 +67,8 @@ class SwapConfidential(Method):
     78 % after `random`, which is what the other columns predict for anybody. Papers: Li, Sarkar 2004.
     """
 
+    optimum_of: ClassVar[str] = "among swaps that keep the same promises"
+
     @property
     def iso_20889(self) -> str:  # type: ignore[override]
         """A permutation keeps the counts of values; drawn values do not, and the others only where they can."""
@@ -133,7 +135,7 @@ class SwapConfidential(Method):
                 claim_nobody_named(table),
             ),
             losses=_compute_swap_losses(swapped_columns, pattern_columns) | {"dropped_rows": len(data) - len(table)},
-            details=_collect_swap_details(swapped_columns, pattern, rows),
+            details=replace(_collect_swap_details(swapped_columns, rows), pattern=pattern, share=self.share),
             changes=state_changes(self, table, published_table, dict.fromkeys(names, ChangeKind.SWAPPED)),
             suppression=Suppression(drops_missing=table.missing is Missing.DROP),
         )
@@ -361,9 +363,7 @@ def _compute_swap_losses(
     }
 
 
-def _collect_swap_details(
-    swapped_columns: Sequence[_SwappedColumn], pattern: tuple[str, ...], rows: Ints
-) -> SwapDetails:
+def _collect_swap_details(swapped_columns: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
     """In total, and column by column."""
     by_column = {swapped_column.name: swapped_column.list_details() for swapped_column in swapped_columns}
     every = list(by_column.values())
@@ -374,7 +374,6 @@ def _collect_swap_details(
     ]
     return SwapDetails(
         rows=rows,
-        pattern=pattern,
         swaps=np.concatenate([details["swaps"] for details in every]),
         changed=np.unique(np.concatenate([details["changed"] for details in every])),
         objective=sum(swapped_column.optimum.objective for swapped_column in swapped_columns) / UNIT,

@@ -29,6 +29,9 @@ from sfumato.table import Table
 _EXAMPLES = 12
 FACTORS = (100, 30, 10, 3, 1)
 """Blanking factors that are compared in a picture."""
+_PREDICTS = (
+    "of the given confidence and support {verb} right about at least that share of the private entries {pronoun}"
+)
 _PATIENCE = 3.0
 """Seconds after which no further factor is tried."""
 
@@ -62,11 +65,12 @@ def _describe_blanking(private: int, exposed_count: int, derived: int, rules_lef
     """How many entries were private, how many of them rules predict, and what was blanked against that."""
     private_text = f"{wording.count_noun(private, 'entry was', 'entries were')} private and blanked. "
     if not exposed_count:
-        risk = "No rule of the given confidence and support is right about a private one. "
+        risk = f"No rule {_PREDICTS.format(verb='is', pronoun='it fits')}. "
     else:
         risk = (
-            "That alone would not be enough: rules of the given confidence and support are right about "
-            f"{wording.format_count(exposed_count)} of them. "
+            "That alone would not be enough: "
+            f"{wording.count_noun(exposed_count, 'is', 'are')} predicted by rules "
+            f"{_PREDICTS.format(verb='that are', pronoun='they fit')}. "
         )
     further = f"{wording.count_noun(derived, 'further entry was', 'further entries were')} blanked; "
     return f"{private_text}{risk}{further}{wording.count_noun(rules_left, 'such rule is', 'such rules are')} left."
@@ -152,9 +156,9 @@ def _build_entry_rules_figure(details: EntryDetails) -> ReportFigure:
         draw_rules_before_and_after(original, published_spots, confidence, support, title=""),
         f"{wording.count_noun(len(original), 'rule')} predicted a private entry before, "
         f"{wording.format_count(len(published_spots))} after.",
-        "Every rule of the given confidence and support that is right about a private entry: "
+        f"Every rule {_PREDICTS.format(verb='that is', pronoun='it fits')}: "
         f"{wording.format_count(len(original))} before, "
-        f"{wording.format_count(len(published_spots))} after.",
+        f"{wording.format_count(len(published_spots))} after. Rules that are right less often are not drawn.",
         wide=True,
     )
 

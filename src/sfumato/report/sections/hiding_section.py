@@ -97,7 +97,7 @@ def build_hiding_section(
         *_describe_items([str(item) for item in secret if _is_item(item)], original, known_baskets),
         *_describe_rules_left(details),
         *_describe_lost(original, known_baskets, least, all_secrets or secret),
-        *_list_hiding_notes(details),
+        *_list_hiding_notes(details, step.method.method),
     ]
     return ReportSection("hiding", "What was to be hidden, and the side effects", intro, tuple(figures), tuple(notes))
 
@@ -126,7 +126,7 @@ def _describe_rules_left(details: HidingDetails) -> list[str]:
     rule_count = int(details.left or 0)
     if not rule_count:
         return []
-    rules = wording.count_noun(rule_count, "rule still reaches", "rules still reach")
+    rules = wording.count_noun(rule_count, "rule reaches", "rules reach")
     names = join_items(map(str, details.impossible or ()))
     return [f"Not hidden: at least {rules} both thresholds and can be mined, about: {names}."]
 
@@ -190,8 +190,10 @@ def _build_effects_figure(utility: Mapping[str, float]) -> ReportFigure:
     return ReportFigure(
         "Side effects",
         _draw_effect_bars(effects),
-        "Counts of what was to be hidden, what is still visible, and what was lost or appeared.",
-        "Lost: visible before, not to be hidden, and no longer visible. Ghost: visible now, and not before.",
+        "Counts of what was to be hidden before and now, and of what was lost or appeared.",
+        "To be hidden: what the policy names, and every rule that shows a named item on its right or a named itemset. "
+        "Lost: visible before, not to be hidden, and no longer visible. Ghost: visible now, not to be hidden, and not "
+        "visible before.",
         ("What", "Number"),
         tuple((label, wording.format_count(count)) for label, count in effects),
     )
@@ -199,7 +201,7 @@ def _build_effects_figure(utility: Mapping[str, float]) -> ReportFigure:
 
 _EFFECTS = {
     "sensitive": "to be hidden, and visible before",
-    "exposed": "of these, still visible",
+    "exposed": "to be hidden, and visible now",
     "lost_rules": "other rules lost",
     "ghost_rules": "ghost rules",
     "lost_itemsets": "other itemsets lost",
@@ -235,10 +237,10 @@ def _draw_effect_bars(effects: list[tuple[str, int]]) -> str:
     return render_svg(spec | {"encoding": encoding, "layer": layers})
 
 
-def _list_hiding_notes(details: HidingDetails) -> list[str]:
+def _list_hiding_notes(details: HidingDetails, method: str) -> list[str]:
     notes = []
     if details.proven:
-        notes.append("Proven: nothing costs less.")
+        notes.append(f"{wording.describe_proof(method).capitalize()}.")
     elif details.bound is not None and details.objective is not None:
         best, objective = wording.format_count(details.bound), wording.format_count(details.objective)
         notes.append(f"Every solution costs at least {best}; this one costs {objective}.")

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from sfumato.bound_words import format_against_limit, format_bound, format_limit, format_measured
+from sfumato.runtime.lazy import find_tagged_class
 
 ROLES = {
     "identifying": ("identifying", "names a person"),
@@ -220,6 +221,12 @@ def format_span(low: float, high: float) -> str:
 def count_noun(count: int, singular: str, plural: str | None = None) -> str:
     """A count with its noun."""
     return f"{format_count(count)} {singular if count == 1 else plural or singular + 's'}"
+
+
+def describe_proof(method: str) -> str:
+    """What a method has proven about its choice, and among what."""
+    kind = find_tagged_class("method", method)
+    return f"proven: nothing costs less {'' if kind is None else kind.optimum_of}".strip()
 
 
 def describe_promise(bound: str, threshold: float, *, share: bool) -> str:

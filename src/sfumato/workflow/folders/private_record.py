@@ -58,7 +58,7 @@ def keep_private(
         file.chmod(0o600)
 
 
-STEP_DETAILS = ("sensitive", "private", "derived", "holdout", "training", "proven")
+STEP_DETAILS = ("sensitive", "private", "derived", "holdout", "training", "proven", "share")
 """Decisions of a method that attacks use, besides those in files of their own."""
 
 
