@@ -39,7 +39,8 @@ class ColumnDifference:
     other: int
     """Cells with any other value, that had one before."""
     loss: float | None
-    """The mean share of values that a label leaves open, 0 to 1; None if cells have other values."""
+    """The mean share of values that a label leaves open, 0 to 1, all of them if a cell was emptied; None if cells have
+    other values."""
     other_values: int = 0
     """How many different values the cells with any other value have."""
     strange: int = 0
@@ -103,7 +104,7 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
     coarser = int(pairs["count"].sum()) - moved_count - suppressed_count
     size = len(published_cells)
     if not moved_count:
-        loss = _measure_loss(published_cells, domain)
+        loss = _measure_loss(published_cells, domain) + blanked_count / max(size, 1)
         return ColumnDifference(name, size, blanked_count, coarser, 0, loss, suppressed=suppressed_count)
     known_texts = pl.Series(domain.spellings or domain.leaves, dtype=pl.String).implode()
     strange = int(other_pairs.filter(~pl.col("second").is_in(known_texts))["count"].sum())

@@ -216,7 +216,8 @@ def _describe_difference(
         count_suppressed(known_pairs),
     )
     coarser = int(known_pairs["count"].sum()) - moved_count - suppressed_count
-    loss = None if moved_count else measure_stored_loss(published_table, name, domain)
+    size = published_table.rows.height
+    loss = None if moved_count else measure_stored_loss(published_table, name, domain) + blanked_count / max(size, 1)
     published_count = 0
     if name in original.quasi_identifying:
         value_counts = published_table.count_values(name)
@@ -225,7 +226,7 @@ def _describe_difference(
         )
     return ColumnDifference(
         name,
-        published_table.rows.height,
+        size,
         blanked_count,
         coarser,
         moved_count - filled_count,

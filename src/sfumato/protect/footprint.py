@@ -28,7 +28,10 @@ class Footprint:
     blanks: bool = False
     """Whether it only blanks cells."""
     survives_blanks: bool = False
-    """Whether its claims still hold if cells are blanked later."""
+    """Whether its claims still hold if cells are blanked later, unless it stars rows."""
+    stars_rows: bool = False
+    """Whether it may publish rows with `*` in every quasi-identifying column: it states how many, and that they look
+    alike."""
 
 
 def trace_columns(columns: Iterable[str], needs: Iterable[str] = ()) -> Footprint:
@@ -51,6 +54,7 @@ def trace_classes(
     *,
     drops_rows: bool = False,
     survives_blanks: bool = False,
+    stars_rows: bool = False,
 ) -> Footprint:
     """The footprint of a method that puts people into classes; `judged_columns` are those that models look at.
 
@@ -64,6 +68,7 @@ def trace_classes(
         promises=looked_at,
         drops_rows=drops_rows or may_drop_rows(table),
         survives_blanks=survives_blanks,
+        stars_rows=stars_rows,
     )
 
 

@@ -25,6 +25,7 @@ from sfumato.protect.claims import guard_blanks
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
+from sfumato.report.words.loss_words import ADDED_UP
 from sfumato.table import Table
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.method_order import refuse_misfits
@@ -142,13 +143,10 @@ def _chain_details(first: Release, second: Release) -> ChainDetails:
 
 
 def _combine_losses(first: Mapping[str, Number], second: Mapping[str, Number]) -> dict[str, Number]:
-    """Losses of two methods: privacy budgets and counts add up, and the loss is the larger one."""
+    """Losses of two methods: privacy budgets and counts add up, and of everything else the larger one counts."""
     losses = {**first, **second}
-    if "loss" in first and "loss" in second:
-        losses["loss"] = max(first["loss"], second["loss"])
-    for name in ("epsilon", "suppressed_rows", "dropped_rows", "changes", "added", "removed", "exposed_rules"):
-        if name in first and name in second:
-            losses[name] = first[name] + second[name]
+    for name in first.keys() & second.keys():
+        losses[name] = first[name] + second[name] if name in ADDED_UP else max(first[name], second[name])
     return losses
 
 

@@ -105,3 +105,11 @@ def holds(row: list[str], points: list[str], order: str) -> bool:
         return not Counter(points) - Counter(row)
     rest = iter(row)
     return all(point in rest for point in points)
+
+
+def test_the_shortest_trace_that_holds_the_points_is_tried() -> None:
+    """By hand: everything is known of b, ba, bbab and bb, and of those that hold most of it, each one's is shortest."""
+    traces = [list(trace) for trace in ("b", "ba", "bbab", "bb")]
+    published = [list(trace) for trace in ("b", "ba", "bbb", "bb")]
+    release = sf.Release(sf.Sequences.of(published), None, (), {})
+    assert sf.attack.SequenceLinking(points=(4,)).run(release, sf.Sequences.of(traces)).successes == 4

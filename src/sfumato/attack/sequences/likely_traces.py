@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sfumato.arrays import Codes, Flags, Floats, Ints, Words
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
+
+if TYPE_CHECKING:
+    from sfumato.kernels.sequences.known_points import BestRows, KnownTraces
 
 
 class FittingTraces(NamedTuple):
@@ -80,16 +83,46 @@ class LikelyTraces:
 
         Where none can give all points, those are taken that hold most of them, and of these the shortest.
         """
-        from sfumato.kernels.sequences.known_points import BestRows, KnownTraces
         from sfumato.kernels.sequences.likely_rows import MarkedItems, find_likeliest_rows
+
+        search = self._prepare_search(known_points, own_rows)
+        marked_items = MarkedItems(self.mark, self.chances)
+        find_likeliest_rows(
+            *self.arrays,
+            self.weights,
+            self.sketches,
+            search.traces,
+            marked_items,
+            is_ordered,
+            search.masks,
+            search.best,
+        )
+        return FittingTraces(search.best.rows, search.best.holds_own > 0)
+
+    def find_shortest(self, known_points: list[list[str]], own_rows: Ints, is_ordered: bool) -> FittingTraces:
+        """Of the sequences that hold most of each one's points, the shortest: what was deleted made them no longer."""
+        from sfumato.kernels.sequences.likely_rows import find_shortest_rows
+
+        search = self._prepare_search(known_points, own_rows)
+        find_shortest_rows(*self.arrays, self.weights, search.traces, is_ordered, search.masks, search.best)
+        return FittingTraces(search.best.rows, search.best.holds_own > 0)
+
+    def _prepare_search(self, known_points: list[list[str]], own_rows: Ints) -> _TraceSearch:
+        from sfumato.kernels.sequences.known_points import BestRows, KnownTraces
 
         codes = np.array([self.code_of.get(point, -1) for points in known_points for point in points], dtype=np.int32)
         offsets = np.concatenate(([0], np.cumsum([len(points) for points in known_points], dtype=np.int64)))
         places = np.where(own_rows >= 0, self.places[own_rows], -1) if len(self.places) else np.full_like(own_rows, -1)
-        traces, marked_items = KnownTraces(codes, offsets, places), MarkedItems(self.mark, self.chances)
         masks = np.zeros(max(len(self.chances), 1), dtype=np.uint64)
         if self.mark >= 0:
             masks[self.mark] = ~np.uint64(0)
         best = BestRows(*(np.zeros(own_rows.size, dtype=np.int64) for _ in BestRows._fields))
-        find_likeliest_rows(*self.arrays, self.weights, self.sketches, traces, marked_items, is_ordered, masks, best)
-        return FittingTraces(best.rows, best.holds_own > 0)
+        return _TraceSearch(KnownTraces(codes, offsets, places), masks, best)
+
+
+class _TraceSearch(NamedTuple):
+    """What a kernel searches for, and where it puts what it finds."""
+
+    traces: KnownTraces
+    masks: Words
+    best: BestRows

@@ -34,11 +34,12 @@ class SequenceLinking(Attack):
     """Someone saw a person here and there, and looks for the published trace that passes through these points.
 
     The adversary knows some points of a person's original trace, chosen at random: an item of each of this many
-    different elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one;
-    or one of those from which these points are most likely drawn, which short ones and those that pass them often are.
+    different elements. It takes the published sequences that hold all of them, or as many as any does, and guesses one,
+    or one of the shortest; or one of those from which these points are most likely drawn, which short ones and those
+    that pass them often are.
     Where the release shows a mark Δ, any point may have been. The risk is the share of people whose own sequence is
     guessed on average when the most points are known, so that it depends on no draw among sequences that fit alike; the
-    better guess counts. The facts are a curve: the share of people for whom exactly one sequence is left, and it is
+    best guess counts. The facts are a curve: the share of people for whom exactly one sequence is left, and it is
     their own, for each number of points, in the originals and in the release. Pensa, Monreale, Pinelli, Pedreschi 2008;
     de Montjoye et al. 2013.
     """
@@ -97,11 +98,14 @@ class SequenceLinking(Attack):
                 no_rows = np.full(strangers.size, -1, dtype=np.int64)
                 stranger_candidates = _look_up(published_traces, control, control_points.take(count), no_rows)
                 strangers_found = int(((stranger_candidates.fitting.rows == 1) & stranger_candidates.holds_all).sum())
-        likeliest = LikelyTraces.of(release.data, marks_stand).find_likeliest(
-            known_points.take(self.points[-1]).name(truth), people.published_rows, self.order == "ordered"
-        )
+        likely_traces = LikelyTraces.of(release.data, marks_stand)
+        most_points = known_points.take(self.points[-1]).name(truth)
+        guesses = [
+            find(most_points, people.published_rows, self.order == "ordered")
+            for find in (likely_traces.find_likeliest, likely_traces.find_shortest)
+        ]
         attempts = int(people.rows.size)
-        likely_hits = likeliest.count_expected_hits(people.published_rows, len(release.data))
+        likely_hits = max(guess.count_expected_hits(people.published_rows, len(release.data)) for guess in guesses)
         present_count = int((people.published_rows >= 0).sum())  # who was left out cannot be found by any guess
         return Outcome(
             attempts=attempts,

@@ -142,11 +142,14 @@ def find_likely_rows(  # type: ignore[no-untyped-def]
     return LikelyRow(most, rows, holds_own)
 
 
-@compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], DrawnPoints, uint64[::1], boolean, int64)")
+@compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], int32[::1], uint64[::1], boolean, int64)")
 def find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_ordered, own_row):  # type: ignore[no-untyped-def]
-    """Where no row can give all points: the shortest of those that hold most of them; `masks` has a bit a point."""
-    many = points.codes.shape[0]
+    """The shortest of the rows that hold most of some points; `masks` gets a bit a point, and is left as it was."""
+    many = points.shape[0]
     unit = np.uint64(1)
+    for point in range(many):
+        if points[point] >= 0:
+            masks[points[point]] |= unit << np.uint64(point)
     all_points = ~np.uint64(0) if many == 64 else (unit << np.uint64(many)) - unit
     most, shortest, rows, holds_own = 1, 0, 0, False
     for row in range(offsets.shape[0] - 1):
@@ -157,6 +160,9 @@ def find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_
         if held_count == most and size == shortest:
             rows += weights[row]
             holds_own = holds_own or row == own_row
+    for point in range(many):
+        if points[point] >= 0:
+            masks[points[point]] = 0
     return LikelyRow(float(most), rows, holds_own)
 
 
@@ -209,11 +215,16 @@ def find_likeliest_rows(  # type: ignore[no-untyped-def]
                 own_row,
             )
         if likely.rows == 0:
-            for point in range(draws.shape[0]):
-                if draws[point] >= 0:
-                    masks[draws[point]] |= unit << np.uint64(point)
-            likely = find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_ordered, own_row)
-            for code in points.distinct:
-                if code >= 0:
-                    masks[code] = 0
+            likely = find_short_rows(offsets, element_offsets, codes, weights, draws, masks, is_ordered, own_row)
         best.rows[person], best.holds_own[person] = likely.rows, np.int64(likely.holds_own)
+
+
+@compile_cached(f"void({SEQUENCES}, int64[::1], KnownTraces, boolean, uint64[::1], BestRows)")
+def find_shortest_rows(offsets, element_offsets, codes, weights, traces, is_ordered, masks, best):  # type: ignore[no-untyped-def]
+    """For each person, the shortest of the rows that hold most of the points."""
+    for person in range(traces.own_rows.shape[0]):
+        draws = traces.points[traces.offsets[person] : traces.offsets[person + 1]]
+        short = find_short_rows(
+            offsets, element_offsets, codes, weights, draws, masks, is_ordered, traces.own_rows[person]
+        )
+        best.rows[person], best.holds_own[person] = short.rows, np.int64(short.holds_own)

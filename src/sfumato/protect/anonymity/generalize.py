@@ -150,6 +150,7 @@ class Generalize(Method):
             list_hidden_columns(data, self.models) if self.suppression_limit and self.suppressed_rows != "drop" else (),
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
+            stars_rows=self.recoding == "local" or (self.suppression_limit > 0 and self.suppressed_rows != "drop"),
         )
 
     def list_models(self) -> tuple[PrivacyModel, ...]:

@@ -88,7 +88,11 @@ class KOptimize(Method):
         """The quasi-identifying columns, the target, by which cuts are chosen, and what suppressed rows do not show."""
         judged_columns = () if self.target is None else (self.target,)
         return trace_classes(
-            data, judged_columns, list_hidden_columns(data, ()) if self.suppress else (), survives_blanks=True
+            data,
+            judged_columns,
+            list_hidden_columns(data, ()) if self.suppress else (),
+            survives_blanks=True,
+            stars_rows=self.suppress,
         )
 
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:

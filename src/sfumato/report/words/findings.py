@@ -52,9 +52,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, value in losses.items():
         if name == "height" and not body.get("heights"):
             continue  # no levels were chosen
-        title, meaning = loss_words.LOSSES.get(name, (wording.spell_name(name).capitalize(), ""))
-        if name == "loss":
-            meaning = loss_words.describe_loss(body).meaning
+        title, meaning = loss_words.find_loss_words(name, body)
         if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
         file_loss = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sfumato.change_kinds import ChangeKind, LossWords
+from sfumato.report.words.wording import spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
 LOSSES = {
@@ -225,6 +226,12 @@ SHARES = frozenset(
 """Losses that are percentages, besides every `loss…`."""
 
 
+ADDED_UP = frozenset(
+    {"epsilon", "suppressed_rows", "dropped_rows", "changes", "added", "removed", "exposed_rules", "marginal_shift"}
+)
+"""Losses of several methods that add up; of all others, the largest counts."""
+_LARGEST = " Of several methods, the largest counts."
+
 _DETAIL = LossWords(LOSSES["loss"][1], "detail kept", "mean over the quasi-identifying columns")
 _UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
@@ -243,9 +250,18 @@ _MIXED = LossWords(
 def describe_loss(body: Mapping[str, Any]) -> LossWords:
     """What the loss of a run means: by the kinds of change of its method, or by several methods together."""
     tags = [str(method["method"]) for method in body["methods"]]
-    if len(set(tags)) > 1 and not all(map(_loses_detail, tags)):
+    if len(tags) > 1 and not all(map(_loses_detail, tags)):
         return _SEVERAL
     return describe_method_loss(tags[-1], body.get("changes", ())) if tags else _UNKNOWN
+
+
+def find_loss_words(name: str, body: Mapping[str, Any]) -> tuple[str, str]:
+    """The title of a loss, and what it means."""
+    title, meaning = LOSSES.get(name, (spell_name(name).capitalize(), ""))
+    if name == "loss":
+        return title, describe_loss(body).meaning
+    is_largest = len(body["methods"]) > 1 and name in body["losses"] and name not in ADDED_UP
+    return title, f"{meaning}{_LARGEST * is_largest}".strip()
 
 
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:

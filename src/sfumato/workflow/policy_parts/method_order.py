@@ -44,7 +44,7 @@ def _explain_table_clash(first: Method, second: Method, original: Table) -> str 
     if later_footprint.drops_rows:
         return f"it may leave rows out, which {_get_tag(first)} made promises about; put it first"
     if later_footprint.blanks and earlier.survives_blanks:
-        return None
+        return _STARS.format(first=_get_tag(first)) if earlier.stars_rows else None
     if names := later_footprint.changes & (earlier.changes | earlier.promises):
         return f"it would change {_quote(names)}, about which {_get_tag(first)} promises something; {_APART}"
     if names := (earlier.changes | frozenset(original.identifying)) & later_footprint.needs:
@@ -77,6 +77,10 @@ def _explain_hiding_clash(first: Method, second: Method) -> str | None:
     return None
 
 
+_STARS = (
+    "it may empty cells of suppressed rows, and {first} states how many there are and that they look alike; let "
+    '{first} star no row (suppressed_rows = "drop" and global recoding, suppression_limit = 0, or suppress = false)'
+)
 _APART = "give each method columns of its own, or remove one of them"
 
 

@@ -12,9 +12,10 @@ import polars as pl
 from sfumato import measure
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
-from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.details import HidingDetails, PatternDetails, SwapDetails
+from sfumato.measure.alignment import align_originals
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.baskets.hiding_steps import combine_effects, measure_step_effects
 from sfumato.measure.change_losses import measure_change_loss
@@ -109,12 +110,22 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
     recoded_columns = {
         change.column for change in release.changes if not (change.kind.is_truthful or change.kind.is_exact)
     }
+    original_frame = align_originals(original, published_table, release.details.rows)
     losses = [
-        measure.column_loss(published_table.frame[name], domain_of(published_table, name, original))
+        measure.column_loss(
+            _star_blanked_cells(published_table.frame[name], original_frame[name]),
+            domain_of(published_table, name, original),
+        )
         for name in published_table.quasi_identifying
         if name not in recoded_columns
     ]
     return sum(losses) / len(losses) if losses else None
+
+
+def _star_blanked_cells(published_cells: pl.Series, original_cells: pl.Series) -> pl.Series:
+    """A cell that another method emptied has lost all detail; one that was missing has nothing to lose."""
+    blanked_mask = published_cells.is_null() & original_cells.is_not_null()
+    return spell_cells(published_cells).set(blanked_mask, SUPPRESSED) if blanked_mask.any() else published_cells
 
 
 def _measure_swapped_joints(published_table: Table, original: Table, release: Release) -> dict[str, float]:
