@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError
+from sfumato.errors import ClaimBroken, DataError
 from sfumato.workflow.policy import Policy
 
 PEOPLE = 60
@@ -182,6 +182,51 @@ def test_a_grouped_word_among_months(tmp_path: Path) -> None:
     first, second = released(tmp_path, write_csv, case, method=method, form="csv")
     assert first == second
     assert column(first) == {"1970-03", "other"}
+
+
+GROUP = {"method": "group_rare_values", "columns": ["v"], "min_count": 5}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_words_that_are_counted_apart_are_published_apart(tmp_path: Path, form: str) -> None:
+    """1.0 and 1 are two words of a column that a word made text, also if that word and one of the two are hidden."""
+    outputs = []
+    for rare_cells in (["1"] * 4 + ["x"] * 3, ["3"] * 4 + ["2.0"] * 2 + ["y"]):
+        path = tmp_path / rare_cells[0] / "codes"
+        path.parent.mkdir()
+        cells = ["1.0"] * 12 + ["2"] * 12 + rare_cells
+        write_csv([{"v": cell, "sex": "mf"[n % 2], "job": "a", "ask": "no"} for n, cell in enumerate(cells)], path)
+        release = run(path, GROUP, form)
+        outputs.append(leaving(release))
+        read_text = pl.read_parquet if form == "parquet" else pl.read_csv
+        assert set(read_text(release / f"data.{form}")["v"]) == {"1.0", "2", "other"}
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_claim_that_one_spelling_breaks_says_the_cure(tmp_path: Path, engine: str) -> None:
+    """1.0 and 1 are one number once the only word is gone; then everybody of a job has the same."""
+    models = [{"model": "l_diversity", "column": "v", "l": 2, "kind": "distinct"}]
+    method = {**DROP, "models": models}
+    rows = [{"sex": "m", "job": "a", "v": ("1.0", "1")[n % 2], "ask": "no"} for n in range(PEOPLE)]
+    rows.append({"sex": "f", "job": "smith", "v": "word", "ask": "no"})
+    write_csv(rows, tmp_path / "people")
+    with pytest.raises(ClaimBroken, match=r'in "v", .* write each in one way.* or keep words as text in Parquet'):
+        run(tmp_path / "people", method, "parquet", engine=engine)
+    write_parquet(rows, tmp_path / "people.parquet")
+    release = run(tmp_path / "people.parquet", method, "parquet", engine=engine)
+    assert set(pl.read_parquet(release / "data.parquet")["v"]) == {"1", "1.0"}
+
+
+def test_a_claim_that_two_spellings_break_says_the_cure(tmp_path: Path) -> None:
+    """Without 3/14/1970 nobody knows what 3/4/1970 is: it is published as written, and so is 03/04/1970."""
+    method = {**DROP, "models": [{"model": "k_anonymity", "k": 5}]}
+    days = ["3/4/1970"] * 30 + ["03/04/1970"] * 3 + ["3/14/1970"]
+    write_csv([{"sex": "m", "job": day, "v": "x", "ask": "no"} for day in days], tmp_path / "people")
+    with pytest.raises(ClaimBroken, match=r'in "job", .* state the form of dates under \[data\]'):
+        run(tmp_path / "people", method, "csv")
+    release = run(tmp_path / "people", method, "csv", dates={"job": "%m/%d/%Y"})
+    assert set(pl.read_csv(release / "data.csv", infer_schema=False)["job"]) == {"1970-03-04"}
 
 
 def test_whether_somebody_was_dropped_is_not_told_by_the_type(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.roles.role import Role
 from sfumato.data.writing.format_limits import refuse_unwritable
 from sfumato.engine.engine_names import EngineName
-from sfumato.errors import ClaimBroken, PolicyError
+from sfumato.errors import ClaimBroken, PolicyError, quote_names
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
@@ -49,7 +49,7 @@ from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
-from sfumato.workflow.published_spelling import spell_release
+from sfumato.workflow.published_spelling import list_mixed_columns, spell_release
 from sfumato.workflow.second_process.side_work import ask_early, begin_side_work, prepare_side_work
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.shapes.read_back import read_back
@@ -106,13 +106,13 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     chance = randomness or Randomness.secure()
     methods = policy.methods()
     with ask_early(methods) as question:
-        release, original, keys = _protect(policy, original, chance, is_read=given_data is None)
+        release, original, keys, mixed_names = _protect(policy, original, chance, is_read=given_data is None)
     clock.record_step("protect")
     with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
         published_data = _write_and_read_back(release, policy, staging)
         _remember_columns(published_data)
         clock.record_step("write")
-        findings = _measure_written_claims(release, original, published_data)
+        findings = _measure_written_claims(release, original, published_data, mixed_names)
         differences = _measure_changes(release, original, published_data)
         return_free_memory()  # linking needs most of all
         on_file = replace(release, data=published_data)
@@ -161,6 +161,8 @@ class _ComparableRelease(NamedTuple):
     release: Release
     original: Any
     keys: Mapping[str, Key]
+    mixed_names: list[str]
+    """The columns whose values are told apart in another way than the methods did it."""
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> _ComparableRelease:
@@ -170,7 +172,10 @@ def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool
     if spelled_release.original is not original:
         _remember_columns(spelled_release.original)
     return _ComparableRelease(
-        _order_rows_by_policy(spelled_release.release, policy, chance), spelled_release.original, protected_data.keys
+        _order_rows_by_policy(spelled_release.release, policy, chance),
+        spelled_release.original,
+        protected_data.keys,
+        list_mixed_columns(original, spelled_release.original),
     )
 
 
@@ -226,22 +231,34 @@ def _remember_columns(data: Any) -> None:
         note_texts(data.frame)
 
 
-def _measure_written_claims(release: Release, original: Any, published_data: Any) -> tuple[Finding, ...]:
+def _measure_written_claims(
+    release: Release, original: Any, published_data: Any, mixed_names: Sequence[str]
+) -> tuple[Finding, ...]:
     report_progress("measuring claims on the written file")
     evidence = Evidence(
         published_data, original, release.details.rows, release.details.get("population"), release.details
     )
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
-    refuse_broken(findings)
+    refuse_broken(findings, mixed_names)
     return findings
 
 
-def refuse_broken(findings: tuple[Finding, ...]) -> None:
-    """Stop a release if a claim does not hold on the written file."""
+def refuse_broken(findings: tuple[Finding, ...], mixed_names: Sequence[str] = ()) -> None:
+    """Stop a release if a claim does not hold on the written file; `mixed_names` may be why."""
     broken_findings = [finding for finding in findings if not finding.holds]
     if broken_findings:
         broken_text = "; ".join(f"{f.title()}: promised {f.threshold}, measured {f.measured}" for f in broken_findings)
-        raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
+        raise ClaimBroken(
+            f"nothing was released, because claims did not hold on the written file: {broken_text}"
+            + (f"; {_suggest_one_spelling(mixed_names)}" if mixed_names else "")
+        )
+
+
+def _suggest_one_spelling(names: Sequence[str]) -> str:
+    return (
+        f"in {quote_names(names)}, the same number or date is written in several ways, as 1 and 1.0, beside cells that "
+        "are hidden: write each in one way, state the form of dates under [data], or keep words as text in Parquet"
+    )
 
 
 def _measure_changes(release: Release, original: Any, published_data: Any) -> dict[str, ColumnDifference]:

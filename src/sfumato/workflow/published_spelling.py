@@ -5,6 +5,9 @@ How a column is read depends on all of its cells: one word makes numbers text, a
 in March. A method may hide just that cell. So the cells that are left decide again: two tables that differ in a hidden
 cell give the same file. The originals that the release is compared with are spelled in the same way; words among them
 stay, and no cell gets another meaning.
+
+A column whose rare values are grouped keeps the numbers of its file: the method takes whole numbers and words only, so
+that 1.0 beside 1 was told apart as a word, and would be told apart as a word whatever the hidden cells are.
 """
 
 from __future__ import annotations
@@ -49,9 +52,10 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     forms = _list_forms(policy) if is_read and policy.data.path != DEMO else CellForms(numbers=False)
     declared_texts = _list_declared_texts(original, policy) if forms.numbers else set()
     kinds = _gather_kinds(release)
+    worded_names = {name for name, done in kinds.items() if ChangeKind.GROUPED in done} | declared_texts
     free_names = [name for name in data.frame.columns if name not in release.public and not _is_coded(kinds[name])]
     columns = {
-        name: _spell_column(name, release, original, replace(forms, numbers=False) if name in declared_texts else forms)
+        name: _spell_column(name, release, original, replace(forms, numbers=False) if name in worded_names else forms)
         for name in free_names
         if all(kind.meaning.is_original_or_label for kind in kinds[name]) and name not in original.hierarchies
     }
@@ -65,6 +69,22 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     )
     details = _respell_details(release.details, original.frame, spelled_original.frame, len(data))
     return SpelledRelease(replace(release, data=data.with_frame(frame), details=details), spelled_original)
+
+
+def list_mixed_columns(original: Any, spelled_original: Any) -> list[str]:
+    """The columns in which two values of the methods are spelled alike, or one of them is spelled in two ways."""
+    if not isinstance(original, Table) or spelled_original is original:
+        return []
+    return [
+        name
+        for name in original.frame.columns
+        if not _is_one_to_one(spell_cells(original.frame[name]), spell_cells(spelled_original.frame[name]))
+    ]
+
+
+def _is_one_to_one(texts: pl.Series, spelled_texts: pl.Series) -> bool:
+    pairs = pl.DataFrame({"before": texts, "after": spelled_texts}).unique()
+    return pairs.height == pairs["before"].n_unique() == pairs["after"].n_unique()
 
 
 def _spell_column(name: str, release: Release, original: Table, forms: CellForms) -> SpelledColumn:

@@ -91,7 +91,7 @@ def _run_in_scratch(
         published_table = comparison.published_table
         evidence = StoredEvidence(published_table, comparison, plan.details.get("population"), scratch, plan.details)
         findings = _measure_claims(plan, evidence)
-        refuse_broken(findings)
+        refuse_broken(findings, _list_retyped_columns(plan, published_table))
         refuse_false_statements(plan.changes, comparison.differences)
         release = Release(
             data=published_table,
@@ -116,6 +116,16 @@ def _run_in_scratch(
         keep_secrets(commitment, {}, staging)
         publication_notes = publish_decided(target, staging, decision)
     return Run(target.path, release, certificate, record, findings, attacks, *decision, publication_notes, {})
+
+
+def _list_retyped_columns(plan: StoredPlan, published_table: StoredTable) -> list[str]:
+    """The columns of text that are published as numbers, so that 1.0 and 1 are no longer told apart."""
+    published_schema = published_table.outline.frame.schema
+    return [
+        name
+        for name, kind in plan.outline.frame.schema.items()
+        if kind == pl.String and published_schema[name].is_numeric()
+    ]
 
 
 def open_original(policy: Policy, scratch: Path, engine: ChosenEngine = "duckdb") -> StoredTable:
