@@ -265,7 +265,8 @@ def spell_cells(column: pl.Series) -> pl.Series:
 def build_flat_hierarchy(values: pl.Series, name: str) -> Hierarchy:
     """The hierarchy of a column that has none: the value itself, or nothing."""
     known_texts = spell_cells(list_values(values)).to_list()
-    return Hierarchy.of([(value, SUPPRESSED) for value in known_texts] or [("", SUPPRESSED)], name=name)
+    flat_rows = [(value, SUPPRESSED) for value in known_texts] or [("", SUPPRESSED)]
+    return replace(Hierarchy.of(flat_rows, name=name), is_built=True)
 
 
 def _build_level(labels: list[str]) -> HierarchyLevel:

@@ -19,7 +19,6 @@ import polars as pl
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.engine.value_codes import index_cells
-from sfumato.errors import DataError
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.participants import keep_participants_leaves
 from sfumato.protect.anonymity.search.class_numbers import ClassNumbers, ColumnLookup
@@ -34,6 +33,7 @@ from sfumato.protect.anonymity.search.node_classes import (
     judge_classes,
 )
 from sfumato.protect.anonymity.search.overlapping_classes import overlap_classes
+from sfumato.protect.anonymity.search.population_codes import code_population
 from sfumato.protect.anonymity.search.row_blocks import find_sorted_column, split_into_blocks
 from sfumato.table import Missing, Table
 
@@ -94,14 +94,7 @@ class Grouping:
         codes = np.array(
             [number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
         )
-        population_codes = None
-        if population is not None:
-            absent = [name for name in names if name not in population.frame.columns]
-            if absent:
-                raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
-            population_codes = np.array(
-                [h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)]
-            )
+        population_codes = None if population is None else code_population(population, names, hierarchies)
         grouping = cls(hierarchies, codes, table.missing, population_codes)
         grouping.names = names
         grouping.sensitive = {

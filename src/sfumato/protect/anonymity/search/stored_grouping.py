@@ -27,6 +27,7 @@ from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn, number_ordered_values
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.node_classes import Levels
+from sfumato.protect.anonymity.search.population_codes import code_population
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing
 
@@ -63,11 +64,7 @@ def group_stored_rows(
     }
     tuples = _count_tuples(table, maps, judge.columns())
     release_arrow_memory()  # the search needs room where the counts were
-    population_codes = None
-    if population is not None:
-        population_codes = np.array(
-            [h.code_leaves(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)]
-        )
+    population_codes = None if population is None else code_population(population, names, hierarchies)
     grouping = Grouping(hierarchies, tuples.codes, table.missing, population_codes, tuples.weights, distinct=True)
     grouping.names = names
     grouping.sensitive = dict(tuples.sensitive)
