@@ -71,7 +71,7 @@ def test_in_python_the_values_of_both_tables_make_a_hierarchy() -> None:
     both = sf.Table.of(pl.concat([sample.select("age"), everybody]), hierarchies={"age": RECIPES["intervals"]})
     roles = {"age": "quasi_identifying", "ill": "sensitive"}
     method = sf.Generalize(models=(sf.KMap(k=5, population=sf.Table.of(everybody, source="census")),))
-    with pytest.raises(sf.DataError, match="census: 2 values .* in Python a hierarchy of the values of both tables"):
+    with pytest.raises(sf.DataError, match=r"census: 2 values .* in Python a hierarchy of the values of both tables"):
         method.protect(sf.Table.of(sample, roles, {"age": RECIPES["intervals"]}))
     table = sf.Table.of(sample, roles, {"age": both.hierarchies["age"]})
     assert all(finding.holds for finding in sf.check(method.protect(table), table))
