@@ -45,6 +45,9 @@ class Method(Description, ABC):
     """`stable`, or `for study` if the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are random draws rather than the originals or something coarser."""
+    draws_columns_together: ClassVar[bool] = False
+    """Whether what is drawn for one column depends on what is drawn for another, as in noise that is shaped like the
+    data or in records that are drawn whole. Otherwise columns are drawn independently, even if they hold the same."""
     utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets", "sequences"]] = "classes"
     """What an analyst loses by it; this determines which utility measures make sense."""
     section: ClassVar[

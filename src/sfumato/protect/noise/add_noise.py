@@ -100,6 +100,11 @@ class AddNoise(Method):
         return "generalization (intervals)" if self.kind == "discretize" else "randomization (noise addition)"
 
     @property
+    def draws_columns_together(self) -> bool:  # type: ignore[override]
+        """Noise that is shaped like the data depends on other columns as the data do."""
+        return self.kind == "correlated"
+
+    @property
     def maturity(self) -> str:  # type: ignore[override]
         """`for study` if the literature can remove the noise: independent in several columns, or bounded."""
         is_removable = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)

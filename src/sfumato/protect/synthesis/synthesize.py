@@ -65,6 +65,7 @@ class Synthesize(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    draws_columns_together: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
     utility = "chance"
     section = "synthesis"
