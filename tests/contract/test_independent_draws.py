@@ -156,10 +156,12 @@ def list_outcomes(made: Made, name: str) -> list[list[Any]]:
             releases = [released(made.example, table, seed) for seed in range(1, MANY_SEEDS + 1)]
         except sf.SfumatoError:
             continue
-        if any(release.details.rows is None or len(release.data) != FEW_ROWS for release in releases):
-            return []
-        columns = [release.data.frame[name].gather(np.argsort(release.details.rows)) for release in releases]
-        return [list(outcomes) for outcomes in zip(*columns, strict=True)]
+        columns = [
+            release.data.frame[name].gather(np.argsort(release.details.rows))
+            for release in releases
+            if release.details.rows is not None and len(release.data) == FEW_ROWS
+        ]
+        return [list(outcomes) for outcomes in zip(*columns, strict=True)] if len(columns) == MANY_SEEDS else []
     return []
 
 
@@ -197,30 +199,18 @@ def test_a_row_does_not_tell_what_was_drawn_in_another(kind: type[sf.Method]) ->
             )
 
 
-class CopiedNoise(sf.AddNoise):
-    """Noise that is drawn with the same numbers in every column."""
-
-    def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
-        """Draw the noise of the first column, and add it to all."""
-        release = super().protect(data, randomness)
-        first, *others = self.columns
-        added = release.data.frame[first] - data.frame[first]
-        frame = release.data.frame.with_columns((data.frame[name] + added).alias(name) for name in others)
-        return replace(release, data=release.data.with_frame(frame))
-
-
-class Rotated(sf.SwapConfidential):
-    """Values that all move by the same number of rows."""
-
-    def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
-        """Draw one number for all rows."""
-        release = super().protect(data, randomness)
-        steps = int((randomness or Randomness.secure()).generator().integers(1, len(data)))
-        moved_cells = data.frame["disease"].gather(np.roll(np.arange(len(data)), steps))
-        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(moved_cells)))
-
-
 def test_noise_that_is_the_same_in_two_columns_is_noticed() -> None:
+    class CopiedNoise(sf.AddNoise):
+        """Noise that is drawn with the same numbers in every column."""
+
+        def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
+            """Draw the noise of the first column, and add it to all."""
+            release = super().protect(data, randomness)
+            first, others = self.columns[0], self.columns[1:]
+            added = release.data.frame[first] - data.frame[first]
+            frame = release.data.frame.with_columns((data.frame[name] + added).alias(name) for name in others)
+            return replace(release, data=release.data.with_frame(frame))
+
     example = next(example for example in METHOD_EXAMPLES if example.name == "add noise")
     copied = replace(example, subject=CopiedNoise.model_validate(dict(example.subject)))
     for candidate, is_common in ((example, False), (copied, True)):
@@ -233,7 +223,7 @@ def test_codes_that_are_the_same_in_two_columns_are_noticed() -> None:
     class SameCodes(sf.EncodeForTrees):
         """One key for all columns."""
 
-        def protect(self, data: sf.Table, key: Any = None, randomness: Randomness | None = None) -> sf.Release:
+        def protect(self, data: sf.Table, key: Any = None, randomness: Any = None) -> Any:  # type: ignore[override]
             release = super().protect(data, key, randomness)
             frame = release.data.frame.with_columns(release.data.frame["age"].alias("age twin"))
             return replace(release, data=release.data.with_frame(frame))
@@ -247,6 +237,16 @@ def test_codes_that_are_the_same_in_two_columns_are_noticed() -> None:
 
 
 def test_rows_that_move_together_are_noticed() -> None:
+    class Rotated(sf.SwapConfidential):
+        """Values that all move by the same number of rows."""
+
+        def protect(self, data: sf.Table, randomness: Randomness | None = None) -> sf.Release:
+            """Draw one number for all rows."""
+            release = super().protect(data, randomness)
+            steps = int((randomness or Randomness.secure()).generator().integers(1, len(data)))
+            moved_cells = data.frame["disease"].gather(np.roll(np.arange(len(data)), steps))
+            return replace(release, data=release.data.with_frame(release.data.frame.with_columns(moved_cells)))
+
     made = make_once(next(example for example in METHOD_EXAMPLES if example.subject.method == "swap_confidential"))
     rotated = replace(made.example, subject=Rotated.model_validate(dict(made.example.subject)))
     assert find_tied_rows(list_outcomes(made, "disease")) is None
