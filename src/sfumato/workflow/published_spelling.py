@@ -52,7 +52,7 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     forms = _list_forms(policy) if is_read and policy.data.path != DEMO else CellForms(numbers=False)
     declared_texts = _list_declared_texts(original, policy) if forms.numbers else set()
     kinds = _gather_kinds(release)
-    worded_names = {name for name, done in kinds.items() if ChangeKind.GROUPED in done} | declared_texts
+    worded_names = {name for name in kinds if ChangeKind.GROUPED in kinds[name]} | declared_texts
     free_names = [name for name in data.frame.columns if name not in release.public and not _is_coded(kinds[name])]
     columns = {
         name: _spell_column(name, release, original, replace(forms, numbers=False) if name in worded_names else forms)
