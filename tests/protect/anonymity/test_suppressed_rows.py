@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Suppressed rows are a class that everybody can see: they satisfy every model, or tell nothing sensitive."""
+"""Suppressed rows are a class that everybody can see: they are enough for every model, or tell nothing sensitive."""
 
 from __future__ import annotations
 
@@ -56,17 +56,41 @@ def test_rows_of_stars_with_one_disease_do_not_tell_it() -> None:
     assert broken_properties == ["shown_in_suppressed"]
 
 
-def test_rows_of_stars_that_satisfy_the_models_are_a_class() -> None:
+def test_as_many_rows_of_stars_as_the_models_want_are_a_class() -> None:
     table = clinic(["hiv", "flu", "hiv", "cold", "flu"])
-    release = sf.Generalize(models=(DIVERSE, sf.KAnonymity(k=5)), suppression_limit=0.2).protect(table)
+    release = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.2).protect(table)
+    assert release.losses["suppressed_rows"] == 5
     assert release.data.frame["ill"].equals(table.frame["ill"])
     assert words(release).startswith("The 5 suppressed rows look alike")
     assert all(finding.holds for finding in sf.check(release, table))
-    alike = replace(
-        release,
-        data=release.data.with_frame(table.frame.with_columns(release.data.frame["age", "town"], ill=pl.lit("flu"))),
-    )
-    assert {finding.property for finding in sf.check(alike) if finding.holds is False} == {"distinct_l_diversity"}
+    shorter = replace(release, data=release.data.with_frame(release.data.frame.head(24)))
+    assert {finding.property for finding in sf.check(shorter) if finding.holds is False} == {"k_anonymity"}
+
+
+@pytest.mark.parametrize("recoding", ["global", "local"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        DIVERSE,
+        sf.AlphaKAnonymity(alpha=0.6, k=2, column="ill"),
+        sf.TCloseness(t=0.5, column="ill"),
+        sf.BetaLikeness(beta=2.0, column="ill"),
+    ],
+    ids=lambda model: str(model.model),
+)
+def test_empty_cells_do_not_tell_that_suppressed_people_have_the_same_value(model: Any, recoding: Any) -> None:
+    """Whatever the suppressed people have, the release is the same: one of them cannot tell what the others have."""
+    frames = []
+    for strangers in (["hiv", "flu", "hiv", "cold", "flu"], ["hiv"] * 5, ["flu", "cold", "flu", "cold", "flu"]):
+        table = clinic(strangers)
+        method = sf.Generalize(models=(sf.KAnonymity(k=5), model), suppression_limit=0.2, recoding=recoding)
+        release = method.protect(table)
+        assert release.losses["suppressed_rows"] == 5
+        assert all(finding.holds for finding in sf.check(release, table))
+        frames.append(release.data.frame)
+    assert frames[0].equals(frames[1])
+    assert frames[0].equals(frames[2])
+    assert frames[0]["ill"].null_count() == frames[0]["pay"].null_count() == 5
 
 
 def test_fewer_than_k_are_not_shown() -> None:

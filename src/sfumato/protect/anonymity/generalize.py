@@ -82,7 +82,7 @@ class Generalize(Method):
     and that the person is in the table, and looks for the row (the prosecutor); and what the models add to that.
     Limits: sensitive values are published unchanged, so an adversary learns what all members of a class have in common;
     two releases of the same people can be combined to break both; suppressed rows satisfy the models together, or show
-    no sensitive cell. Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
+    no sensitive cell, as under every model about sensitive values. Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
@@ -119,8 +119,9 @@ class Generalize(Method):
     """The weight of a column's loss, 1 by default, for the metric `loss`: give a large weight to a column that
     must stay precise."""
     suppressed_rows: Literal["star", "blank", "drop"] = "star"
-    """`star` publishes a suppressed row with `*` in every quasi-identifying column, and its sensitive cells only if all
-    suppressed rows together satisfy every model; `blank` always empties those cells; `drop` omits the row."""
+    """`star` publishes a suppressed row with `*` in every quasi-identifying column, and its sensitive cells only if no
+    model is about sensitive values and the suppressed rows are enough for every model; `blank` always empties those
+    cells; `drop` omits the row."""
 
     @model_validator(mode="after")
     def _check_options(self) -> Generalize:
@@ -215,7 +216,7 @@ class Generalize(Method):
         """The columns whose cells are empty in suppressed rows; None if those rows are a class like any other."""
         if self.suppressed_rows == "drop" or not suppressed_mask.any():
             return None
-        if self.suppressed_rows == "star" and judge.accepts_together(table, suppressed_mask):
+        if self.suppressed_rows == "star" and judge.shows_suppressed(int(suppressed_mask.sum()), table):
             return None
         return list_hidden_columns(table, self.models)
 
@@ -293,10 +294,11 @@ class Generalize(Method):
         )
         if self.recoding == "global":
             return global_rows
-        local_rows = unite_starred_rows(grouping, recode_locally(grouping, judge))
+        local_rows = unite_starred_rows(grouping, recode_locally(grouping, judge), judge, most)
         if int((local_rows.node_of_row < 0).sum()) > most:
             # Rows that are final early can leave a rest that matches nobody: then only the suppressed rows are recoded.
-            local_rows = unite_starred_rows(grouping, recode_suppressed_rows(grouping, judge, global_rows))
+            local_rows = recode_suppressed_rows(grouping, judge, global_rows)
+            local_rows = unite_starred_rows(grouping, local_rows, judge, most)
         return min(local_rows, global_rows, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
     def _build_published(

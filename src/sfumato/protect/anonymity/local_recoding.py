@@ -130,10 +130,15 @@ def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, global_rows: R
     return RecodedRows(np.concatenate([global_rows.nodes, nodes]), node_of_row)
 
 
-def unite_starred_rows(grouping: Grouping, recoded_rows: RecodedRows) -> RecodedRows:
-    """If rows are suppressed, rows that are "*" by their levels look the same: they are suppressed rows, too."""
+def unite_starred_rows(grouping: Grouping, recoded_rows: RecodedRows, judge: ModelJudge, most: int) -> RecodedRows:
+    """If rows are suppressed, rows that are "*" by their levels look the same: they are suppressed rows, too.
+
+    If rows may be suppressed and a model judges sensitive values, they are suppressed anyway: whether they show their
+    values would tell whether these satisfy the model.
+    """
     starred_mask = flag_starred_by_levels(grouping, recoded_rows)
-    if not starred_mask.any() or not (recoded_rows.node_of_row < 0).any():
+    is_told_by_values = most > 0 and bool(judge.columns())
+    if not starred_mask.any() or not (is_told_by_values or (recoded_rows.node_of_row < 0).any()):
         return recoded_rows
     return RecodedRows(recoded_rows.nodes, np.where(starred_mask, -1, recoded_rows.node_of_row).astype(np.int32))
 

@@ -224,9 +224,8 @@ def _choose_hidden_columns(
     """As in memory, from counts."""
     if method.suppressed_rows == "drop" or not suppressed_mask.any():
         return None
-    weights, population = grouping.list_distinct().weights, judge.choose_population(table.outline)
-    is_accepted = judge.accepts_counted(suppressed_mask, weights, grouping.sensitive, population)
-    if method.suppressed_rows == "star" and is_accepted:
+    row_count = int(grouping.list_distinct().weights[suppressed_mask].sum())
+    if method.suppressed_rows == "star" and judge.shows_suppressed(row_count, table.outline):
         return None
     return list_hidden_columns(table.outline, method.models)
 

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Floats
 from sfumato.errors import PolicyError
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
-from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.node_classes import NodeClasses
 from sfumato.table import Missing, Table
@@ -89,20 +88,18 @@ class ModelJudge:
             raise PolicyError("a population cannot be used if missing cells match anything")
         return _leave_out_missing(table, population)
 
-    def accepts_together(self, table: Table, rows: Flags) -> bool:
-        """Whether some rows, such as the suppressed ones, satisfy every model as one class that everybody fits."""
-        sensitive = {name: SensitiveColumn.of(table, name) for name in self.columns()}
-        weights = np.ones(len(rows), dtype=np.int64)
-        return self.accepts_counted(rows, weights, sensitive, _leave_out_missing(table, self.find_population()))
+    def shows_suppressed(self, row_count: int, table: Table) -> bool:
+        """Whether so many suppressed rows may show their sensitive cells: as one class, they satisfy every model.
 
-    def accepts_counted(
-        self, rows: Flags, weights: Ints, sensitive: Mapping[str, SensitiveColumn], population: Table | None
-    ) -> bool:
-        """The same of rows that each stand for several people."""
-        of_row = np.where(rows, 0, 1).astype(np.int32)
-        sizes = np.bincount(of_row, weights=weights).astype(np.int64)
-        population_sizes = np.full(len(sizes), 0 if population is None else len(population), dtype=np.int64)
-        return not self.refuses(NodeClasses(of_row, sizes, sizes, sensitive, population=population_sizes))[0]
+        Never if a model judges sensitive values. Otherwise empty cells would tell that the hidden values fail it.
+        """
+        if self.columns():
+            return False
+        population = self.choose_population(table)
+        sizes = np.array([row_count], dtype=np.int64)
+        population_sizes = np.array([0 if population is None else len(population)], dtype=np.int64)
+        of_row = np.zeros(1, dtype=np.int32)  # the rows are alike
+        return not self.refuses(NodeClasses(of_row, sizes, sizes, population=population_sizes))[0]
 
     def find_population(self) -> Table | None:
         """The one population that models compare with; tables are the same if their cells are."""
