@@ -128,6 +128,15 @@ def paid_people() -> sf.Table:
     return sf.Table.of(table.frame.with_columns(pay_column), table.roles, dict(table.hierarchies))
 
 
+def as_starred(table: sf.Table) -> sf.Table:
+    """Every eighth row suppressed, its sensitive cells still there."""
+    stars = [
+        pl.when(pl.int_range(pl.len()) % 8 == 0).then(pl.lit("*")).otherwise(pl.col(name).cast(pl.String)).alias(name)
+        for name in table.quasi_identifying
+    ]
+    return table.with_frame(table.frame.with_columns(stars))
+
+
 def as_grown(table: sf.Table) -> sf.Rules:
     """A classifier with small leaves."""
     rules: sf.Rules = sf.PublishClassifier(target="salary_level", columns=("occupation",), k=2).protect(table).data
@@ -180,6 +189,7 @@ METHOD_EXAMPLES = (
             suppression_limit=0.2,
         ),
         people,
+        forged=as_starred,
     ),
     Example("partition", sf.Partition(models=(sf.KAnonymity(k=3),)), people),
     Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
