@@ -69,7 +69,7 @@ class Outcome:
     """How many guesses were right; on average, if some were tossed."""
     baseline: float
     """How many guesses would have been right by blind guessing on average, with the same number of attempts."""
-    control: int | None = None
+    control: float | None = None
     """How many guesses were made with the same confidence about people who are not in the data; of how many people, if
     not as many as were tried, is the fact `control_attempts`."""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +97,8 @@ class Outcome:
 
     def _describe_control(self) -> str:
         strangers = self.facts.get("control_attempts", self.attempts)
-        return f"{self.control:,}" if strangers == self.attempts else f"{self.control:,} of {strangers:,}"
+        control = _format_average(self.control or 0)
+        return control if strangers == self.attempts else f"{control} of {strangers:,}"
 
     def __repr__(self) -> str:
         """The counts and the risk."""

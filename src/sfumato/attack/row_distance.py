@@ -40,7 +40,9 @@ _WORDS_SHARE = 0.5
 """The share of a column that a range of words is taken to cover: the words between its ends are not all known."""
 
 
-def compare_with_control(successes: int, attempts: int, control: int | None, control_attempts: int) -> dict[str, Any]:
+def compare_with_control(
+    successes: float, attempts: int, control: float | None, control_attempts: int
+) -> dict[str, Any]:
     """What the release adds to what is guessed of strangers too: (main − control) / (1 − control), with its interval.
 
     The interval carries the errors of both of Wilson's intervals on, as Giomi and others do. Empty without control.

@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.arrays import Flags, Ints
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.links import linked
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
 from sfumato.attack.anonymity.strongest_links import search_by_likelihood
-from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.attack.attack import Attack, Columns, Outcome, round_expected
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     LabelColumn,
@@ -48,9 +48,10 @@ class Inference(Attack):
     that is published, or all rows that fit, and guesses the secret that most of them have; or does not look, and
     guesses the most common. It does what works best on other people, whose secrets it knows; if the release has at most
     twice as many people as attempts, it tunes on the attacked people themselves, so the risk is an upper bound. A
-    number is right within a tolerance; of a published label that covers several values one is drawn, of a range the
-    middle is taken. The risk is the share of right guesses. The baseline guesses the most common secret for everybody;
-    the control are people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
+    number is right within a tolerance; of a published label that covers several values one is drawn, and the average is
+    counted; of a range the middle is taken. The risk is the share of right guesses. The baseline guesses the most
+    common secret for everybody; the control are people who are not in the data. WP216, 2014; Giomi and others,
+    Anonymeter, 2023.
     """
 
     story: ClassVar[str] = (
@@ -66,7 +67,8 @@ class Inference(Attack):
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
     neighbours: int = Field(default=1, ge=1)
-    """How many nearest rows are asked, and all that are as near as the last; the secret that most have is guessed."""
+    """How many nearest rows are asked, and all that are as near as the last; the secret that most have is guessed. The
+    nearest alone is asked, too."""
     tolerance: float = Field(default=0.05, ge=0.0)
     """How far a guessed number may be from the right one, as a share of it."""
 
@@ -84,11 +86,10 @@ class Inference(Attack):
         if not len(published_table):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
         ways = self._list_ways(release, secrets, people, names)
-        guess = max(ways, key=lambda way: self._count_right(way, secrets, acquaintances, chance))
-        baseline = self._count_right(ways[-1], secrets, people, chance)
-        successes = baseline if guess is ways[-1] else self._count_right(guess, secrets, people, chance)
+        guess = max(ways, key=lambda way: self._count_right(way, secrets, acquaintances))
+        successes, baseline = (self._count_right(way, secrets, people) for way in (guess, ways[-1]))
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        stranger_guesses = None if strangers is None else self._count_right(guess, secrets, strangers, chance)
+        stranger_guesses = None if strangers is None else self._count_right(guess, secrets, strangers)
         return Outcome(
             attempts=len(people),
             successes=successes,
@@ -124,12 +125,12 @@ class Inference(Attack):
         )
 
     def _list_ways(self, release: Release, secrets: LabelColumn, people: Table, names: Sequence[str]) -> list[_Guess]:
-        """The ways to guess secrets: by either search for the nearest rows, by all that fit, last without looking."""
+        """The ways to guess: by either search for the nearest rows or row, by all that fit, last without looking."""
         votes = SecretVotes(secrets, self.tolerance if people.frame[self.column].dtype.is_numeric() else None)
         blind = votes.choose_blindly()
 
-        def ask(search: RowSearch, recoding: Recoding) -> _Guess:
-            return lambda targets: votes.choose(search, recoding.apply(targets), self.neighbours)
+        def ask(search: RowSearch, recoding: Recoding, neighbours: int) -> _Guess:
+            return lambda targets: votes.choose(search, recoding.apply(targets), neighbours)
 
         def ask_all(published_table: Table, recoding: Recoding, *, prefer_rare: bool) -> _Guess:
             return lambda targets: votes.choose_among(
@@ -139,25 +140,26 @@ class Inference(Attack):
         guesses = list[_Guess]()
         for reading in list_readings(release, people, names):
             for recoding in list_recodings(reading, people, names):
-                guesses.append(ask(RowSearch.search_by_distance(reading.data, names), recoding))
-                guesses.append(ask(search_by_likelihood(reading, people, names, recoding), recoding))
+                by_distance = RowSearch.search_by_distance(reading.data, names)
+                by_likelihood = search_by_likelihood(reading, people, names, recoding)
+                for neighbours in sorted({self.neighbours, 1}, reverse=True):
+                    guesses += [ask(search, recoding, neighbours) for search in (by_distance, by_likelihood)]
                 guesses += [ask_all(reading.data, recoding, prefer_rare=prefer_rare) for prefer_rare in (False, True)]
         return [*guesses, lambda targets: np.full(len(targets), blind)]
 
-    def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:
-        return int(self._flag_right(secrets, guess(people), people.frame[self.column], chance).sum())
+    def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table) -> float:
+        """How many guesses are right on average."""
+        return round_expected(float(self._weigh_right(secrets, guess(people), people.frame[self.column]).sum()))
 
-    def _flag_right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series, chance: np.random.Generator) -> Flags:
-        """Which guesses are right; "not known" is not a secret, so nobody is right about it."""
+    def _weigh_right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series) -> Floats:
+        """How likely each guess is right; "not known" is not a secret, so nobody is right about it."""
         distinct, guess_index = np.unique(guesses, return_inverse=True)
         guessed_labels = secrets.take(distinct)
-        person_indices = np.arange(len(truth))
         # Of the values that a label covers the adversary takes one.
-        is_drawn = chance.random(len(truth)) * guessed_labels.sizes[guess_index] < 1
-        right = guessed_labels.covers(truth)[person_indices, guess_index] & is_drawn
+        right = guessed_labels.covers(truth)[np.arange(len(truth)), guess_index] / guessed_labels.sizes[guess_index]
         if truth.dtype.is_numeric():
             numbers = truth.cast(pl.Float64).fill_null(float("nan")).to_numpy()
             middle = ((guessed_labels.low + guessed_labels.high) / 2)[guess_index]
             close = np.abs(middle - numbers) <= self.tolerance * np.abs(numbers) + 1e-12 * np.abs(numbers)
             right = np.where(np.isfinite(middle), close, right)
-        return np.asarray(right & truth.is_not_null().to_numpy())
+        return np.asarray(right * truth.is_not_null().to_numpy())

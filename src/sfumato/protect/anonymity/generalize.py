@@ -81,8 +81,9 @@ class Generalize(Method):
     (with `search="optimal"` and global recoding). Against: an adversary who knows a person's quasi-identifying values,
     and that the person is in the table, and looks for the row (the prosecutor); and what the models add to that.
     Limits: sensitive values are published unchanged, so an adversary learns what all members of a class have in common;
-    two releases of the same people can be combined to break both; suppressed rows satisfy the models together, or show
-    no sensitive cell, as under every model about sensitive values. Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
+    two releases of the same people can be combined to break both; suppressed rows are enough for every model, or show
+    no sensitive cell, as always under a model about sensitive values. Papers: Samarati 2001; Sweeney 2002; LeFevre,
+    DeWitt, Ramakrishnan 2005.
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"

@@ -2,8 +2,8 @@
 """What is published of suppressed rows. Everybody can see them, so they are a class like any other.
 
 Five rows of stars that all have the same disease tell it of each of five people who fit no other class. To empty their
-sensitive cells only in such a case would tell it, too: each of the five knows the value of the other four. So these cells
-are always empty under a model about sensitive values; under others, which count rows, if the rows are too few.
+sensitive cells only in such a case would tell it, too: each of the five knows the value of the other four. So these
+cells are always empty under a model about sensitive values; under others, which count rows, if the rows are too few.
 """
 
 from __future__ import annotations
