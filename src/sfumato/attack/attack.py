@@ -68,7 +68,8 @@ class Outcome:
     successes: float
     """How many guesses were right; on average, if some were tossed."""
     baseline: float
-    """How many guesses would have been right by blind guessing on average, with the same number of attempts."""
+    """How many guesses would have been right by blind guessing on average, with the same number of attempts; about the
+    same people, if an attack says something only about some."""
     control: float | None = None
     """How many guesses were made with the same confidence about people who are not in the data; of how many people, if
     not as many as were tried, is the fact `control_attempts`."""
@@ -179,6 +180,9 @@ class Attack(Description, ABC):
 
     gates: ClassVar[tuple[str, ...]] = ()
     """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
+    speaks_of_some: ClassVar[bool] = False
+    """Whether it says only what rows tell, and nothing about other people. Blind guessing is then counted about the
+    people of whom it speaks; where cells are untrue, it may be right more often than the attack."""
     covers: ClassVar[CoveredRisk] = ""
     """A risk that a verdict says nobody looked at, unless such an attack was tried."""
     recounts_file: ClassVar[bool] = False

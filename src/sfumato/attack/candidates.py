@@ -186,6 +186,11 @@ class ValueTally:
         return cls(sets, truth, first.astype(np.int64), distinct % width, total, values)
 
     @property
+    def value_count(self) -> int:
+        """How many values are numbered; the next number is that of a missing cell."""
+        return len(self.values) - self.values.null_count()
+
+    @property
     def sizes(self) -> Ints:
         """How many rows each set has."""
         return self.sets.sizes

@@ -37,8 +37,6 @@ class StoredComparison:
     differences: dict[str, ColumnDifference]
     untrue_cells: int
     """Published cells that are neither their original nor above it; see `measure.truth.untrue_cells`."""
-    blanked_cells: dict[str, pl.DataFrame]
-    """Column → the originals of cells that are newly empty: `first`, `count`."""
 
     def restore(self, column: str, scratch: Path) -> StoredTable:
         """The published classes with a column as in the originals."""
@@ -94,15 +92,13 @@ def compare_stored(
             counts[name].add(pairs)
         for name, moved_cells in finding.moved_cells.items():
             drawn_differences[name] = _add_moved(drawn_differences[name], moved_cells)
-    differences, blanked_cells = {}, {}
+    differences = {}
     for name in names:
         pairs = counts[name].merge()
-        empty = pairs.filter(pl.col("second").is_null()) if pairs.height else pairs
-        blanked_cells[name] = empty.select("first", "count")
         difference = drawn_differences.get(name) or _describe_difference(name, pairs, original, published_table)
         differences[name] = difference
         wrong += difference.other + difference.filled + difference.blanked if name in generalized_names else 0
-    return StoredComparison(original, published_table, taken_rows, differences, wrong, blanked_cells)
+    return StoredComparison(original, published_table, taken_rows, differences, wrong)
 
 
 def _count_differing_pairs(original: pl.Series, published_cells: pl.Series) -> pl.DataFrame:

@@ -180,3 +180,11 @@ def test_an_absent_column_is_named() -> None:
         Linkability(known=(("age",), ("shoe",))).run(as_is(data), data)
     with pytest.raises(sf.DataError, match='"age"'):
         Linkability(known=(("age",), ("zip",))).run(as_is(data), data, data.with_frame(data.frame.drop("age")))
+
+
+@pytest.mark.parametrize(("neighbours", "baseline"), [(1, 1), (2, 5 * 0.7), (3, 5), (9, 5)])
+def test_blind_joining_is_counted_on_average(neighbours: int, baseline: float) -> None:
+    """Two pairs of five rows have a row in common, except in 3 of 10 cases; two triples always do."""
+    table = sf.Table.of({"a": range(5), "b": range(5)}, dict.fromkeys("ab", "quasi_identifying"))
+    outcome = Linkability(known=(("a",), ("b",)), neighbours=neighbours).run(as_is(table), table)
+    assert (outcome.attempts, outcome.successes, outcome.baseline) == (5, 5, baseline)

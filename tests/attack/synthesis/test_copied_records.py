@@ -127,3 +127,13 @@ def test_bad_input() -> None:
         CopiedRecords(known=("a", "a"))
     empty_outcome = CopiedRecords().run(as_is(table.with_frame(table.frame.clear())), table, control=table)
     assert (empty_outcome.attempts, empty_outcome.successes, empty_outcome.control) == (20, 0, 0)
+
+
+def test_blind_reading_is_counted_on_average() -> None:
+    """Of four rows two say 100, one 105 and one nothing; a row is believed for a, b and c, but not for z."""
+    roles = {"q": "quasi_identifying", "s": "sensitive"}
+    release = as_is(sf.Table.of({"q": ["a", "b", "c", "d"], "s": [100, 100, 105, None]}, roles))
+    truth = sf.Table.of({"q": ["a", "b", "c", "z"], "s": [100, 105, None, 100]}, roles)
+    assert CopiedRecords().run(release, truth).baseline == 2 / 4 + 1 / 4  # nobody is right about c, who has no secret
+    assert CopiedRecords(tolerance=0.05).run(release, truth).baseline == 3 / 4 + 3 / 4
+    assert CopiedRecords(within=1.0).run(release, truth).baseline == 2 / 4 + 1 / 4 + 2 / 4

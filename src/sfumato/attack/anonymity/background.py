@@ -25,15 +25,17 @@ class BackgroundKnowledge(SensitiveAttack):
 
     The adversary links as usual, and can rule out some values for the target. The strongest such adversary is
     played: it rules out the wrong values that are most common among the rows found, as many as it may, and guesses
-    the most common value left. The risk is the share of people whose value is guessed rightly. Under distinct
-    l-diversity l − 2 exclusions leave at least two values; l − 1 pin the value in a class that has just l.
-    Machanavajjhala et al. 2006.
+    the most common value left; or does so with the values of all rows, as the baseline does, if that is right more
+    often. The risk is the share of people whose value is guessed rightly. Under distinct l-diversity l − 2 exclusions
+    leave at least two values; l − 1 pin the value in a class that has just l. Machanavajjhala et al. 2006.
     """
 
     story: ClassVar[str] = (
         "A colleague looks a person up by {known}, finds several values of {any}, and knows which of them are wrong."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "excluded")
+    speaks_of_some: ClassVar[bool] = True
+    guesses_anyway: ClassVar[bool] = True
 
     attack: Literal["background_knowledge"] = "background_knowledge"
     excluded: int = Field(default=1, ge=0, strict=True)
@@ -54,8 +56,8 @@ class BackgroundKnowledge(SensitiveAttack):
         return np.asarray(few & (tally.find_truth_places() >= 0))
 
     def flag_blind(self, tally: ValueTally) -> Flags:
-        """Who has one of the most common values."""
-        return np.asarray((tally.truth >= 0) & (tally.truth <= self.excluded))
+        """Who has one of the most common values, of those whom rows fit."""
+        return np.asarray((tally.sets.of_person >= 0) & (tally.truth >= 0) & (tally.truth <= self.excluded))
 
     def state_facts(self, sets: CandidateSets, telling_mask: Flags) -> Mapping[str, Any]:
         """How many people have no other value left."""

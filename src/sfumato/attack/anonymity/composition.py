@@ -57,6 +57,7 @@ class Composition(Attack):
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column",)
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
+    speaks_of_some: ClassVar[bool] = True
     covers: ClassVar[CoveredRisk] = "other releases"
 
     attack: Literal["composition"] = "composition"
@@ -174,7 +175,7 @@ class _ReleaseComparison:
     exposed_before: Flags
     """Whose value the first release gives away alone."""
     blind: Flags
-    """Whose value is the most common of the first release."""
+    """Of whom one value is left, and theirs is the most common of the first release."""
 
 
 def _compare_releases(
@@ -187,19 +188,18 @@ def _compare_releases(
     comparisons = []
     for name in names:
         tally, two = mine.tally(published_table, people, name), theirs.tally(other, people, name)
-        first_counts, alone_mask = mine.spread_to_people(tally.distinct, 0), _flag_exposed_alone(tally)
-        common_counts, exposed_mask = first_counts.copy(), alone_mask.copy()
+        first_counts = mine.spread_to_people(tally.distinct, 0)
+        left_values = mine.spread_to_people(np.where(tally.distinct == 1, tally.commonest, -2), -2)
+        common_counts, alone_mask = first_counts.copy(), left_values == tally.truth
         shared_counts, only_values = _intersect_value_sets(
             tally, two, mine.of_person[in_both], theirs.of_person[in_both]
         )
         agree = np.flatnonzero(in_both)[shared_counts > 0]  # if nothing is in both, one of them is not truthful
-        common_counts[agree], exposed_mask[agree] = (
-            shared_counts[shared_counts > 0],
-            (only_values == tally.truth[in_both])[shared_counts > 0],
-        )
-        comparisons.append(
-            _ReleaseComparison(in_both, first_counts, common_counts, exposed_mask, alone_mask, tally.truth == 0)
-        )
+        common_counts[agree] = shared_counts[shared_counts > 0]
+        left_values[agree] = only_values[shared_counts > 0]
+        exposed_mask = np.asarray(left_values == tally.truth)
+        blind = np.asarray((left_values >= 0) & (left_values < tally.value_count) & (tally.truth == 0))
+        comparisons.append(_ReleaseComparison(in_both, first_counts, common_counts, exposed_mask, alone_mask, blind))
     return comparisons
 
 
@@ -209,12 +209,6 @@ def _choose_known_columns(people: Table, other: Table) -> list[str]:
     if not known_columns:
         raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
     return known_columns
-
-
-def _flag_exposed_alone(tally: ValueTally) -> Flags:
-    """Whose value the first release gives away."""
-    only_values = np.where(tally.distinct == 1, tally.commonest, -2)
-    return np.asarray(tally.sets.spread_to_people(only_values, -2) == tally.truth)
 
 
 def _count_disclosed_people(

@@ -27,8 +27,9 @@ class Homogeneity(SensitiveAttack):
 
     The adversary knows that the person is in the table, and their quasi-identifying values. It takes the rows
     that fit, as in linking, and learns the sensitive value when all of them agree, or at least a share of them.
-    The risk is the share of people whose value is disclosed, and rightly. k-anonymity does not help; l-diversity
-    with l ≥ 2 leaves nothing to a share of 1. Machanavajjhala et al. 2006.
+    The risk is the share of people whose value is disclosed, and rightly. The baseline guesses the most common value
+    for those about whom enough rows agree. k-anonymity does not help; l-diversity with l ≥ 2 leaves nothing to a share
+    of 1. Machanavajjhala et al. 2006.
     """
 
     story: ClassVar[str] = (
@@ -39,6 +40,7 @@ class Homogeneity(SensitiveAttack):
         "them have the same {{any}}."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
+    speaks_of_some: ClassVar[bool] = True
 
     attack: Literal["homogeneity"] = "homogeneity"
     share: float = Field(default=1.0, gt=0.0, le=1.0)
@@ -56,8 +58,9 @@ class Homogeneity(SensitiveAttack):
         return np.asarray(tally.sets.spread_to_people(guesses, -2) == tally.truth)
 
     def flag_blind(self, tally: ValueTally) -> Flags:
-        """Who has the most common value."""
-        return np.asarray(tally.truth == 0)
+        """Who has the most common value, of those about whom something is said."""
+        says_value = self.flag_telling(tally) & (tally.commonest < tally.value_count)
+        return np.asarray(tally.sets.spread_to_people(says_value) & (tally.truth == 0))
 
     def flag_telling(self, tally: ValueTally) -> Flags:
         """In which sets of rows enough of them say the same."""

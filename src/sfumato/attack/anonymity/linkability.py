@@ -9,6 +9,8 @@ intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); t
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from sfumato.arrays import Ints
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.strongest_links import search_by_likelihood
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     compare_with_control,
@@ -79,13 +81,12 @@ class Linkability(Attack):
         joined_by_way = [self._count_joined(way, people, chance) for way in ways]
         successes = max(joined_by_way)
         best = ways[joined_by_way.index(successes)]
-        blind = chance.integers(0, max(len(published_table), 1), (2, len(people), self.neighbours))
         strangers = None if control is None else sample_people(control, self.attempts, chance)
         joined_strangers = None if strangers is None else self._count_joined(best, strangers, chance)
         return Outcome(
             attempts=len(people),
             successes=successes,
-            baseline=_count_shared_rows(blind[0], blind[1]) if len(published_table) else 0,
+            baseline=round_expected(len(people) * _meet_by_chance(len(published_table), self.neighbours)),
             control=joined_strangers,
             facts={
                 "known": [list(names) for names in self.known],
@@ -125,3 +126,9 @@ class _Way(NamedTuple):
 def _count_shared_rows(left: Ints, right: Ints) -> int:
     """How many people have a row among both halves' rows."""
     return int((left[:, :, None] == right[:, None, :]).any(axis=(1, 2)).sum())
+
+
+def _meet_by_chance(rows: int, neighbours: int) -> Fraction:
+    """How likely two draws of some different rows have a row in common."""
+    count = min(neighbours, rows)
+    return 1 - Fraction(comb(rows - count, count), comb(rows, count)) if rows else Fraction(0)

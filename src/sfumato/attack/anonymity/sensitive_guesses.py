@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,8 @@ class SensitiveAttack(Attack):
     """An adversary who looks people up and reads their sensitive values off the rows found; see the subclasses."""
 
     guesses: ClassVar[GuessedColumns] = "sensitive"
+    guesses_anyway: ClassVar[bool] = False
+    """Whether it guesses about everybody whom rows fit, so that it may as well guess the most common value."""
 
     column: str | None = None
     """The sensitive column to learn. If not given, every sensitive column in turn; learning any of them counts as a
@@ -47,11 +49,18 @@ class SensitiveAttack(Attack):
         )
         sets = CandidateSets.of(links)
         tallies = [sets.tally(published_table, people, name) for name in names]
+        learnt, blind = (
+            int(_unite([flag(tally) for tally in tallies]).sum()) for flag in (self.flag_learnt, self.flag_blind)
+        )
+        is_looking = learnt >= blind or not self.guesses_anyway
+        flag = self.flag_learnt if is_looking else self.flag_blind
         return Outcome(
             attempts=len(people),
-            successes=int(_unite([self.flag_learnt(tally) for tally in tallies]).sum()),
-            baseline=int(_unite([self.flag_blind(tally) for tally in tallies]).sum()),
-            control=None if control is None else self.count_learnt(look_up(control), published_table, control, names),
+            successes=learnt if is_looking else blind,
+            baseline=blind,
+            control=None
+            if control is None
+            else _count_flagged(flag, look_up(control), published_table, control, names),
             facts={
                 **count_strangers(control),
                 **self.state_facts(sets, _unite([self.flag_telling(tally) for tally in tallies])),
@@ -61,10 +70,7 @@ class SensitiveAttack(Attack):
 
     def count_learnt(self, links: Links, published_table: Table, people: Table, names: tuple[str, ...]) -> int:
         """Of how many of some people a value is learned."""
-        sets, hit = CandidateSets.of(links), np.zeros(len(people), dtype=np.bool_)
-        for name in names:
-            hit |= self.flag_learnt(sets.tally(published_table, people, name))
-        return int(hit.sum())
+        return _count_flagged(self.flag_learnt, links, published_table, people, names)
 
     @abstractmethod
     def flag_learnt(self, tally: ValueTally) -> Flags:
@@ -85,3 +91,11 @@ class SensitiveAttack(Attack):
 
 def _unite(masks: list[Flags]) -> Flags:
     return np.asarray(np.logical_or.reduce(masks))
+
+
+def _count_flagged(
+    flag: Callable[[ValueTally], Flags], links: Links, published_table: Table, people: Table, names: tuple[str, ...]
+) -> int:
+    """How many people are flagged in any column."""
+    sets = CandidateSets.of(links)
+    return int(_unite([flag(sets.tally(published_table, people, name)) for name in names]).sum())

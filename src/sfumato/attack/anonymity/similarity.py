@@ -45,8 +45,9 @@ class Similarity(Attack):
 
     The adversary links as usual, and knows which values mean about the same: groups of words, or for numbers a range
     that is narrow compared with the whole column. It learns the group when every row found lies in it, and is right
-    when the person's own value does. A value in no group is a group of its own. l-diversity does not help; t-closeness
-    is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
+    when the person's own value does. A value in no group is a group of its own. The baseline guesses the most common
+    group, or the range that holds most, for those about whom something is learned. l-diversity does not help;
+    t-closeness is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
     """
 
     story: ClassVar[str] = (
@@ -54,6 +55,7 @@ class Similarity(Attack):
         "checks whether all are of one group or close together."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "width")
+    speaks_of_some: ClassVar[bool] = True
     private_fields: ClassVar[tuple[str, ...]] = ("groups",)
 
     attack: Literal["similarity"] = "similarity"
@@ -93,7 +95,7 @@ class Similarity(Attack):
         return Outcome(
             attempts=len(people),
             successes=int((alike & view.right).sum()),
-            baseline=view.blind,
+            baseline=int((alike & view.blind).sum()),
             control=None
             if control is None
             else self._count_disclosed_meanings(look_up(control), published_table, control),
@@ -137,8 +139,8 @@ class _SimilarityView:
     """Which sets say one thing."""
     right: Flags
     """For which people the meaning of their set, if it has a single one, is true."""
-    blind: int
-    """For how many the best guess without looking is true."""
+    blind: Flags
+    """For whom the best guess without looking is true."""
     conclude: Callable[[int], Conclusion]
 
 
@@ -163,7 +165,7 @@ def _group_by_meaning(
         sets,
         np.asarray((tally.distinct == 1) & tally.values.is_not_null().to_numpy()[group]),
         np.asarray(sets.spread_to_people(group, -2) == tally.truth),
-        int((tally.truth == 0).sum()),
+        np.asarray(tally.truth == 0),
         lambda number: str(tally.values[int(group[number])]).removeprefix(_GROUP),
     )
 
@@ -190,7 +192,7 @@ def _span_numbers(
         tally.sets,
         np.asarray(narrow),
         np.asarray((own_numbers >= person(low)) & (own_numbers <= person(high)) & (tally.sets.of_person >= 0)),
-        int(((own_numbers >= begin) & (own_numbers <= begin + width * whole)).sum()),
+        np.asarray((own_numbers >= begin) & (own_numbers <= begin + width * whole)),
         lambda number: (float(low[number]), float(high[number])),
     )
 

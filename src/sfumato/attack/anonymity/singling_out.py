@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from itertools import islice
 from typing import ClassVar, Literal, NamedTuple
@@ -21,7 +22,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
@@ -33,6 +34,7 @@ from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Missing, Table
 
+_BLIND_DRAWS = 500  # so many that the average hardly depends on chance
 _TRIES = 20
 _BLOCK = 2_000_000
 
@@ -99,13 +101,14 @@ class SinglingOut(Attack):
         isolating = len(guesses)
         if not guesses:
             guesses = list(islice(_list_row_predicates(view, width, chance, most * _TRIES), most))
-        blind = list(_draw_blind_predicates(view, width, chance, len(guesses)))
+        blind_guesses = list(_draw_blind_predicates(view, width, chance, max(len(guesses), _BLIND_DRAWS)))
+        blind_share = Fraction(_count_singled_out(view, blind_guesses, truth), max(len(blind_guesses), 1))
         successes = _count_singled_out(view, guesses, truth)
         strangers = None if control is None else _count_singled_out(view, guesses, control)
         return Outcome(
             attempts=len(guesses),
             successes=successes,
-            baseline=_count_singled_out(view, blind, truth),
+            baseline=round_expected(len(guesses) * blind_share),
             control=strangers,
             facts={
                 "mode": self.mode,

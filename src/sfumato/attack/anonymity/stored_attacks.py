@@ -14,7 +14,6 @@ from collections.abc import Collection
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Ints
 from sfumato.attack.anonymity.homogeneity import Homogeneity
 from sfumato.attack.anonymity.linking import Linking
 from sfumato.attack.attack import Attack, Outcome
@@ -37,15 +36,15 @@ def explain_unsupported(attack: Attack, sensitive: tuple[str, ...], drawn_column
     return str(attack.model_dump()["attack"])
 
 
-def run_stored_attack(attack: Attack, published_table: StoredTable, blanked_values: dict[str, pl.DataFrame]) -> Outcome:
-    """Attack a release; `blanked_values` has the true values of cells that suppressed rows do not show."""
+def run_stored_attack(attack: Attack, published_table: StoredTable) -> Outcome:
+    """Attack a release."""
     if isinstance(attack, Linking):
         return _link(published_table)
     assert isinstance(attack, Homogeneity), "refused before"
     names = published_table.outline.sensitive if attack.column is None else (attack.column,)
     if names[0] not in published_table.rows.schema:
         raise DataError(f'{published_table.source}: there is no column "{names[0]}" in the release to learn')
-    return _compare_classes(attack, published_table, names[0], blanked_values.get(names[0]))
+    return _compare_classes(attack, published_table, names[0])
 
 
 def _link(table: StoredTable) -> Outcome:
@@ -66,24 +65,27 @@ def _link(table: StoredTable) -> Outcome:
     )
 
 
-def _compare_classes(
-    attack: Homogeneity, published_table: StoredTable, column: str, blanked_values: pl.DataFrame | None
-) -> Outcome:
+def _compare_classes(attack: Homogeneity, published_table: StoredTable, column: str) -> Outcome:
     """In each class, whether enough rows have the same value; then those who have it are found out."""
     names = list(published_table.quasi_identifying)
     row_counts = published_table.rows.count_rows([*names, column])
     frame = row_counts.frame.with_columns(pl.Series("\0count", row_counts.counts))
+    frame = frame.with_columns(_flag_commonest(frame[column], frame["\0count"]).alias("\0commonest"))
     classes = frame.group_by(names).agg(
         pl.col("\0count").sum().alias("\0size"),
         pl.col("\0count").max().alias("\0most"),
         pl.col("\0count").filter(pl.col(column).is_not_null()).max().fill_null(0).alias("\0known"),
+        pl.col("\0count").filter("\0commonest").sum().alias("\0blind"),
     )
-    sizes, most, known_counts = (classes[name].to_numpy() for name in ("\0size", "\0most", "\0known"))
+    sizes, most, known_counts, blind_counts = (
+        classes[name].to_numpy() for name in ("\0size", "\0most", "\0known", "\0blind")
+    )
     agree = np.round(most / sizes - attack.share, _DIGITS) >= 0
+    says_value = agree & (known_counts == most)  # a missing value is nobody's secret
     return Outcome(
         attempts=len(published_table),
-        successes=int(known_counts[agree & (known_counts == most)].sum()),  # a missing value is nobody's secret
-        baseline=_count_commonest(published_table, column, blanked_values),
+        successes=int(known_counts[says_value].sum()),
+        baseline=int(blind_counts[says_value].sum()),
         facts={
             "homogeneous_classes": int(agree.sum()),
             "classes": len(agree),
@@ -93,17 +95,9 @@ def _compare_classes(
     )
 
 
-def _count_commonest(published_table: StoredTable, column: str, blanked_values: pl.DataFrame | None) -> int:
-    """How many people have the value that is published most often."""
-    value_counts = published_table.count_values(column)
-    texts = spell_cells(value_counts.frame[column])
-    shown_counts = pl.DataFrame({"value": texts, "n": value_counts.counts}).drop_nulls()
-    if not shown_counts.height:
-        return 0
-    commonest, count = shown_counts.sort(["n", "value"], descending=[True, False]).row(0)
-    if blanked_values is None or not blanked_values.height:
-        return int(count)
-    hidden_counts: Ints = blanked_values["count"].to_numpy()
-    return int(count) + int(
-        hidden_counts[(spell_cells(blanked_values["first"]) == commonest).fill_null(False).to_numpy()].sum()
-    )
+def _flag_commonest(cells: pl.Series, counts: pl.Series) -> pl.Series:
+    """Which cells have the value that is published most often."""
+    texts = spell_cells(cells)
+    totals = pl.DataFrame({"value": texts, "n": counts}).drop_nulls().group_by("value").agg(pl.col("n").sum())
+    ranked_values = totals.sort(["n", "value"], descending=[True, False])["value"]
+    return (texts == ranked_values[0] if len(ranked_values) else texts.is_not_null()).fill_null(value=False)

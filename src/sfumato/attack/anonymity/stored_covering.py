@@ -178,7 +178,7 @@ def _learn(attack: Homogeneity, covered_people: _CoveredPeople, name: str) -> Ou
     return Outcome(
         attempts=len(covered_people.people),
         successes=int(agreement.flag_learnt(values).sum()),
-        baseline=int((values.truth == 0).sum()),
+        baseline=int((agreement.flag_spoken_of(values) & (values.truth == 0)).sum()),
         facts={
             "homogeneous_classes": int(agreement.agree.sum()),
             "classes": len(agreement.agree),
@@ -197,6 +197,8 @@ class _ClassValues(NamedTuple):
     counts: Ints
     truth: Ints
     """The number of each person's own value; −1 where it is missing, or not in the release at all."""
+    value_count: int
+    """How many values are numbered; the next number is that of a missing one."""
 
     @classmethod
     def of(cls, covered_people: _CoveredPeople, name: str) -> _ClassValues:
@@ -218,7 +220,7 @@ class _ClassValues(NamedTuple):
             encode(value_counts.frame[name], len(ranked_values)),
             encode(covered_people.people.frame[name], -1),
         )
-        return cls(first.astype(np.int64), codes, value_counts.counts, truth)
+        return cls(first.astype(np.int64), codes, value_counts.counts, truth, len(ranked_values))
 
 
 class _Agreement(NamedTuple):
@@ -250,3 +252,7 @@ class _Agreement(NamedTuple):
         """Whose value is disclosed, and rightly."""
         guesses = np.where(self.agree, self.commonest, -2)
         return np.asarray(self.sets.spread_to_people(guesses, -2) == values.truth)
+
+    def flag_spoken_of(self, values: _ClassValues) -> Flags:
+        """About whom something is said; that a value is missing says nothing."""
+        return np.asarray(self.sets.spread_to_people(self.agree & (self.commonest < values.value_count)))

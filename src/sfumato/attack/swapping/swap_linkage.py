@@ -57,12 +57,13 @@ class SwapLinkage(Attack):
     another one by a naive Bayes estimate from the release, and believes the likeliest other value; if that is right
     less often than the published value, it reverts nothing. The facts state for how many unique people the estimate
     alone predicts the value: only what goes beyond that is due to swapping. The baseline guesses the release's most
-    common value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
+    common value for those about whom rows tell one. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
     """
 
     story: ClassVar[str] = "A colleague knows a person's {known}, finds the rows that match, and reads {any} there."
     guesses: ClassVar[GuessedColumns] = "swapped"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
+    speaks_of_some: ClassVar[bool] = True
 
     attack: Literal["swap_linkage"] = "swap_linkage"
     column: str | None = None
@@ -149,7 +150,7 @@ class SwapLinkage(Attack):
         for name in names:
             tally: ValueTally = sets.tally(believed_table, people, name)
             hit |= sets.spread_to_people(tally.commonest, -2) == tally.truth
-            blind |= tally.truth == 0
+            blind |= sets.spread_to_people(tally.commonest < tally.value_count) & (tally.truth == 0)
         return _LearntValues(hit, blind, sets.spread_to_people(sets.sizes == 1))
 
     def _choose_known_columns(self, published_table: Table, names: tuple[str, ...]) -> tuple[str, ...]:

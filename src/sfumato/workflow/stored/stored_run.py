@@ -203,7 +203,7 @@ def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan)
             originals, taken_rows = comparison.original, comparison.taken_rows
             outcome = attack_covering_classes(attack, originals, comparison.published_table, taken_rows, plan.changes)
         else:
-            outcome = run_stored_attack(attack, comparison.published_table, comparison.blanked_cells)
+            outcome = run_stored_attack(attack, comparison.published_table)
         outcomes.append(AttackResult(attack, outcome))
     return tuple(outcomes)
 
