@@ -441,3 +441,16 @@ def test_where_nothing_is_to_be_hidden_nothing_is_mined(monkeypatch: pytest.Monk
     data = sf.Sequences.of([list("abc"), list("cba")])
     method = sf.HideSequences(patterns=[["a", "b"]], threshold=1, mark="replace", min_support=1)
     assert method.protect(data).data == data
+
+
+@pytest.mark.parametrize("mark", ["Δ", "delete"])
+def test_a_marked_element_is_lost_once(mark: Any) -> None:
+    """Of 14 elements 2 are marked, and 12 are left; of 5 elements, a and b becomes b, and 4 are kept."""
+    walks = sf.Sequences.of([list("aabccbae"), list("abc"), list("acb")])
+    release = sf.HideSequences(patterns=[["a", "b", "c"]], threshold=0, mark=mark).protect(walks)
+    assert release.losses["changes"] == 2
+    assert release.losses["loss"] == pytest.approx(2 / (14 + 12))
+    visits = sf.Sequences.of([[["a", "b"], ["c"]], [["a"], ["x"], ["c"]]])
+    release = sf.HideSequences(patterns=[[["a", "b"], ["c"]]], threshold=0, mark=mark).protect(visits)
+    assert release.losses["changes"] == 1
+    assert release.losses["loss"] == pytest.approx(2 / (5 + 5))

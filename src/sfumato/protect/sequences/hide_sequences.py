@@ -67,7 +67,7 @@ class HideSequences(Method):
     iso_20889: ClassVar[str] = "local suppression"
     optimum_of: ClassVar[str] = "among all choices of items to mark"
     loss_meaning: ClassVar[str] = (
-        "Of the elements of all sequences before and after, the share that was deleted or inserted."
+        "Of the elements of all sequences before and after, marks left out, the share that was deleted or inserted."
     )
     kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
     public_fields: ClassVar[tuple[str, ...]] = (
