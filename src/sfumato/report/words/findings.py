@@ -140,7 +140,14 @@ def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
         "kept by the custodian" if most is None else f"at most {wording.format_percent(most)}, at 95 % confidence"
     )
     guessing = attack.get("guessing")
-    return [("Risk", risk_text), *([] if guessing is None else [("By blind guessing", _approximate_share(guessing))])]
+    facts = [] if guessing is None else [(_name_baseline(attack), _approximate_share(guessing))]
+    return [("Risk", risk_text), *facts]
+
+
+def _name_baseline(attack: Mapping[str, Any]) -> str:
+    """What an attack is compared with, as the label of a share."""
+    speaks_of_some = getattr(find_tagged_class("attack", str(attack["attack"])), "speaks_of_some", False)
+    return "By blind guessing about the same people" if speaks_of_some else "By blind guessing"
 
 
 def _approximate_share(share: float) -> str:
@@ -160,7 +167,7 @@ def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
                 f"(95 % interval {wording.format_span(attack['low'], attack['high'])})"
             ),
         ),
-        ("By blind guessing", wording.format_percent(attack["baseline"] / tries if tries else 0.0)),
+        (_name_baseline(attack), wording.format_percent(attack["baseline"] / tries if tries else 0.0)),
         ("In words", attack["words"]),
     ]
     if attack.get("control") is not None:
