@@ -32,12 +32,12 @@ OF_SECRETS: tuple[Callable[[sf.Table], sf.Attack], ...] = (
 
 
 def draw_paid_people(seed: int) -> sf.Table:
-    """Most have the flu; ages are intervals, and towns a tree of one level."""
+    """Most have the flu; ages have intervals."""
     chance = np.random.default_rng(seed)
     people = draw_people(chance, 60)
     ill = pl.Series("ill", np.where(chance.random(60) < 0.5, "flu", people.frame["ill"].to_numpy()))
     frame = people.frame.with_columns(ill, pay=pl.Series(chance.integers(1, 9, 60)))
-    return sf.Table.of(frame, people.roles | {"pay": "sensitive"}, {"age": {"kind": "intervals", "widths": [2, 4]}})
+    return sf.Table.of(frame, {**people.roles, "pay": "sensitive"}, {"age": {"kind": "intervals", "widths": [2, 4]}})
 
 
 def list_true_releases(table: sf.Table) -> list[sf.Release]:
