@@ -49,15 +49,15 @@ class SensitiveAttack(Attack):
         )
         sets = CandidateSets.of(links)
         tallies = [sets.tally(published_table, people, name) for name in names]
-        learnt, blind = (
+        learnt_count, blind_count = (
             int(_unite([flag(tally) for tally in tallies]).sum()) for flag in (self.flag_learnt, self.flag_blind)
         )
-        is_looking = learnt >= blind or not self.guesses_anyway
+        is_looking = learnt_count >= blind_count or not self.guesses_anyway
         flag = self.flag_learnt if is_looking else self.flag_blind
         return Outcome(
             attempts=len(people),
-            successes=learnt if is_looking else blind,
-            baseline=blind,
+            successes=learnt_count if is_looking else blind_count,
+            baseline=blind_count,
             control=None
             if control is None
             else _count_flagged(flag, look_up(control), published_table, control, names),

@@ -93,7 +93,7 @@ class CopiedRecords(Attack):
         copies = [self._count_copies(search, published_table, people, secrets, chance) for search in searches]
         nearest, counts = max(zip(searches, copies, strict=True), key=lambda way: way[1].right)
         blind = self._count_right_rows(
-            published_table, people.with_frame(people.frame.filter(counts.believed)), secrets
+            published_table, people.with_frame(people.frame.filter(counts.believed_mask)), secrets
         )
         strangers = None if control is None else sample_people(control, self.attempts, chance)
         theirs = None if strangers is None else self._count_copies(nearest, published_table, strangers, secrets, chance)
@@ -105,8 +105,8 @@ class CopiedRecords(Attack):
             facts={
                 "known": list(known_columns),
                 "columns": list(secrets),
-                "believed": int(counts.believed.sum()),
-                **({} if theirs is None else {"control_believed": int(theirs.believed.sum())}),
+                "believed": int(counts.believed_mask.sum()),
+                **({} if theirs is None else {"control_believed": int(theirs.believed_mask.sum())}),
                 **compare_with_control(
                     counts.right,
                     len(people),
@@ -186,5 +186,5 @@ def _flag_known(people: Table, secrets: Sequence[str]) -> Flags:
 class _CopyCounts:
     """For whom a row was believed to be their own, and how many of these rows were."""
 
-    believed: Flags
+    believed_mask: Flags
     right: int
