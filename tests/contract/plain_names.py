@@ -50,7 +50,7 @@ WRITTEN = {
     "Run": {"kept", "published"}, "SequenceDetails": {"moved"}, "SideEffects": {"added", "exposed", "removed"},
     "Statement": {"learnt"}, "SupportChanges": {"lost"}, "SwapDetails": {"changed"}, "Synthesize": {"alone"},
     "Table": {"released"}, "TreeTransformer": {"required"}, "Uniques": {"both"}, "Verdict": {"accepted", "unchecked"},
-    "_CodedColumn": {"published"},
+    "_AlignedColumn": {"published"},
 }  # fmt: skip
 """Class → names that policies, certificates, records, pages, users or other libraries write."""
 _FUNCTIONS = frozenset({"linked"})

@@ -13,26 +13,11 @@ import sfumato as sf
 from sfumato.attack.synthesis.copied_records import CopiedRecords
 from sfumato.details import SynthesisDetails
 from sfumato.workflow.attack_run import run_attacks
-
-ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
-
-
-def make_people(count: int = 40) -> sf.Table:
-    """People of many ages and few places."""
-    frame = pl.DataFrame(
-        {
-            "age": [20 + row * 7 % 45 for row in range(count)],
-            "zip": [f"{row * 3 % 8}" for row in range(count)],
-            "ill": [["flu", "cold", "ache"][row % 3] for row in range(count)],
-        }
-    )
-    ages = [[str(age), f"{age // 10 * 10}s", "*"] for age in sorted(set(frame["age"]))]
-    places = [[zip_code, "*"] for zip_code in sorted(set(frame["zip"]))]
-    return sf.Table.of(frame, ROLES, {"age": ages, "zip": places})
+from tests.workflow.people_and_places import ROLES, make_people
 
 
 def test_linking_depends_on_no_draw() -> None:
-    table = make_people()
+    table = make_people(40)
     released = sf.RoundNumbers(columns=("age",), step=5).protect(table)
     outcomes = {
         sf.attack.Linking().run(released, table, randomness=sf.Randomness.seeded(seed)).successes for seed in range(5)
@@ -46,8 +31,8 @@ def test_linking_depends_on_no_draw() -> None:
 @pytest.mark.parametrize("knowledge", [("age",), ("age", "zip", "ill")])
 def test_another_linking_does_not_replace_the_plain_one(knowledge: tuple[str, ...]) -> None:
     method = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.2)
-    plain = sf.run(make_people(), method)
-    run = sf.run(make_people(), method, attacks=(sf.attack.Linking(knowledge=knowledge),))
+    plain = sf.run(make_people(40), method)
+    run = sf.run(make_people(40), method, attacks=(sf.attack.Linking(knowledge=knowledge),))
     names = [attack.knowledge for attack, _ in run.attacks if isinstance(attack, sf.attack.Linking)]
     assert names == [None, knowledge]
     assert run.attacks[0].outcome.successes == plain.attacks[0].outcome.successes
@@ -55,7 +40,7 @@ def test_another_linking_does_not_replace_the_plain_one(knowledge: tuple[str, ..
 
 def test_the_same_linking_by_name_is_not_run_twice() -> None:
     method = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.2)
-    run = sf.run(make_people(), method, attacks=(sf.attack.Linking(knowledge=("zip", "age")),))
+    run = sf.run(make_people(40), method, attacks=(sf.attack.Linking(knowledge=("zip", "age")),))
     assert len(run.attacks) == 1
 
 
@@ -112,7 +97,7 @@ def test_rows_of_stars_are_not_denied() -> None:
 
 
 def test_a_share_of_suppressed_rows_is_counted_whatever_is_stated() -> None:
-    table = make_people()
+    table = make_people(40)
     release = sf.Generalize(models=(sf.KAnonymity(k=2),)).protect(table)
     claim = next(claim for claim in release.claims if claim.property == "suppressed_share")
     assert claim.arguments["starred_rows"] == "class"
@@ -141,7 +126,7 @@ def test_an_item_like_a_formula_among_patterns_is_reported(tmp_path: Path) -> No
 
 
 def test_attacks_on_codes_leave_other_columns_alone() -> None:
-    frame = make_people().frame.with_columns(pl.Series("pay", [100 + row * 11 % 70 for row in range(40)]))
+    frame = make_people(40).frame.with_columns(pl.Series("pay", [100 + row * 11 % 70 for row in range(40)]))
     table = sf.Table.of(frame, {**ROLES, "pay": "insensitive"})
     method = sf.EncodeForTrees(target="ill", columns=("pay",))
     release = method.protect(table, method.new_key(table))

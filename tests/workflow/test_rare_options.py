@@ -15,22 +15,7 @@ import pytest
 import sfumato as sf
 from sfumato.details import HidingDetails
 from sfumato.workflow.summary.advice import note_nothing_hidden
-
-ROLES = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
-
-
-def make_people(count: int = 60) -> sf.Table:
-    """People of many ages and few places."""
-    frame = pl.DataFrame(
-        {
-            "age": [20 + row * 7 % 45 for row in range(count)],
-            "zip": [f"{row * 3 % 8}" for row in range(count)],
-            "ill": [["flu", "cold", "ache"][row % 3] for row in range(count)],
-        }
-    )
-    ages = [[str(age), f"{age // 10 * 10}s", "*"] for age in sorted(set(frame["age"]))]
-    places = [[zip_code, "*"] for zip_code in sorted(set(frame["zip"]))]
-    return sf.Table.of(frame, ROLES, {"age": ages, "zip": places})
+from tests.workflow.people_and_places import ROLES, make_people
 
 
 def read_page(path: Path) -> str:
@@ -43,7 +28,7 @@ def test_a_proof_about_one_method_is_not_one_about_the_other(tmp_path: Path) -> 
     """The keys of several methods were read as those of one: the last that set each."""
     dividing = sf.Partition(models=[sf.KAnonymity(k=2)])
     hiding = sf.SuppressEntries(private={"columns": ["ill"], "where": {"ill": "flu"}}, confidence=0.9, min_support=50)
-    run = sf.run(make_people(), [dividing, hiding], out=tmp_path / "out", randomness=sf.Randomness.seeded(3))
+    run = sf.run(make_people(60), [dividing, hiding], out=tmp_path / "out", randomness=sf.Randomness.seeded(3))
     partition, entries = (step.find_optimality() for step in run.release.details.list_steps())
     assert partition is None
     assert entries is not None and entries.is_proven
@@ -115,8 +100,8 @@ def test_a_certificate_does_not_tell_the_values_of_starred_people(tmp_path: Path
 
 def test_people_left_out_for_missing_cells_are_lost() -> None:
     """A loss of 0.45 passed a gate although 63 % of the people were gone."""
-    frame = make_people().frame.with_columns(age=pl.when(pl.int_range(pl.len()) % 3 > 0).then(pl.col("age")))
-    table = sf.Table.of(frame, ROLES, make_people().hierarchies, missing="drop")
+    frame = make_people(60).frame.with_columns(age=pl.when(pl.int_range(pl.len()) % 3 > 0).then(pl.col("age")))
+    table = sf.Table.of(frame, ROLES, make_people(60).hierarchies, missing="drop")
     run = sf.run(table, sf.Generalize(models=[sf.KAnonymity(k=2)]))
     published = run.record["utility"]["published_loss"]
     assert len(run.release.data) == 40

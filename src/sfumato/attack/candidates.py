@@ -238,7 +238,7 @@ class ValueTally:
         return np.where(keys[key_index] == sought_keys, key_index, -1)
 
 
-class _ValueCodes(NamedTuple):
+class _RankedValues(NamedTuple):
     """Published and true values by number, the most common published value 0."""
 
     codes: Ints
@@ -248,7 +248,7 @@ class _ValueCodes(NamedTuple):
     values: pl.Series
 
 
-def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> _ValueCodes:
+def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> _RankedValues:
     """Numbers for published and true values, the most common published value 0, missing last of all."""
     cells = spell_cells(published_cells).alias("value")
     ranked_values = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
@@ -259,4 +259,4 @@ def _encode_by_frequency(published_cells: pl.Series, people: pl.Series) -> _Valu
         return codes.fill_null(missing).to_numpy().astype(np.int64)
 
     values = pl.concat([ranked_values, pl.Series([None], dtype=pl.String)]) if cells.null_count() else ranked_values
-    return _ValueCodes(code_cells(cells, len(ranked_values)), code_cells(spell_cells(people), -1), values)
+    return _RankedValues(code_cells(cells, len(ranked_values)), code_cells(spell_cells(people), -1), values)

@@ -123,7 +123,7 @@ def guess_stored_format(source: BasketSource) -> BasketFormat:
     return "spmf" if _COMMENTED.match(read_first_lines(path)) else "fimi"
 
 
-class _Vocabulary:
+class _SeenWords:
     """Words by first appearance, refused if they are more than memory holds."""
 
     def __init__(self, path: Path) -> None:
@@ -149,7 +149,7 @@ def explain_many_items(path: Path, count: int) -> DataError:
 
 def _stage_lines(path: Path, scratch: Path, name: str, *, is_spmf: bool) -> tuple[BasketWriter, Values]:
     """One basket from each line; in SPMF, neither from empty lines nor from comments."""
-    vocabulary = _Vocabulary(path)
+    vocabulary = _SeenWords(path)
     names: dict[str, str] = {}
     negative: list[Ints] = []
     line = 0
@@ -194,7 +194,7 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
     check_dialect(columns, source.separator)
     is_typed = is_table_file(path)
     batches = _read_typed_rows(path, columns) if is_typed else _read_text_rows(path, columns, source.separator)
-    vocabulary, staged_file = _Vocabulary(path), scratch / f"{name}-rows.parquet"
+    vocabulary, staged_file = _SeenWords(path), scratch / f"{name}-rows.parquet"
     rows = write_batches(_code_rows(path, batches, vocabulary), staged_file, step="reading")
     if not rows:
         raise DataError(f"{path}: the file has no rows below its header")
@@ -287,7 +287,7 @@ def _read_typed_rows(path: Path, columns: tuple[str, ...]) -> Iterator[pl.DataFr
         raise explain_damaged(path) from None
 
 
-def _code_rows(path: Path, batches: Iterator[pl.DataFrame], vocabulary: _Vocabulary) -> Iterator[pl.DataFrame]:
+def _code_rows(path: Path, batches: Iterator[pl.DataFrame], vocabulary: _SeenWords) -> Iterator[pl.DataFrame]:
     """The number of each row, its id, and the code of its item; stops at a row without an id."""
     first, missing, first_missing, name = 0, 0, 0, ""
     for batch in batches:

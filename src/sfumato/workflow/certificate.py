@@ -34,9 +34,9 @@ MOST_FILES = 100
 """The most files of one release."""
 
 
-class _DataFile(DataFile):
+class _StatedFile(DataFile):
     @model_validator(mode="after")
-    def _check_known_format(self) -> _DataFile:
+    def _check_known_format(self) -> _StatedFile:
         shape = get_shape(self.shape)
         if self.format not in shape.formats or self.file != shape.name_file(self.format):
             raise ValueError("unknown format, or the file does not have this format")
@@ -46,14 +46,14 @@ class _DataFile(DataFile):
 class _CertificateBody(OutgoingCertificate):
     """The form of a certificate; any other form is refused before a file is opened."""
 
-    data: _DataFile
+    data: _StatedFile
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1, max_length=MOST_CLAIMS)
     files: Mapping[str, str] = Field(max_length=MOST_FILES)
     signer: str
     signature: str
 
 
-_FIELDS = frozenset({*_CertificateBody.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
+_FIELDS = frozenset({*_CertificateBody.model_fields, *_StatedFile.model_fields, *CertifiedClaim.model_fields})
 
 
 @dataclass(frozen=True, repr=False)

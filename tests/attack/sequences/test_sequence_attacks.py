@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
-from sfumato.attack.sequences.sequence_linking import _DistinctTraces, _KnownPoints, _look_up, _ShuffledPoints
+from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _SearchedTraces, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.details import ChainDetails, SequenceDetails, read_details
 
@@ -186,7 +186,7 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         codes = np.array([code_of[item] for points in known_points for item in points], dtype=np.int32)
         offsets = np.cumsum([0, *map(len, known_points)], dtype=np.int64)
         own_rows = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
-        lookup = _look_up(_DistinctTraces.of(published, order), owner, _KnownPoints(codes, offsets), own_rows)
+        lookup = _look_up(_SearchedTraces.of(published, order), owner, _KnownPoints(codes, offsets), own_rows)
         for number, points in enumerate(known_points):
             held_counts = [count_points(row, points, order) for row in rows[:30]]
             best = max(held_counts)
@@ -277,7 +277,7 @@ def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> N
     for _ in range(40):
         rows = [[chance.choice("abc") for _ in range(chance.randint(1, 5))] for _ in range(chance.randint(1, 6))]
         marked_rows = [["Δ" if chance.random() < 0.3 else item for item in row] for row in rows]
-        searched = _DistinctTraces.of(sf.Sequences.of(marked_rows), order).count_marks()
+        searched = _SearchedTraces.of(sf.Sequences.of(marked_rows), order).count_marks()
         truth = sf.Sequences.of(rows)
         known_points = _ShuffledPoints.of(truth, np.arange(len(rows)), np.random.default_rng(1)).take(3)
         lookup = _look_up(searched, truth, known_points, np.arange(len(rows)))

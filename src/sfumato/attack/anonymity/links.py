@@ -78,7 +78,7 @@ class Links:
 
     def keep_cheapest(self, costs: Floats) -> Links:
         """Of each person's rows only those of least cost."""
-        lists = [_CheapestRows.of(part, costs) for part in self.parts]
+        lists = [_CheapestLinks.of(part, costs) for part in self.parts]
         least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
         parts = tuple(
             shorten_part(MatchedRows(r.order, r.start, np.where(r.least <= least + _TIE, r.size, 0))) for r in lists
@@ -99,7 +99,7 @@ def _find_only_places(order: Places, size: int) -> Places | None:
     return places if np.count_nonzero(places >= 0) == len(order) else None
 
 
-class _CheapestRows(NamedTuple):
+class _CheapestLinks(NamedTuple):
     """Of one part of the links, the cheapest rows of each list."""
 
     order: Places
@@ -109,7 +109,7 @@ class _CheapestRows(NamedTuple):
     """The cost of each person's rows; infinite for none."""
 
     @classmethod
-    def of(cls, part: MatchedRows, costs: Floats) -> _CheapestRows:
+    def of(cls, part: MatchedRows, costs: Floats) -> _CheapestLinks:
         order, start, count = part
         begins, first, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
         lengths = np.where(begins >= 0, count[first], 0)
@@ -126,7 +126,7 @@ class _CheapestRows(NamedTuple):
 def linked(published_table: Table, people: Table, columns: Sequence[str]) -> Links:
     """The published rows that each person's values fall under, in the columns the adversary knows."""
     require_in_both(published_table, people, columns)
-    shapes = {name: _ColumnLabels.of(published_table, name) for name in columns}
+    shapes = {name: _CoveredValues.of(published_table, name) for name in columns}
     known_cells, cells = _spell_table(people, columns), _spell_table(published_table, columns)
     parts: list[MatchedRows] = []
     counts = np.zeros(len(people), dtype=np.int64)
@@ -156,7 +156,7 @@ def linked(published_table: Table, people: Table, columns: Sequence[str]) -> Lin
 
 def match_equal(published_table: Table, people: Table, columns: Sequence[str]) -> Links:
     """The rows whose cells are the person's own values, and the missing ones too: before any that may be."""
-    shapes = {name: _ColumnLabels.of(published_table, name) for name in columns}
+    shapes = {name: _CoveredValues.of(published_table, name) for name in columns}
     known_cells, cells = _spell_table(people, columns), _spell_table(published_table, columns)
     sought_keys, keys = _number_keys(known_cells, cells, shapes, dict.fromkeys(columns, 0))
     if published_table.missing is Missing.NEVER_MATCHES:
@@ -182,7 +182,7 @@ def _are_all_numbers(published_table: Table, people: Table, columns: Sequence[st
 
 
 @dataclass(frozen=True)
-class _ColumnLabels:
+class _CoveredValues:
     """What the labels of one published column cover."""
 
     name: str
@@ -190,7 +190,7 @@ class _ColumnLabels:
     level_of: dict[str, int]
 
     @classmethod
-    def of(cls, published_table: Table, name: str) -> _ColumnLabels:
+    def of(cls, published_table: Table, name: str) -> _CoveredValues:
         hierarchy = published_table.hierarchies.get(name)
         levels: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
@@ -246,7 +246,7 @@ def _flag_hidden_rows(cells: _Cells, count: int) -> Flags:
 
 
 def _split_by_levels(
-    cells: _Cells, plain: Ints, shapes: dict[str, _ColumnLabels]
+    cells: _Cells, plain: Ints, shapes: dict[str, _CoveredValues]
 ) -> list[tuple[tuple[int, ...], Ints | None]] | None:
     """Published rows grouped by the hierarchy levels of their cells; None instead of rows where all are alike.
 
@@ -284,7 +284,7 @@ def _join_at_levels(
     cells: _Cells,
     rows: Ints,
     known_cells: _Cells,
-    shapes: dict[str, _ColumnLabels],
+    shapes: dict[str, _CoveredValues],
     signature: tuple[int, ...],
     missing: Missing,
 ) -> MatchedRows:
@@ -322,7 +322,7 @@ def _take_rows(cells: _Cells, names: Sequence[str], rows: Ints) -> _Cells:
 
 
 def _number_keys(
-    known_cells: _Cells, cells: _Cells, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
+    known_cells: _Cells, cells: _Cells, shapes: dict[str, _CoveredValues], levels: dict[str, int]
 ) -> tuple[Places, Places]:
     """A number for every person and for every published row, equal where the person's labels are those of the row.
 

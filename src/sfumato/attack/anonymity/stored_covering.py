@@ -168,7 +168,7 @@ def _link(covered_people: _CoveredPeople) -> Outcome:
 
 def _learn(attack: Homogeneity, covered_people: _CoveredPeople, name: str) -> Outcome:
     """See whether enough of the rows that fit a person have the same value, and whether it is theirs."""
-    values = _ClassValues.of(covered_people, name)
+    values = _ValuesByClass.of(covered_people, name)
 
     def count_learnt(links: Links) -> float:
         return float(_Agreement.of(CandidateSets.of(links), values, attack.share).flag_learnt(values).sum())
@@ -188,7 +188,7 @@ def _learn(attack: Homogeneity, covered_people: _CoveredPeople, name: str) -> Ou
     )
 
 
-class _ClassValues(NamedTuple):
+class _ValuesByClass(NamedTuple):
     """How often each value of a column stands in each class; values are numbered by how common they are."""
 
     first: Ints
@@ -201,7 +201,7 @@ class _ClassValues(NamedTuple):
     """How many values are numbered; the next number is that of a missing one."""
 
     @classmethod
-    def of(cls, covered_people: _CoveredPeople, name: str) -> _ClassValues:
+    def of(cls, covered_people: _CoveredPeople, name: str) -> _ValuesByClass:
         published_table = covered_people.published_table
         names = list(published_table.quasi_identifying)
         whole = published_table.count_values(name)
@@ -231,7 +231,7 @@ class _Agreement(NamedTuple):
     commonest: Ints
 
     @classmethod
-    def of(cls, sets: CandidateSets, values: _ClassValues, share: float) -> _Agreement:
+    def of(cls, sets: CandidateSets, values: _ValuesByClass, share: float) -> _Agreement:
         pairs, classes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for order, start, count in sets.parts:
             pairs.append(np.repeat(np.arange(len(count)), count))
@@ -248,11 +248,11 @@ class _Agreement(NamedTuple):
         agree = np.round(counts[best] / sizes - share, _DIGITS) >= 0
         return cls(sets, np.asarray(agree), keys[best] % width)
 
-    def flag_learnt(self, values: _ClassValues) -> Flags:
+    def flag_learnt(self, values: _ValuesByClass) -> Flags:
         """Whose value is disclosed, and rightly."""
         guesses = np.where(self.agree, self.commonest, -2)
         return np.asarray(self.sets.spread_to_people(guesses, -2) == values.truth)
 
-    def flag_spoken_of(self, values: _ClassValues) -> Flags:
+    def flag_spoken_of(self, values: _ValuesByClass) -> Flags:
         """About whom something is said; that a value is missing says nothing."""
         return np.asarray(self.sets.spread_to_people(self.agree & (self.commonest < values.value_count)))

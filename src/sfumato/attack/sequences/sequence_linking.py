@@ -72,7 +72,7 @@ class SequenceLinking(Attack):
         randomness: Randomness | None = None,
     ) -> Outcome:
         """Look for some people with more and more points; count whose own sequence is guessed, on average."""
-        published_traces, originals = (_DistinctTraces.of(data, self.order) for data in (release.data, truth))
+        published_traces, originals = (_SearchedTraces.of(data, self.order) for data in (release.data, truth))
         marks_stand = find_mark(release, truth) == MARK
         if marks_stand:
             published_traces = published_traces.count_marks()
@@ -214,7 +214,7 @@ def _number_repeats(codes: Codes, sizes: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class _DistinctTraces:
+class _SearchedTraces:
     """Sequences to be searched; equal ones are read once."""
 
     is_ordered: bool
@@ -232,7 +232,7 @@ class _DistinctTraces:
     """How many marks Δ, which stand for any item, each distinct sequence has; None if there are none."""
 
     @classmethod
-    def of(cls, sequences: Sequences, order: str) -> _DistinctTraces:
+    def of(cls, sequences: Sequences, order: str) -> _SearchedTraces:
         """Find equal sequences, if their elements are single items."""
         from sfumato.kernels.sequences.known_points import index_rows
 
@@ -252,7 +252,7 @@ class _DistinctTraces:
         """The codes of the mark Δ."""
         return [code for (name, _), code in self.code_of.items() if name == MARK]
 
-    def count_marks(self) -> _DistinctTraces:
+    def count_marks(self) -> _SearchedTraces:
         """The same with marks that stand for any item."""
         codes = self.list_marks()
         if not codes:
@@ -272,7 +272,7 @@ class _DistinctTraces:
 
 
 def _look_up(
-    searched_traces: _DistinctTraces,
+    searched_traces: _SearchedTraces,
     owner: Sequences,
     known_points: _KnownPoints,
     own_rows: Ints,
@@ -308,7 +308,7 @@ def _look_up(
     return _Candidates(FittingTraces(best.rows, best.holds_own > 0), best.most == np.diff(known_points.offsets))
 
 
-def _look_up_in_order(searched_traces: _DistinctTraces, traces: KnownTraces, masks: Words, best: BestRows) -> None:
+def _look_up_in_order(searched_traces: _SearchedTraces, traces: KnownTraces, masks: Words, best: BestRows) -> None:
     """The same where marks stand for any item: they match every point, and no sequence that has one can be passed over.
 
     One's own sequence is compared separately: the search would look for others only where the points are.
@@ -331,7 +331,7 @@ def _look_up_in_order(searched_traces: _DistinctTraces, traces: KnownTraces, mas
         )
 
 
-def _count_own_points(searched_traces: _DistinctTraces, row: int, points: list[int]) -> int:
+def _count_own_points(searched_traces: _SearchedTraces, row: int, points: list[int]) -> int:
     """The longest subsequence that a sequence and some points have in common; a mark is any of them."""
     offsets, element_offsets, codes = searched_traces.arrays
     marks = set(searched_traces.list_marks())
@@ -346,7 +346,7 @@ def _count_own_points(searched_traces: _DistinctTraces, row: int, points: list[i
     return lengths[-1]
 
 
-def _look_up_in_any_order(searched_traces: _DistinctTraces, traces: KnownTraces, best: BestRows) -> None:
+def _look_up_in_any_order(searched_traces: _SearchedTraces, traces: KnownTraces, best: BestRows) -> None:
     """The same in any order: a mark holds one of the points that are not there."""
     assert searched_traces.marks is not None
     for person, own_row in enumerate(traces.own_rows.tolist()):

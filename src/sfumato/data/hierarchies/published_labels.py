@@ -71,7 +71,7 @@ def parse_set(label: str) -> tuple[str, ...] | None:
 
 
 @dataclass
-class _LabelRuns:
+class _ParsedLabels:
     """Parsed labels: ranges by their ends, all others by their runs."""
 
     runs: list[tuple[int, int, int]] = field(default_factory=list)
@@ -241,8 +241,8 @@ class Domain:
     def _leaf_texts(self) -> frozenset[str]:
         return frozenset(self.leaves) | frozenset(self.spellings)
 
-    def _read(self, texts: Sequence[str | None], nearest: bool) -> _LabelRuns:
-        known_runs, read = self._known_runs, _LabelRuns()
+    def _read(self, texts: Sequence[str | None], nearest: bool) -> _ParsedLabels:
+        known_runs, read = self._known_runs, _ParsedLabels()
         for number, text in enumerate(texts):
             if text is None:
                 continue

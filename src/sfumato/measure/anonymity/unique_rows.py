@@ -79,13 +79,13 @@ def search_unique_rows(rows: RowCounter, most: int = MOST_COLUMNS) -> tuple[Uniq
     return tuple(best)
 
 
-class _RowKeys(NamedTuple):
+class _BoundedKeys(NamedTuple):
     """One whole number a row, equal exactly where some columns are, and an upper bound for it."""
 
     keys: Places
     radix: int
 
-    def append(self, column: _RowKeys) -> _RowKeys:
+    def append(self, column: _BoundedKeys) -> _BoundedKeys:
         """The same with one column more."""
         keys, radix = self
         if radix * column.radix >= _LARGEST_KEY:
@@ -95,7 +95,7 @@ class _RowKeys(NamedTuple):
         longer: Places = keys.astype(np.int32) if radix < _LARGEST_SHORT_KEY else keys.astype(np.int64)
         np.multiply(longer, column.radix, out=longer)
         np.add(longer, column.keys, out=longer)
-        return _RowKeys(longer, radix)
+        return _BoundedKeys(longer, radix)
 
     def count_unique(self, is_single: Flags | None) -> int:
         """How many rows have a key that no other row has; `is_single` flags those that stand for one row, not more."""
@@ -119,10 +119,10 @@ class _CodedRows:
     def __init__(self, frame: pl.DataFrame) -> None:
         self.columns, self.height = frame.columns, frame.height
         cells = {column.name: encode_narrowly(column) for column in frame.get_columns()}
-        self._columns = {name: _RowKeys(codes, len(values)) for name, (values, codes) in cells.items()}
+        self._columns = {name: _BoundedKeys(codes, len(values)) for name, (values, codes) in cells.items()}
         self._is_single: Flags | None = None
         self._common: tuple[str, ...] = ()
-        self._common_keys: _RowKeys | None = None
+        self._common_keys: _BoundedKeys | None = None
         if self.height >= _MANY_ROWS:
             self._join_equal_rows()
 
@@ -130,14 +130,14 @@ class _CodedRows:
         """Where most rows equal others in all columns, as in most releases, let one stand for all of them."""
         if prod(column.radix for column in self._columns.values()) >= _LARGEST_KEY:
             return
-        sorted_keys = np.sort(reduce(_RowKeys.append, self._columns.values()).keys).astype(np.int64, copy=False)
+        sorted_keys = np.sort(reduce(_BoundedKeys.append, self._columns.values()).keys).astype(np.int64, copy=False)
         begins = np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1]]))
         if len(begins) > self.height // 3:
             return
         keys = sorted_keys[begins]
         self._is_single = np.diff(begins, append=len(sorted_keys)) == 1
         for name, column in reversed(self._columns.items()):
-            self._columns[name] = _RowKeys(narrow_places(keys % column.radix, column.radix), column.radix)
+            self._columns[name] = _BoundedKeys(narrow_places(keys % column.radix, column.radix), column.radix)
             keys = keys // column.radix
 
     def count_unique(self, combinations: Sequence[tuple[str, ...]]) -> list[int]:
@@ -145,14 +145,14 @@ class _CodedRows:
             return [0 for _ in combinations]
         return [self._number_rows(columns).count_unique(self._is_single) for columns in combinations]
 
-    def _number_rows(self, columns: tuple[str, ...]) -> _RowKeys:
+    def _number_rows(self, columns: tuple[str, ...]) -> _BoundedKeys:
         """The keys by some columns; those by all but the last are kept, for the next combination may begin alike."""
         *common, last = columns
         if not common:
             return self._columns[last]
         if tuple(common) != self._common or self._common_keys is None:
             self._common = tuple(common)
-            self._common_keys = reduce(_RowKeys.append, (self._columns[name] for name in common))
+            self._common_keys = reduce(_BoundedKeys.append, (self._columns[name] for name in common))
         return self._common_keys.append(self._columns[last])
 
     def count_values(self, column: str) -> int:

@@ -128,7 +128,7 @@ def _count_sklearn_differences(
     differ = 0
     for setting_index, setting in enumerate(settings):
         report_progress("growing trees on codes and originals", setting_index, len(settings))
-        grown_trees = [_GrownTree.of(cells, classes, setting) for cells, classes in learner_cells]
+        grown_trees = [_TreeOnCells.of(cells, classes, setting) for cells, classes in learner_cells]
         differ += not _have_same_splits(grown_trees[0], grown_trees[1], up_to_ties)
     return differ
 
@@ -159,14 +159,14 @@ def _read_learner_cells(table: Table, target: str, columns: tuple[str, ...]) -> 
 
 
 @dataclass(frozen=True)
-class _GrownTree:
+class _TreeOnCells:
     """A tree, and the cells it was grown on."""
 
     tree: Any
     cells: Singles
 
     @classmethod
-    def of(cls, cells: Singles, classes: Ints, setting: Mapping[str, Any]) -> _GrownTree:
+    def of(cls, cells: Singles, classes: Ints, setting: Mapping[str, Any]) -> _TreeOnCells:
         from sklearn.tree import DecisionTreeClassifier
 
         # scikit-learn sums columns to look for missing cells, and warns about many classes: neither matters here.
@@ -185,7 +185,7 @@ class _GrownTree:
         return np.asarray(np.where(left_mask, self.tree.children_left[node], self.tree.children_right[node]))
 
 
-def _have_same_splits(tree: _GrownTree, other: _GrownTree, up_to_ties: bool) -> bool:
+def _have_same_splits(tree: _TreeOnCells, other: _TreeOnCells, up_to_ties: bool) -> bool:
     """Whether both trees split the rows alike, with left and right possibly swapped; rows go down level by level."""
     rows = np.arange(len(tree.cells))
     a = b = np.zeros(len(rows), dtype=np.int64)

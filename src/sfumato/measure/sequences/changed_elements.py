@@ -15,7 +15,7 @@ from sfumato.sequences import Sequences
 _CHUNK = 4096
 
 
-class _ElementLabels(NamedTuple):
+class _NumberedElements(NamedTuple):
     labels: Codes
     offsets: Ints
 
@@ -42,8 +42,8 @@ def measure_changed_elements(original: Sequences, published_sequences: Sequences
 
 
 class _NumberedPair(NamedTuple):
-    original: _ElementLabels
-    published_elements: _ElementLabels
+    original: _NumberedElements
+    published_elements: _NumberedElements
     size: int
     """How many numbers there are."""
 
@@ -62,8 +62,8 @@ def _number_elements(original: Sequences, published_sequences: Sequences) -> _Nu
         size = len(elements)
     # Compiled code takes no read-only arrays.
     return _NumberedPair(
-        _ElementLabels(original_codes, original.offsets.copy()),
-        _ElementLabels(published_codes, published_sequences.offsets.copy()),
+        _NumberedElements(original_codes, original.offsets.copy()),
+        _NumberedElements(published_codes, published_sequences.offsets.copy()),
         size,
     )
 

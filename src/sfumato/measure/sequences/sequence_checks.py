@@ -66,7 +66,7 @@ def spell_sequences(data: Sequences, numbers: Mapping[str, int]) -> list[bytes]:
     return [content[4 * start : 4 * stop] for start, stop in itertools.pairwise(bounds.tolist())]
 
 
-class _MarkedElements(NamedTuple):
+class _ElementMarks(NamedTuple):
     numbers: Codes
     """Of the items, with -1 after each element."""
     bounds: Ints
@@ -84,21 +84,21 @@ def number_codes(data: Sequences, numbers: Mapping[str, int]) -> Codes:
     return codes[np.lexsort((codes, elements))]
 
 
-def _list_items(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
+def _list_items(data: Sequences, numbers: Mapping[str, int]) -> _ElementMarks:
     """Single items without marks."""
-    return _MarkedElements(number_codes(data, numbers), data.offsets)
+    return _ElementMarks(number_codes(data, numbers), data.offsets)
 
 
-def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _MarkedElements:
+def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _ElementMarks:
     codes = number_codes(data, numbers)
     marked_codes = np.full(len(codes) + len(data.element_offsets) - 1, -1, dtype=np.int32)
     if len(marked_codes) == 2 * len(codes):  # single items
         marked_codes[::2] = codes
-        return _MarkedElements(marked_codes, 2 * data.offsets)
+        return _ElementMarks(marked_codes, 2 * data.offsets)
     # Each element is longer by its mark.
     elements = np.repeat(np.arange(len(data.element_offsets) - 1), np.diff(data.element_offsets))
     marked_codes[np.arange(len(codes)) + elements] = codes
-    return _MarkedElements(marked_codes, data.element_offsets[data.offsets] + data.offsets)
+    return _ElementMarks(marked_codes, data.element_offsets[data.offsets] + data.offsets)
 
 
 class _Distinct(NamedTuple):
@@ -122,12 +122,12 @@ def _find_distinct(marked_codes: Codes, bounds: Ints) -> _Distinct:
     return _Distinct(firsts, weights[firsts])
 
 
-def _take_rows(marked_codes: Codes, bounds: Ints, rows: Ints) -> _MarkedElements:
+def _take_rows(marked_codes: Codes, bounds: Ints, rows: Ints) -> _ElementMarks:
     """Some sequences, one after another."""
     lengths = bounds[rows + 1] - bounds[rows]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     places = np.arange(offsets[-1]) + np.repeat(bounds[rows] - offsets[:-1], lengths)
-    return _MarkedElements(marked_codes[places], offsets)
+    return _ElementMarks(marked_codes[places], offsets)
 
 
 def _unpack_elements(marked_codes: Codes, ends: Ints, weights: Ints, is_flat: bool) -> Any:

@@ -60,7 +60,7 @@ def joint_divergence(
 
 
 @dataclass(frozen=True, eq=False)
-class _CodedColumn:
+class _AlignedColumn:
     """A column before and after, numbered alike."""
 
     original: Ints
@@ -68,13 +68,13 @@ class _CodedColumn:
     width: int
 
 
-def _number_together(original: pl.Series, published_cells: pl.Series) -> _CodedColumn:
+def _number_together(original: pl.Series, published_cells: pl.Series) -> _AlignedColumn:
     all_cells = pl.concat([spell_cells(original).alias("value"), spell_cells(published_cells).alias("value")])
     numbers = all_cells.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
-    return _CodedColumn(numbers[: len(original)], numbers[len(original) :], int(numbers.max(initial=0)) + 1)
+    return _AlignedColumn(numbers[: len(original)], numbers[len(original) :], int(numbers.max(initial=0)) + 1)
 
 
-def _compare_patterns(coded_columns: Sequence[_CodedColumn]) -> float:
+def _compare_patterns(coded_columns: Sequence[_AlignedColumn]) -> float:
     """D over the full patterns that occur."""
     frames = [pl.DataFrame([getattr(column, side) for column in coded_columns]) for side in ("original", "published")]
     counts = [frame.group_by(pl.all()).agg(pl.len().alias("count")) for frame in frames]
@@ -84,7 +84,7 @@ def _compare_patterns(coded_columns: Sequence[_CodedColumn]) -> float:
     return _sum_divergence(*(_smooth_shares(part) for part in side_counts))
 
 
-def _compare_by_bayes(other_columns: Sequence[_CodedColumn], own_column: _CodedColumn) -> float:
+def _compare_by_bayes(other_columns: Sequence[_AlignedColumn], own_column: _AlignedColumn) -> float:
     """D of two simple Bayes models: that of the column, and of each other column given its value (the chain rule)."""
     values = [
         np.bincount(part, minlength=own_column.width).astype(np.float64)
@@ -99,7 +99,9 @@ def _compare_by_bayes(other_columns: Sequence[_CodedColumn], own_column: _CodedC
     )
 
 
-def _compare_given(other: _CodedColumn, own_column: _CodedColumn, values: Sequence[Floats], weights: Floats) -> float:
+def _compare_given(
+    other: _AlignedColumn, own_column: _AlignedColumn, values: Sequence[Floats], weights: Floats
+) -> float:
     """The mean over values y of D between the distributions of x given y.
 
     Pairs that occur neither before nor after are alike for each y, and are only counted: there may be very many.

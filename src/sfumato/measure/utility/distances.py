@@ -259,7 +259,7 @@ def _compute_distance(
 
 
 @dataclass(frozen=True)
-class _CodePairs:
+class _DistinctPairs:
     """The distinct pairs of two codes."""
 
     first: Ints
@@ -267,7 +267,7 @@ class _CodePairs:
     rows: Ints
 
 
-def _cross_codes(first: Ints, second: Ints) -> _CodePairs:
+def _cross_codes(first: Ints, second: Ints) -> _DistinctPairs:
     wide = int(second.max(initial=0)) + 1
     joint_codes = first * wide + second
     if int(joint_codes.max(initial=0)) < 10 * len(joint_codes):
@@ -276,7 +276,7 @@ def _cross_codes(first: Ints, second: Ints) -> _CodePairs:
         rows = counts[distinct_codes]
     else:
         distinct_codes, rows = np.unique(joint_codes, return_counts=True)
-    return _CodePairs(distinct_codes // wide, distinct_codes % wide, rows.astype(np.int64))
+    return _DistinctPairs(distinct_codes // wide, distinct_codes % wide, rows.astype(np.int64))
 
 
 def _count_joint_rows(first_reading: ColumnReading, other: ColumnReading, first: Ints, second: Ints) -> Floats:

@@ -21,9 +21,10 @@ from pydantic import Field, model_validator
 from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.writing.rebuild import rebuild_columns
-from sfumato.details import AnonymityDetails
-from sfumato.errors import ImpossibleRelease, PolicyError, ask_meant, quote_names
+from sfumato.errors import PolicyError, ask_meant, quote_names
 from sfumato.protect.anonymity.alternatives import list_generalized_alternatives
+from sfumato.protect.anonymity.chosen_levels import collect_level_details, compute_level_losses
+from sfumato.protect.anonymity.impossible_levels import explain_impossible
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
     compute_local_losses,
@@ -51,8 +52,6 @@ from sfumato.protect.anonymity.search.metrics import (
     MetricName,
     Weights,
     compute_cost,
-    compute_discernibility,
-    compute_geometric_product,
     compute_loss,
 )
 from sfumato.protect.anonymity.search.node_classes import Levels, NodeVerdict
@@ -69,7 +68,7 @@ from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Alternative, Method
 from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Number, Release
+from sfumato.release import Claim, Release
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
@@ -178,7 +177,7 @@ class Generalize(Method):
             else self.search_levels(grouping, judge, most, weights)
         )
         if best.best is None or not best.best.classes:
-            raise self.explain_impossible(grouping, judge, most)
+            raise explain_impossible(grouping, judge, most)
         recoded_rows = self._recode_rows(grouping, judge, best.best, most)
         suppressed_mask = recoded_rows.node_of_row < 0
         local = len(recoded_rows.nodes) > 1
@@ -187,13 +186,13 @@ class Generalize(Method):
         rows = numbers[~suppressed_mask] if self.suppressed_rows == "drop" else numbers
         hidden_columns = self._choose_hidden_columns(table, judge, suppressed_mask)
         published_table = self._build_published(table, grouping, recoded_rows, hidden_columns)
-        losses = compute_local_losses(grouping, recoded_rows) if local else compute_losses(grouping, best.best)
+        losses = compute_local_losses(grouping, recoded_rows) if local else compute_level_losses(grouping, best.best)
         classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
             losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
         starred_count = int(flag_starred_by_levels(grouping, recoded_rows).sum()) if local else 0
         losses |= {"starred_rows": starred_count} if local else {}
-        details = collect_details(table, best, grouping, rows, numbers[suppressed_mask])
+        details = collect_level_details(table, best, grouping, rows, numbers[suppressed_mask])
         details = replace(details, population=judge.find_population())
         return Release(
             data=published_table,
@@ -355,42 +354,6 @@ class Generalize(Method):
             claim_nothing_untrue(),
         )
 
-    def explain_impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
-        """Why no levels satisfy the models, and what would."""
-        top = grouping.decide(tuple(size - 1 for size in grouping.shape), judge)
-        cures = []
-        if grouping.rows and top.classes and not grouping.judge(top.levels, judge).forbidden:
-            cures.append(f"raise suppression_limit to {top.suppressed_count / grouping.rows:.4f} or more")
-        k = self._find_largest_k(grouping, top.levels, most)
-        if k:
-            cures.append(f"choose k = {k} at most")
-        cures.append('give every hierarchy a level with one label (such as "*"), or relax the models')
-        return ImpossibleRelease(
-            f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
-            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed_count} are); {'; or '.join(cures)}"
-        )
-
-    def _find_largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
-        """The largest k that works with the other models unchanged; None if k is not the obstacle."""
-        required_k = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
-        other_models = tuple(model for model in self.models if not isinstance(model, KAnonymity))
-
-        def does(k: int) -> bool:
-            judged_node = grouping.judge(top, ModelJudge((*other_models, KAnonymity(k=k))))
-            return (
-                judged_node.suppressed_count <= most
-                and not judged_node.forbidden
-                and not judged_node.refused_mask.all()
-            )
-
-        low, high = 1, required_k
-        if not required_k or not does(1):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if does(middle) else (low, middle)
-        return low
-
 
 def minimal_nodes(
     table: Table, models: Sequence[PrivacyModel], suppression_limit: float = 0.0
@@ -403,52 +366,3 @@ def minimal_nodes(
     judge = ModelJudge(tuple(models))
     grouping = judge.build_grouping(usable)
     return find_minimal_nodes(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows)).nodes
-
-
-def compute_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:
-    """What publishing at a node costs, by every metric."""
-    columns = len(best.levels)
-    published_count = grouping.rows - best.suppressed_count
-    return {
-        "loss": float(compute_loss(grouping, best)),
-        "loss_geometric": float(compute_geometric_product(grouping, best)) ** (1 / columns) - 1,
-        "discernibility": compute_discernibility(grouping, best),
-        "height": sum(best.levels),
-        "average_class_size": published_count / best.classes,
-        "suppressed_rows": best.suppressed_count,
-    }
-
-
-def collect_details(
-    table: Table, best: BestNode, grouping: Grouping, rows: Any, suppressed_rows: Any
-) -> AnonymityDetails:
-    """What the search decided."""
-    assert best.best is not None
-    names = table.quasi_identifying
-    return AnonymityDetails(
-        levels=dict(zip(names, best.best.levels, strict=True)),
-        heights={name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
-        without_hierarchy=tuple(name for name in names if name not in table.hierarchies),
-        rows=rows,
-        suppressed=suppressed_rows,
-        classes=best.best.classes,
-        nodes=best.nodes,
-        checked=best.checked_count,
-        proven=best.proven,
-        minimal=best.minimal,
-        generalizations=None
-        if best.accepted_nodes is None
-        else _list_generalizations(best.accepted_nodes, set(best.minimal)),
-        node_counts=pl.DataFrame(best.counts, schema=NodeCount._fields, orient="row") if best.counts else None,
-    )
-
-
-def _list_generalizations(accepted_nodes: Sequence[Levels], minimal: set[Levels]) -> pl.DataFrame:
-    """All nodes that satisfy the models."""
-    return pl.DataFrame(
-        {
-            "levels": pl.Series(list(map(list, accepted_nodes)), dtype=pl.List(pl.Int64)),
-            "height": pl.Series(list(map(sum, accepted_nodes)), dtype=pl.Int64),
-            "minimal": pl.Series([levels in minimal for levels in accepted_nodes], dtype=pl.Boolean),
-        }
-    )

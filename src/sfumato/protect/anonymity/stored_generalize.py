@@ -23,7 +23,9 @@ from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.details import AnonymityDetails
 from sfumato.engine.stored_table import StoredTable
 from sfumato.engine.text_dictionaries import build_coded_column
-from sfumato.protect.anonymity.generalize import Generalize, collect_details, compute_losses
+from sfumato.protect.anonymity.chosen_levels import collect_level_details, compute_level_losses
+from sfumato.protect.anonymity.generalize import Generalize
+from sfumato.protect.anonymity.impossible_levels import explain_impossible
 from sfumato.protect.anonymity.local_recoding import RecodedRows
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
@@ -192,13 +194,13 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
     report_progress("searching the lattice")
     search = method.search_levels(grouping, judge, most, weights, stored_grouping.floor)
     if search.best is None or not search.best.classes:
-        raise method.explain_impossible(grouping, judge, most)
+        raise explain_impossible(grouping, judge, most)
     suppressed_mask = grouping.flag_suppressed_rows(search.best.levels, judge)
     hidden_columns = _choose_hidden_columns(method, table, judge, grouping, suppressed_mask)
-    losses = compute_losses(grouping, search.best) | {"dropped_rows": len(table) - grouping.rows}
+    losses = compute_level_losses(grouping, search.best) | {"dropped_rows": len(table) - grouping.rows}
     if weights is not None:
         losses["weighted_loss"] = float(compute_loss(grouping, search.best, weights))
-    details = collect_details(outline, search, grouping, None, None)
+    details = collect_level_details(outline, search, grouping, None, None)
     plan = GeneralizationPlan(
         method=method,
         table=table,

@@ -74,7 +74,7 @@ class _PricedSet(NamedTuple):
     cost: int
 
 
-class _Group(NamedTuple):
+class _AlikeSequences(NamedTuple):
     """Sequences with the same options."""
 
     options: tuple[HidingOption, ...]
@@ -90,15 +90,15 @@ class _Group(NamedTuple):
         return [_PricedSet(option.patterns, option.cost) for option in self.options]
 
 
-def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList) -> list[_Group]:
+def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList) -> list[_AlikeSequences]:
     """The sequences that hold a pattern that is too frequent, by what can be done in them."""
-    groups: dict[Hashable, _Group] = {}
+    groups: dict[Hashable, _AlikeSequences] = {}
     rows = np.flatnonzero(draft.original_mask[option_list.wanted_indices].any(axis=0))
     for done_count, row in enumerate(rows.tolist()):
         if done_count % 64 == 0:
             report_progress("looking for the fewest marks", done_count, len(rows))
         row_options = option_list.find_options(row) or _take_greedy(draft, greedy, option_list, row)
-        group = groups.setdefault(row_options.signature, _Group(row_options.options, row_options.bounds, []))
+        group = groups.setdefault(row_options.signature, _AlikeSequences(row_options.options, row_options.bounds, []))
         group.members.append((row_options.options, option_list.list_places(row)))
     return list(groups.values())
 
@@ -115,12 +115,14 @@ def _take_greedy(draft: SequenceDraft, greedy: SequenceDraft, option_list: Optio
     return RowOptions((option,) if hidden_indices.size else (), (HidingBound(row_patterns, 1),))
 
 
-def _is_certain(groups: Sequence[_Group]) -> bool:
+def _is_certain(groups: Sequence[_AlikeSequences]) -> bool:
     """Whether every cost is the least that there is."""
     return all(group.list_sets(bounds=True) == group.list_sets(bounds=False) for group in groups)
 
 
-def _solve(groups: Sequence[_Group], needs: dict[int, int], seconds: float, *, bounds: bool) -> ProgramAnswer | None:
+def _solve(
+    groups: Sequence[_AlikeSequences], needs: dict[int, int], seconds: float, *, bounds: bool
+) -> ProgramAnswer | None:
     """How many sequences of each group take each option, so that enough of them hide each pattern."""
     sets = [(group, priced_set) for group in groups for priced_set in group.list_sets(bounds=bounds)]
     program = IntegerProgram.of(np.array([len(group.members) for group, _ in sets], dtype=np.float64))
@@ -137,7 +139,7 @@ def _solve(groups: Sequence[_Group], needs: dict[int, int], seconds: float, *, b
     return solve_program(program, costs, seconds) if seconds > 0 else None
 
 
-def _list_marks(groups: Sequence[_Group], choice: ProgramAnswer) -> Ints:
+def _list_marks(groups: Sequence[_AlikeSequences], choice: ProgramAnswer) -> Ints:
     """The items to mark: the first sequences of a group take its first option, and so on."""
     marks: list[int] = []
     column = 0

@@ -95,7 +95,7 @@ class OptionList:
         number = {position: index for index, position in enumerate(places.tolist())}
         totals = self.draft.totals[:, row].copy()
         try:
-            search = _RowSearch(self.draft, row, self.deadline)
+            search = _MarkSearch(self.draft, row, self.deadline)
             hitting_sets = search.hide_sets(
                 tuple(held_patterns), len(held_patterns) if len(held_patterns) <= _MOST_PATTERNS else 1
             )
@@ -127,7 +127,7 @@ class _OutOfTime(Exception):
     """A sequence is so long that the time ran out while it was looked at."""
 
 
-class _RowSearch:
+class _MarkSearch:
     """Looks for the fewest items that hit all matches of some patterns in one sequence."""
 
     def __init__(self, draft: SequenceDraft, row: int, deadline: float) -> None:

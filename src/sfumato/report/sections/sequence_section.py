@@ -38,7 +38,7 @@ _WIDEST = 220
 """The width of the longest label, in pixels."""
 
 
-class _Pair(NamedTuple):
+class _BeforeAndAfter(NamedTuple):
     """One quantity before and after; `original` is None on the page that leaves."""
 
     label: str
@@ -133,7 +133,7 @@ def _draw_secrets(
     patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown_secrets]
     counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published_sequences)]
     pairs = [
-        _Pair(_name_pattern(pattern), *(float(side[name]) for side in counts))
+        _BeforeAndAfter(_name_pattern(pattern), *(float(side[name]) for side in counts))
         for name, (pattern, _) in zip(patterns, shown_secrets, strict=True)
     ]
     caption = "How many sequences contain each hidden pattern, before and after; the table says how many may."
@@ -161,8 +161,8 @@ def _draw_patterns(utility: Mapping[str, float], crowd: int | None, *, hides: bo
     if "frequent_before" not in utility:
         return []
     pairs = [
-        _Pair("frequent", utility["frequent_before"], utility["frequent_after"]),
-        _Pair("on one side only", utility["lost_patterns"], utility["ghost_patterns"]),
+        _BeforeAndAfter("frequent", utility["frequent_before"], utility["frequent_after"]),
+        _BeforeAndAfter("on one side only", utility["lost_patterns"], utility["ghost_patterns"]),
     ]
     caption = (
         "How many patterns are frequent before and after, and how many on one side only: lost ones and ghosts. "
@@ -261,14 +261,15 @@ def _build_pair_figure(
     sides = _SIDES[-len(counts) :]
     values = list(zip(names, *counts, strict=True))
     pairs = [
-        _Pair(name, side_counts[0] if len(side_counts) == 2 else None, side_counts[-1]) for name, *side_counts in values
+        _BeforeAndAfter(name, side_counts[0] if len(side_counts) == 2 else None, side_counts[-1])
+        for name, *side_counts in values
     ]
     rows = tuple((name, *map(wording.format_count, side_counts)) for name, *side_counts in values)
     head = (first, *(side.capitalize() for side in sides)) if len(sides) == 2 else (first, unit)
     return ReportFigure(title, _draw_pairs(pairs), caption, caption, head, rows)
 
 
-def _draw_pairs(pairs: Sequence[_Pair]) -> str:
+def _draw_pairs(pairs: Sequence[_BeforeAndAfter]) -> str:
     """Bars before and after, one group for each quantity."""
     has_originals = any(pair.original is not None for pair in pairs)
     sides = _SIDES if has_originals else _SIDES[1:]

@@ -190,7 +190,7 @@ def cut_into_parts(
 
 
 @dataclass(frozen=True)
-class _PartCuts:
+class _CutOfParts:
     """The cut of each part in each column: the value it is made at, the people on its left, what it saves."""
 
     begins: Ints
@@ -224,11 +224,11 @@ def _cut_judged(
 
 def _propose_cuts_of_parts(
     parts: RowParts, columns: PartitionColumns, begins: Ints, ends: Ints, least: int, is_relaxed: bool
-) -> _PartCuts:
+) -> _CutOfParts:
     from sfumato.kernels.anonymity.partition import PartCuts, propose_cuts
 
     shape = (len(begins), len(columns.columns))
-    cuts = _PartCuts(
+    cuts = _CutOfParts(
         begins, ends, np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.full(shape, -1.0)
     )
     propose_cuts(
@@ -237,7 +237,7 @@ def _propose_cuts_of_parts(
     return cuts
 
 
-def _accept_cuts(parts: RowParts, cuts: _PartCuts, judge: GroupJudgement) -> Ints:
+def _accept_cuts(parts: RowParts, cuts: _CutOfParts, judge: GroupJudgement) -> Ints:
     """Cut each part in the best column in which both sides are accepted; return where the right side begins or 0."""
     from sfumato.kernels.anonymity.partition import make_cuts
 
