@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.drafts.policy_draft import PolicyDraft as PolicyDraft
     from sfumato.workflow.drafts.policy_draft import draft_policy as draft_policy
     from sfumato.workflow.finished_run import Run as Run
+    from sfumato.workflow.invented_people import invent_people as invent_people
     from sfumato.workflow.policy import Policy as Policy
     from sfumato.workflow.sequence_audit import SequenceAudit as SequenceAudit
     from sfumato.workflow.verification import Verification as Verification

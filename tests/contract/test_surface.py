@@ -18,8 +18,8 @@ NAMES = [
     "PartyError", "Patterns", "Policy", "Polygons",
     "PolicyDraft", "PolicyError", "Randomness", "Release", "Role", "Rules", "Run", "SequenceAudit", "Sequences",
     "SfumatoError", "Table",
-    "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree", "draft_policy", "measure",
-    "mine", "parties", "propose_hierarchy", "protect", "read_release", "run", "verify",
+    "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree", "draft_policy",
+    "invent_people", "measure", "mine", "parties", "propose_hierarchy", "protect", "read_release", "run", "verify",
     *(kind.__name__ for kind in (*METHODS, *MODELS)),
 ]  # fmt: skip
 """Every method and model, and these."""
