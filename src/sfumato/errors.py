@@ -17,7 +17,8 @@ A message names the file, the column, how many rows, and the cure. It never hold
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 _BEFORE_HOST = re.compile(r"(?<=:/)(/?[^:/@\s]*):(?!…@).*@", re.DOTALL)
@@ -67,6 +68,17 @@ class CertificateRefused(SfumatoError):
 
 class PartyError(SfumatoError):
     """Sites that mine together could not finish; no site has a result."""
+
+
+@contextmanager
+def name_source(source: str) -> Iterator[None]:
+    """Put the name of the data in front of what is wrong with them, where an error does not name them already."""
+    try:
+        yield
+    except (DataError, ImpossibleRelease) as error:
+        if hide_password(source) in str(error):
+            raise
+        raise type(error)(f"{source}: {error}") from error
 
 
 def quote_names(names: Iterable[str]) -> str:

@@ -358,3 +358,22 @@ def test_no_command_shows_the_help_and_nothing_else(invoke: Invoke) -> None:
     answer = invoke()
     assert answer.code == 2 and answer.err == ""
     assert answer.out.index(" audit ") < answer.out.index(" init ") < answer.out.index(" run ")
+
+
+@pytest.mark.parametrize(
+    ("method", "rows"),
+    [
+        ('method = "encode_items"\nk = 50', "a b c\na b\nb c\n"),
+        ('method = "anonymize_sequences"\nk = 9', "1 -1 2 -1 -2\n1 -1 -2\n"),
+    ],
+    ids=["codes", "sequences"],
+)
+def test_an_error_about_baskets_or_sequences_names_their_file(
+    invoke: Invoke, folder: Path, method: str, rows: str
+) -> None:
+    """They know no name of their own, unlike a table."""
+    (folder / "rows.txt").write_text(rows, encoding="utf-8")
+    (folder / "rows.toml").write_text(f'[data]\npath = "rows.txt"\n\n[[protect]]\n{method}\n', encoding="utf-8")
+    answer = invoke("run", "rows.toml")
+    assert answer.code == 1
+    assert "rows.txt: " in answer.err

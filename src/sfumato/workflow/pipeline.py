@@ -20,7 +20,7 @@ from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.roles.role import Role
 from sfumato.data.writing.format_limits import refuse_unwritable
 from sfumato.engine.engine_names import EngineName
-from sfumato.errors import ClaimBroken, PolicyError, quote_names
+from sfumato.errors import ClaimBroken, PolicyError, name_source, quote_names
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
@@ -105,7 +105,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
     clock.record_step("read")
     chance = randomness or Randomness.secure()
     methods = policy.methods()
-    with ask_early(methods) as question:
+    with ask_early(methods) as question, name_source(policy.data.path if given_data is None else ""):
         release, original, keys, mixed_names = _protect(policy, original, chance, is_read=given_data is None)
     clock.record_step("protect")
     with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:

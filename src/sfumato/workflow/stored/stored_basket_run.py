@@ -18,6 +18,7 @@ from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
+from sfumato.errors import name_source
 from sfumato.measure.baskets.stored_hiding import (
     BasketEvidence,
     measure_basket_changes,
@@ -65,7 +66,8 @@ def _run_in_scratch(
     report_progress("reading")
     original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
     commitment = commit_to_source(policy.data.path)
-    plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
+    with name_source(policy.data.path):
+        plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
     with target.stage_folders() as staging:
         published_baskets = _write_and_read_back(policy, plan, staging, scratch, choice.name)
         findings = _measure_claims(plan, published_baskets)

@@ -32,6 +32,7 @@ from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import DateReading, open_stored_rows
 from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import name_source
 from sfumato.measure.changes import refuse_false_statements
 from sfumato.measure.stored_changes import StoredComparison, compare_stored
 from sfumato.measure.stored_claims import (
@@ -85,7 +86,8 @@ def _run_in_scratch(
     commitment = commit_to_stored_source(policy.data.path, scratch)
     method = policy.methods()[0]
     method.refuse_undeclared(original.outline)
-    plan = plan_stored(method, original, chance)
+    with name_source(policy.data.path):
+        plan = plan_stored(method, original, chance)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published_table = comparison.published_table
