@@ -105,6 +105,13 @@ class Method(Description, ABC):
         return ""
 
     @classmethod
+    def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
+        """How published supports were repaired, with these public parameters: `none` if they were not, None if it
+        publishes no supports.
+        """
+        return None
+
+    @classmethod
     def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
         """From where on what it hides would show, with these public parameters; None if it hides no rules or items."""
         return None

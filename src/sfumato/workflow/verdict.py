@@ -243,7 +243,8 @@ def list_warnings(
             )
     if not body["suppression"]["safe"]:
         sentences.append(body["suppression"]["why"])
-    if any(parameters.get("repair") == "none" for parameters in body["methods"]):
+    kinds = [(find_tagged_class("method", str(parameters["method"])), parameters) for parameters in body["methods"]]
+    if any(kind is not None and kind.find_repair(parameters) == "none" for kind, parameters in kinds):
         sentences.append("Nothing was repaired: groups of fewer people than k may follow from the published supports.")
     if body["maturity"] != "stable":
         sentences.append("A method of this release is for study, not for use.")

@@ -22,6 +22,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.data.cells.moments_in_text import locate_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
 from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release
@@ -220,9 +221,9 @@ def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     correlated_columns = [name for name in names if release.public[name].get("kind") == "correlated"]
     prices: dict[str, Pricing] = {}
     for name in names:
-        answers = "categories" in release.public[name]
         law = release.public[name]
-        prices[name] = price_answers(AnswerChannel.of(law)) if answers else price_noise(get_noise(release, name))
+        is_answer = law["kind"] in ANSWER_KINDS
+        prices[name] = price_answers(AnswerChannel.of(law)) if is_answer else price_noise(get_noise(release, name))
     numeric = all(release.data.frame[name].dtype.is_numeric() for name in correlated_columns)
     return prices | (whiten_noise(release, correlated_columns) if len(correlated_columns) > 1 and numeric else {})
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -72,6 +72,11 @@ class PublishPatterns(Method):
     itemsets; `none` publishes everything unchanged, and promises nothing about k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten published items: how long to search for inferences from several unknown supports at once."""
+
+    @classmethod
+    def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
+        """As the policy says."""
+        return str(parameters.get("repair", cls.model_fields["repair"].default))
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

@@ -8,9 +8,10 @@ published rules and of their left sides. Atzori, Bonchi, Giannotti, Pedreschi, *
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -75,6 +76,11 @@ class PublishRules(Method):
     k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten items: how long to search for inferences from several unknown supports at once."""
+
+    @classmethod
+    def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
+        """As the policy says."""
+        return str(parameters.get("repair", cls.model_fields["repair"].default))
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

@@ -64,7 +64,8 @@ def _build_model_sections(
     section = build_model_section(published_data)
     if build_classifier_tree(published_data) is not None:
         return (section,)
-    repair = next((str(entry["repair"]) for entry in method_entries if "repair" in entry), None)
+    kinds = [(find_tagged_class("method", str(entry["method"])), entry) for entry in method_entries]
+    repair = next((kind.find_repair(entry) for kind, entry in kinds if kind is not None), None)
     return (replace(section, intro=describe_published_rules(published_data, repair)),)
 
 
