@@ -139,6 +139,9 @@ def test_an_attack_again_is_the_attack_of_the_run(tmp_path: Path) -> None:
     attack = find_attack(result, "swap_linkage")
     assert again.outcome.facts["columns"] == attack["columns"] == ["job"]
     assert (again.outcome.attempts, again.outcome.successes) == (attack["attempts"], attack["successes"])
+    other = sf.Policy.parse(POLICY.replace("share = 0.5", "share = 0.1"), tmp_path / "other.toml")
+    with pytest.raises(sf.PolicyError, match="give the policy that made the release"):
+        attack_again(tmp_path / "out", other)  # it undid another share of swaps, and was right less often
 
 
 def test_people_are_linked_by_the_columns_that_hold_no_codes() -> None:
@@ -169,3 +172,15 @@ def test_an_attack_made_again_knows_whether_the_search_was_finished(tmp_path: Pa
     result = run_seeded(draw_people(), (sf.Generalize(models=(sf.KAnonymity(k=5),)),), out=tmp_path / "out")
     record = json.loads((result.out / "private" / "record.json").read_text(encoding="utf-8"))
     assert [step["proven"] for step in record["steps"]] == [True]
+
+
+def test_rows_of_people_stay_theirs_even_if_every_column_is_drawn(tmp_path: Path) -> None:
+    """By its laws the report took such rows for nobody's, and by its details the run took them for people's."""
+    cells = [(number % 5, "ab"[number % 2]) for number in range(60)]
+    people = sf.Table.of(
+        pl.DataFrame(cells, schema=["age", "sex"], orient="row"), dict.fromkeys(("age", "sex"), "quasi_identifying")
+    )
+    result = run_seeded(people, (sf.Synthesize(kind="partial", columns=("age", "sex")),), out=tmp_path / "out")
+    assert not result.release.details.are_rows_drawn
+    assert "people in the release" in (result.out / "private" / "report.html").read_text(encoding="utf-8")
+    assert find_attack(result, "linking")["attempts"] == 60

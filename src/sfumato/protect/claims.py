@@ -26,14 +26,14 @@ def spell_few(crowd: int) -> str:
 
 
 def claim_nobody_named(table: Table) -> Claim:
-    """No column that names a person is in the release."""
+    """No column with the role identifying is in the release; whether another one names people, the verdict looks."""
     return Claim(
         property="identifying_columns",
         threshold=0,
         bound="exactly",
         measure="named_columns",
         arguments={"names": table.identifying},
-        meaning="No column that names a person is in the release.",
+        meaning='No column with the role "identifying" is in the release.',
     )
 
 

@@ -12,6 +12,7 @@ from sfumato.description import Description
 from sfumato.key import Key
 from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
+from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.level_choice import LevelChoice
 from sfumato.public.thresholds import MiningThresholds
 from sfumato.randomness import Randomness
@@ -105,6 +106,11 @@ class Method(Description, ABC):
         return ""
 
     @classmethod
+    def draws_rows(cls, parameters: Mapping[str, Any]) -> bool:
+        """Whether rows are drawn from a model with these public parameters, so that none belongs to a person."""
+        return False
+
+    @classmethod
     def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
         """How published supports were repaired, with these public parameters: `none` if they were not, None if it
         publishes no supports.
@@ -114,6 +120,11 @@ class Method(Description, ABC):
     @classmethod
     def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
         """From where on what it hides would show, with these public parameters; None if it hides no rules or items."""
+        return None
+
+    @property
+    def filter_size(self) -> FilterSize | None:
+        """The size of the Bloom filters that it publishes; everybody may know it."""
         return None
 
     @property

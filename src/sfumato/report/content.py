@@ -83,12 +83,11 @@ def _describe_risk_gate(name: str) -> tuple[str, str]:
 
 
 def are_rows_drawn(account: RunAccount) -> bool:
-    """Whether every column is synthetic, so that no row belongs to a person."""
-    names, public = (
-        getattr(getattr(account.published_data, "frame", None), "columns", ()),
-        account.certificate.get("public"),
-    )
-    return bool(names) and all((public or {}).get(name, {}).get("kind") == "synthetic" for name in names)
+    """Whether rows were drawn from a model, so that none belongs to a person, as a method states it."""
+    methods = [
+        (find_tagged_class("method", str(method["method"])), method) for method in account.certificate["methods"]
+    ]
+    return any(kind is not None and kind.draws_rows(method) for kind, method in methods)
 
 
 def name_things(account: RunAccount) -> str:

@@ -23,6 +23,7 @@ from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.folders.private_record import STEP_DETAILS
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.step_description import describe_step
 
 
 def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[AttackResult, ...]:
@@ -39,6 +40,7 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
         raise PolicyError(
             f"{root}: this release holds {shape}, and the policy makes {output}; give the policy that made the release"
         )
+    _refuse_other_methods(rules, certificate.body["methods"], root)
     report_progress("reading")
     published_data, original = certificate.read_published(root), rules.original()
     *earlier_methods, last_method = rules.methods()
@@ -52,6 +54,16 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
         tuple(earlier_methods),
     )
     return run_attacks(rules.attacks(), release, original)
+
+
+def _refuse_other_methods(policy: Policy, stated_methods: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Attacks read thresholds and models from the policy: it must be the one that made the release."""
+    methods = [json.loads(json.dumps(describe_step(method))) for method in policy.methods()]
+    if methods != list(stated_methods):
+        raise PolicyError(
+            f"{folder}: this release was made by {', '.join(str(method['method']) for method in stated_methods)} with "
+            "other parameters than the policy has; give the policy that made the release, with any attacks"
+        )
 
 
 def _attach_hierarchies(published_data: Any, original: Any) -> Any:

@@ -47,7 +47,7 @@ from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_targe
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
-from sfumato.workflow.policy import DEMO, PATHS, Policy
+from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
 from sfumato.workflow.published_spelling import list_mixed_columns, spell_release
 from sfumato.workflow.second_process.side_work import ask_early, begin_side_work, prepare_side_work
@@ -55,6 +55,7 @@ from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.shapes.read_back import read_back
 from sfumato.workflow.signing.commitment import Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.step_description import describe_step
 from sfumato.workflow.stored.stored_support import choose_run_engine
 from sfumato.workflow.summary.advice import advise_on_loss, note_nothing_hidden
 from sfumato.workflow.summary.release_utility import measure_utility
@@ -334,7 +335,7 @@ def build_record(
             **description["data"],
             "sha256": hash_file(staging.release / shape.name_file(form)),
         },
-        "methods": [_describe_step(method) for method in policy.methods()],
+        "methods": [describe_step(method) for method in policy.methods()],
         "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
         "public": dict(release.public),
@@ -345,25 +346,15 @@ def build_record(
         "suppression": summarize_suppression(policy, release),
         "attacks": [
             {
-                **_describe_step(attack),
+                **describe_step(attack),
                 **outcome.as_json(),
-                "parameters": _describe_step(attack),
-                "words": describe_attack({**_describe_step(attack), **outcome.as_json()}).words,
+                "parameters": describe_step(attack),
+                "words": describe_attack({**describe_step(attack), **outcome.as_json()}).words,
                 "against_strangers": compare_with_strangers(outcome.as_json()),
             }
             for attack, outcome in attacks
         ],
     }
-
-
-def _describe_step(description: Any) -> dict[str, Any]:
-    """A method or attack with its parameters; a file only by name, since folders are private."""
-    step_parameters: dict[str, Any] = description.describe()
-    for part in (step_parameters, *step_parameters.get("models", ())):
-        part |= {name: Path(part[name]).name for name in PATHS if isinstance(part.get(name), str)}
-    if hasattr(description, "iso_20889"):
-        step_parameters["iso_20889"] = description.iso_20889
-    return step_parameters
 
 
 def certify(

@@ -59,3 +59,14 @@ def test_the_baseline_knows_what_everybody_buys() -> None:
 def test_other_baskets_are_refused() -> None:
     with pytest.raises(sf.PolicyError, match="must be equal"):
         BloomDictionary().run(released(shop()), shop(rows=50))
+
+
+def test_filters_of_unknown_size_are_not_called_safe() -> None:
+    """Read from a folder, a release has no method: unkeyed filters, open to anyone, had a risk of 0."""
+    data = sf.Baskets.of([["milk", "bread"], ["milk"], ["bread", "tea"]] * 4)
+    release = released(data, bits=128, hashes=3, keyed=False)
+    bare_release = sf.Release(release.data, None, (), {})
+    with pytest.raises(sf.PolicyError, match="give `bits` and `hashes`"):
+        BloomDictionary().run(bare_release, data)
+    outcome = BloomDictionary(bits=128, hashes=3).run(bare_release, data)
+    assert outcome.successes == BloomDictionary().run(release, data).successes == 3

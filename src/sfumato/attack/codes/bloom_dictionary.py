@@ -9,7 +9,7 @@ Kantarcioglu, Durham, Malin 2011; Christen, Schnell, Vatsalan, Ranbaduge 2017); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -18,6 +18,7 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.bloom_filters import hash_item
+from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -86,21 +87,28 @@ class BloomDictionary(Attack):
             return [nearest, _match_by_ranks(columns, supports)]
         whole = build_full_column(len(release.data))
         names = {str(item): item for item in release.data.items}
-        bits, hashes = self._find_parameters(release)
+        size = self._find_filter_size(release, names.keys() & {str(item) for item in supports})
         guessed_columns: dict[Item, Column] = {}
         for done_count, item in enumerate(supports):
             if done_count % 256 == 0:
                 report_progress("hashing the dictionary", done_count, len(supports))
-            if bits is None or hashes is None:
+            if size is None:
                 # An item published under its own name needs no hashing.
                 guessed_columns[item] = columns[names[str(item)]] if str(item) in names else 0
             else:
-                guessed_columns[item] = _intersect_bit_columns(columns, hash_item(item, bits, hashes), whole)
+                guessed_columns[item] = _intersect_bit_columns(columns, hash_item(item, *size), whole)
         return [guessed_columns]
 
-    def _find_parameters(self, release: Release) -> tuple[int | None, int | None]:
-        bits = self.bits or getattr(release.method, "bits", None)
-        return bits, self.hashes or getattr(release.method, "hashes", None)
+    def _find_filter_size(self, release: Release, names: Collection[str]) -> FilterSize | None:
+        """As given, or as the release's method says; None if some items are published under their own `names`."""
+        stated_size = None if release.method is None else release.method.filter_size
+        bits = self.bits or (stated_size and stated_size.bits)
+        hashes = self.hashes or (stated_size and stated_size.hashes)
+        if bits and hashes:
+            return FilterSize(bits, hashes)
+        if not names and not (release.method is not None and stated_size is None):
+            raise PolicyError("the release does not state the size of its filters; give `bits` and `hashes`")
+        return None
 
     def _count_agreeing_items(self, true: dict[Item, Column], guesses: dict[Item, Column]) -> int:
         """For how many items the named baskets agree well enough with the true ones."""

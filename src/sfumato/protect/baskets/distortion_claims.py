@@ -43,7 +43,7 @@ def claim_distortion(distortion: BasketDistortion, baskets: int, *, has_given_it
             threshold=baskets,
             bound="exactly",
             measure="basket_count",
-            meaning=f"{baskets} baskets are published, as many as there were.",
+            meaning=f"{baskets} baskets are published.",
         ),
     )
 

@@ -49,5 +49,5 @@ def claim_all_baskets(data: Sized) -> Claim:
         threshold=len(data),
         bound="exactly",
         measure="basket_count",
-        meaning=f"{len(data)} baskets are published, as many as there were.",
+        meaning=f"{len(data)} baskets are published.",
     )

@@ -22,6 +22,7 @@ from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_sup
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.data_door import refuse_unfit
 from sfumato.protect.method import KeyedMethod
+from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.codes.provider_checks import draw_spot_checks
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
@@ -61,6 +62,11 @@ class EncodeBloom(KeyedMethod):
     def iso_20889(self) -> str:  # type: ignore[override]
         """Anyone can compute a hash that has no key."""
         return f"cryptographic tools ({'keyed hashing' if self.keyed else 'hashing without a key'})"
+
+    @property
+    def filter_size(self) -> FilterSize:
+        """As the policy says."""
+        return FilterSize(self.bits, self.hashes)
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw the hash functions, and the numbers that represent items to the provider."""

@@ -177,7 +177,7 @@ class EncodeForTrees(KeyedMethod):
                 threshold=len(data),
                 bound="exactly",
                 measure="rows",
-                meaning=f"{len(data)} rows are published, as many as there were.",
+                meaning=f"{len(data)} rows are published.",
             )
         )
         return tuple(claims)

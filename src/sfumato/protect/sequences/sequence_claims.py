@@ -43,7 +43,7 @@ def claim_all_sequences(data: Sequences) -> Claim:
         threshold=len(data),
         bound="exactly",
         measure="sequence_count",
-        meaning=f"{len(data)} sequences are published, as many as there were.",
+        meaning=f"{len(data)} sequences are published.",
     )
 
 

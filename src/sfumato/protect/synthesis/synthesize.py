@@ -48,12 +48,12 @@ from sfumato.table import Table
 class Synthesize(Method):
     """Draw a table from trees that were grown on people, column by column.
 
-    Guarantee: no column that names a person is published. Every drawn value comes from a leaf of at least `min_leaf`
-    people, who agree in what the tree asks about the earlier columns. No drawn word is one that fewer than `min_leaf`
-    people have, unless `rare = "keep"`. With `smooth` no drawn number lies beyond what at least `min_leaf` people
-    reach; dates, times and amounts that a column spells as text, all in the same format, also count as numbers. With
-    `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of someone who is
-    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged, and the
+    Guarantee: no column with the role `identifying` is published. Every drawn value comes from a leaf of at least
+    `min_leaf` people, who agree in what the tree asks about the earlier columns. No drawn word is one that fewer than
+    `min_leaf` people have, unless `rare = "keep"`. With `smooth` no drawn number lies beyond what at least `min_leaf`
+    people reach; dates, times and amounts that a column spells as text, all in the same format, also count as numbers.
+    With `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of someone who
+    is unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged, and the
     rare words and extreme numbers among them are published. Against: an adversary who looks for a person's row in the
     release and takes the rest of it for theirs. Limits: synthetic data is not anonymous by itself, and this is not
     differential privacy. A leaf whose people agree discloses their value. Anyone who knows how the release was made
@@ -139,6 +139,11 @@ class Synthesize(Method):
     @property
     def _set_aside(self) -> float:
         return (0.0 if self.kind == "partial" else 0.2) if self.holdout is None else self.holdout
+
+    @classmethod
+    def draws_rows(cls, parameters: Mapping[str, Any]) -> bool:
+        """Every row of a full release is drawn."""
+        return bool(parameters.get("kind", "full") == "full")
 
     @property
     def alone(self) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.change_kinds import ChangeKind, LossWords
 from sfumato.report.words.wording import spell_name
@@ -255,13 +255,20 @@ def describe_loss(body: Mapping[str, Any]) -> LossWords:
     return describe_method_loss(tags[-1], body.get("changes", ())) if tags else _UNKNOWN
 
 
-def find_loss_words(name: str, body: Mapping[str, Any]) -> tuple[str, str]:
+class LossTitle(NamedTuple):
+    """A loss in words."""
+
+    title: str
+    meaning: str
+
+
+def find_loss_words(name: str, body: Mapping[str, Any]) -> LossTitle:
     """The title of a loss, and what it means."""
     title, meaning = LOSSES.get(name, (spell_name(name).capitalize(), ""))
     if name == "loss":
-        return title, describe_loss(body).meaning
+        return LossTitle(title, describe_loss(body).meaning)
     is_largest = len(body["methods"]) > 1 and name in body["losses"] and name not in ADDED_UP
-    return title, f"{meaning}{_LARGEST * is_largest}".strip()
+    return LossTitle(title, f"{meaning}{_LARGEST * is_largest}".strip())
 
 
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:
