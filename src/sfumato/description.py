@@ -29,6 +29,8 @@ class Description(BaseModel):
     """Fields that a certificate may hold: how something was done, never what it hides. No other field leaves."""
     private_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that stay: what is hidden, reference data, and file locations."""
+    file_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that name a file or folder: relative to the policy; a certificate keeps only its own name."""
 
     def __init__(self, *values: Any, **keywords: Any) -> None:
         """Create from fields in order, or by name."""
@@ -43,6 +45,15 @@ class Description(BaseModel):
             super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in keywords.items()})
         except ValidationError as error:
             raise explain_parameters(error, type(self), keywords) from None
+
+    def list_parts(self) -> dict[str, tuple[Description, ...]]:
+        """The fields that hold descriptions themselves, such as the models of a method."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            name: value
+            for name, value in values.items()
+            if isinstance(value, tuple) and value and all(isinstance(part, Description) for part in value)
+        }
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: what a run was described with cannot change afterwards."""

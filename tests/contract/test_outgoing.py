@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
 from sfumato.cli.messages import print_verification
+from sfumato.data.cells.private_entries import PrivateEntries
 from sfumato.description import Description
+from sfumato.fields.field_docs import find_field_doc
 from sfumato.protect import METHODS, MODELS
 from sfumato.report import render_report
 from sfumato.workflow import outgoing
@@ -70,6 +74,20 @@ def test_every_parameter_is_public_or_private(kind: type[Description]) -> None:
         f"in {kind.__module__}, name every field of {kind.__name__} once: in public_fields if a certificate may tell "
         "it, in private_fields if it says what is hidden, whom it is compared with or where the custodian keeps it"
     )
+
+
+@pytest.mark.parametrize("kind", (*METHODS, *MODELS, *ATTACKS, PrivateEntries), ids=lambda kind: kind.__name__)
+def test_a_field_that_names_a_file_says_so(kind: type[Description]) -> None:
+    """Such a field is read from the policy's folder, and its folder does not leave."""
+    documented_fields = {
+        name for name in kind.model_fields if re.search(r"\b(file|folder)\b", find_field_doc(kind, name).split(". ")[0])
+    }
+    text_fields = {name for name in documented_fields if str in get_args(kind.model_fields[name].annotation)}
+    assert text_fields | set(kind.file_fields) == set(kind.file_fields), (
+        f"{kind.__name__}: name {sorted(text_fields - set(kind.file_fields))} in its file_fields, so that a policy "
+        "finds the file beside itself and no certificate tells its folder"
+    )
+    assert set(kind.file_fields) <= documented_fields, f"{kind.__name__}: file_fields names a field that is no file"
 
 
 def test_what_nobody_called_public_stays() -> None:

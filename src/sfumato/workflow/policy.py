@@ -43,10 +43,6 @@ from sfumato.workflow.policy_parts.policy_sections import (
 from sfumato.workflow.shapes.file_shapes import get_shape
 
 DEMO = "demo"
-PATHS = ("external", "other", "population", "file", "memory")
-"""Fields that name a file: relative to the policy; a certificate keeps only the file name."""
-PARTS = ("models", "private")
-"""Fields of methods that hold nested descriptions."""
 
 
 AnyMethod: Any = declare_tagged("method")
@@ -220,7 +216,7 @@ class Policy(Description):
 
         hierarchies = {n: locate(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
         attacks = tuple(_locate_paths(attack, locate) for attack in self.attack)
-        methods = tuple(_locate_parts(_locate_paths(method, locate), locate) for method in self.protect)
+        methods = tuple(_locate_paths(method, locate) for method in self.protect)
         path = self.data.path if self.data.path == DEMO else locate_source(self.data.path, locate)
         points = None if self.data.points is None else self.data.points.locate(locate)
         data = self.data.model_copy(update={"path": path, "points": points})
@@ -291,15 +287,10 @@ class Policy(Description):
         )
 
 
-def _locate_parts(method: Any, locate: Any) -> Any:
-    parts = {
-        name: tuple(_locate_paths(part, locate) for part in method_parts)
-        for name in PARTS
-        if (method_parts := getattr(method, name, None))
-    }
-    return method.model_copy(update=parts) if parts else method
-
-
-def _locate_paths(attack: Any, locate: Any) -> Any:
-    paths = {name: locate(path) for name in PATHS if isinstance(path := getattr(attack, name, None), str)}
-    return attack.model_copy(update=paths) if paths else attack
+def _locate_paths(description: Any, locate: Any) -> Any:
+    """The same with the files that it names, and those of its parts, as they are found from the policy's folder."""
+    files = {name: getattr(description, name) for name in description.file_fields}
+    located_fields: dict[str, Any] = {name: locate(file) for name, file in files.items() if isinstance(file, str)}
+    for name, parts in description.list_parts().items():
+        located_fields[name] = tuple(_locate_paths(part, locate) for part in parts)
+    return description.model_copy(update=located_fields) if located_fields else description

@@ -59,6 +59,7 @@ class Composition(Attack):
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
     speaks_of_some: ClassVar[bool] = True
     covers: ClassVar[CoveredRisk] = "other releases"
+    file_fields: ClassVar[tuple[str, ...]] = ("other",)
 
     attack: Literal["composition"] = "composition"
     column: str | None = None

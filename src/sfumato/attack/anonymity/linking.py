@@ -42,6 +42,7 @@ class Linking(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("knowledge",)
     private_fields: ClassVar[tuple[str, ...]] = ("external",)
     gates: ClassVar[tuple[str, ...]] = ("max_linking_risk", "max_record_risk")
+    file_fields: ClassVar[tuple[str, ...]] = ("external",)
 
     attack: Literal["linking"] = "linking"
     knowledge: Columns | None = None

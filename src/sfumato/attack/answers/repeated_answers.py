@@ -55,6 +55,7 @@ class RepeatedAnswers(Attack):
     guesses: ClassVar[GuessedColumns] = "answers"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
+    file_fields: ClassVar[tuple[str, ...]] = ("other",)
 
     attack: Literal["repeated_answers"] = "repeated_answers"
     column: str | None = None

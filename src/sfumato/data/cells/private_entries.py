@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ class PrivateEntries(Description):
     """Some entries of a table. One of `cells`, `file`, `mask`, or a choice by `columns`, `where` and `share`."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    file_fields: ClassVar[tuple[str, ...]] = ("file",)
 
     columns: tuple[str, ...] | None = None
     """Whole columns; all that are published if only `where` or `share` is given."""

@@ -63,6 +63,7 @@ class RandomizeResponse(Method):
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "p", "epsilon", "kind", "categories", "missing", "person")
     private_fields: ClassVar[tuple[str, ...]] = ("memory",)
+    file_fields: ClassVar[tuple[str, ...]] = ("memory",)
 
     method: Literal["randomize_response"] = "randomize_response"
     column: str | tuple[str, ...]

@@ -87,6 +87,7 @@ class HideRules(Method):
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
     private_fields: ClassVar[tuple[str, ...]] = ("rules", "itemsets", "file")
+    file_fields: ClassVar[tuple[str, ...]] = ("file",)
 
     method: Literal["hide_rules"] = "hide_rules"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)

@@ -80,6 +80,7 @@ class HideSequences(Method):
         "seconds",
     )
     private_fields: ClassVar[tuple[str, ...]] = ("patterns", "file")
+    file_fields: ClassVar[tuple[str, ...]] = ("file",)
 
     method: Literal["hide_sequences"] = "hide_sequences"
     patterns: tuple[Pattern, ...] = Field(default=(), repr=False)

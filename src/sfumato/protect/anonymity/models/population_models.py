@@ -23,6 +23,7 @@ class _PopulationModel(PrivacyModel):
     """A model that compares with a population: a table of everybody, with original values."""
 
     has_population: ClassVar[bool] = True
+    file_fields: ClassVar[tuple[str, ...]] = ("population",)
 
     population: Any
     """A file of the population, or a `Table`; it has the quasi-identifying columns with original values."""
