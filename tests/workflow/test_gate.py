@@ -84,7 +84,7 @@ def test_printed_limits_and_values_compare_as_they_do(limit: float, value: float
             "baskets have",
         ),
         ({"protect": [GENERALIZE], "roles": {"sensitive": ["ill"]}}, "no column is quasi_identifying"),
-        ({"protect": [{"method": "encode_for_trees", "target": "ill"}]}, "codes cannot be linked"),
+        ({"protect": [{"method": "encode_for_trees", "target": "ill"}]}, "linking does not read codes"),
     ],
     ids=["baskets", "no quasi-identifiers", "codes"],
 )

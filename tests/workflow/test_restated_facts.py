@@ -143,3 +143,25 @@ def test_a_false_statement_is_found_though_it_is_signed(finished: Path, tmp_path
     verification = sf.verify(tmp_path / "out")
     assert verification.outcome == "not as certified"
     assert "cannot be compared" not in verification.problems[0]
+
+
+FALSE_CHANCES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "no budget": set_in("losses", value={}),
+    "a smaller budget": set_in("losses", "epsilon", value=0.1),
+    "no law": set_in("public", value={}),
+    "another chance": set_in("public", "ill", "p", value=0.5),
+    "another epsilon of a law": set_in("public", "ill", "epsilon", value=0.1),
+}
+
+
+@pytest.mark.parametrize("name", FALSE_CHANCES)
+def test_a_false_budget_or_law_is_found_though_it_is_signed(tmp_path: Path, name: str) -> None:
+    """A budget of 0 was signed beside claims of 7.5, and another chance than the one that the claims are about."""
+    ills = {"age": [20 + n % 4 for n in range(240)], "ill": [["flu", "cold", "gout"][n % 3] for n in range(240)]}
+    table = sf.Table.of(ills, {"age": "insensitive", "ill": "sensitive"})
+    method = sf.RandomizeResponse(column="ill", p=0.7, categories=("flu", "cold", "gout"))
+    out = sf.run(table, method, out=tmp_path / "out", accept={"age": "a test"}).out
+    resign(out, lambda body: None)
+    assert sf.verify(out).problems == ()
+    resign(out, FALSE_CHANCES[name])
+    assert not sf.verify(out).holds

@@ -204,11 +204,6 @@ class KeyedMethod(Method):
         """Codes stand for the originals, and nothing else could be checked or decoded."""
         return True
 
-    @property
-    def codes_all_columns(self) -> bool:
-        """Whether every published column of a table holds codes, so that nobody can be linked."""
-        return True
-
     @abstractmethod
     def new_key(self, data: Any, randomness: Randomness | None = None) -> Key:
         """Draw a secret for the data."""

@@ -101,7 +101,8 @@ def add_plain_linking(
     """The attacks, and linking of everybody by all quasi-identifying columns, which the gate needs, if it is missing.
 
     A policy may list another linking, of fewer columns or of people elsewhere, which finds fewer. If other
-    quasi-identifying columns hold codes, nobody is linked by these, and the columns are named.
+    quasi-identifying columns hold codes, linking does not read these, and the columns that it reads are named; no gate
+    rests on it then.
     """
     is_there = any(attack.looks_up_everybody(known_columns) for attack in attacks)
     return attacks if is_there else (Linking(knowledge=known_columns if has_codes else None), *attacks)

@@ -151,8 +151,8 @@ class Policy(Description):
         why = ""
         if self.gives != "table":
             why = f"{self.gives} have no quasi-identifying columns"
-        elif any(isinstance(method, KeyedMethod) and method.codes_all_columns for method in self.protect):
-            why = "codes cannot be linked to values"
+        elif any(isinstance(method, KeyedMethod) for method in self.protect):
+            why = "linking does not read codes, whose order may tell more"
         elif self.roles.group_by_column() and not self.roles.quasi_identifying:
             why = "no column is quasi_identifying"
         if why:

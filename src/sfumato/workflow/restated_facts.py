@@ -39,11 +39,15 @@ _MODEL_PROPERTIES = frozenset({
     "entropy_l_diversity", "k_anonymity", "k_map", "recursive_l_diversity", "t_closeness",
 })  # fmt: skip
 """What only models promise."""
+_BUDGETS = ("epsilon", "epsilon_in_all")
+_CHANNEL = ("kind", "p", "q")
+_ROUNDING = 1e-6
 
 
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
+    problems += _list_chance_problems(body)
     unchecked_parts = list_unchecked(body, published_data)
     if tuple(body["verdict"]["unchecked"])[: len(unchecked_parts)] != unchecked_parts:
         problems.append("the certificate does not say all that was not checked")
@@ -175,6 +179,27 @@ def _list_step_problems(body: Mapping[str, Any]) -> list[str]:
         problems.append("the certificate states figures that do not leave")
     if people and (body["losses"] or body["public"]):
         problems.append("the certificate states laws of chance or a privacy budget, and no method draws anything")
+    return problems
+
+
+def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
+    """Compare the privacy budget and the laws of chance with the claims about them."""
+    budgets = [float(claim["threshold"]) for claim in body["claims"] if claim["property"] in _BUDGETS]
+    stated_budget = body["losses"].get("epsilon")
+    problems = []
+    if budgets and (stated_budget is None or stated_budget < max(budgets) * (1 - _ROUNDING)):
+        problems.append("the certificate states a smaller privacy budget (epsilon) than its claims")
+    laws = [law for law in body["public"].values() if "epsilon" in law]
+    if any(not any(isclose(law["epsilon"], budget, rel_tol=_ROUNDING) for budget in budgets) for law in laws):
+        problems.append("the certificate states a law of chance with another epsilon than any claim")
+    channels = [
+        {name: claim["arguments"].get(name) for name in _CHANNEL}
+        for claim in body["claims"]
+        if claim["property"] == "epsilon" and "p" in claim["arguments"]
+    ]
+    stated_channels = [{name: law.get(name) for name in _CHANNEL} for law in laws]
+    if any(channel not in stated_channels for channel in channels):
+        problems.append("the certificate states another law of chance than its claims")
     return problems
 
 

@@ -100,11 +100,6 @@ class EncodeForTrees(KeyedMethod):
     curves: tuple[Curve, ...] = Field(default=CURVES, min_length=1)
     """The functions that transform mixed pieces, alone or composed."""
 
-    @property
-    def codes_all_columns(self) -> bool:
-        """Unless the policy names some."""
-        return self.columns is None
-
     def new_key(self, data: Table, randomness: Randomness | None = None) -> Key:
         """Draw breakpoints, functions and codes for a table; a new key gives new codes."""
         if not len(data):

@@ -240,6 +240,7 @@ _SEVERAL = LossWords(
     "kept in the part that lost most",
     "each method by its own measure",
 )
+_REPEATED = "By the methods: the largest of theirs. On the file: of all their columns together."
 _MIXED = LossWords(
     "On the file: the largest loss of all kinds of change, each by its own measure.",
     "kept in the part that lost most",
@@ -250,8 +251,11 @@ _MIXED = LossWords(
 def describe_loss(body: Mapping[str, Any]) -> LossWords:
     """What the loss of a run means: by the kinds of change of its method, or by several methods together."""
     tags = [str(method["method"]) for method in body["methods"]]
-    if len(tags) > 1 and not all(map(_loses_detail, tags)):
+    if len(set(tags)) > 1 and not all(map(_loses_detail, tags)):
         return _SEVERAL
+    if len(tags) > 1 and not _loses_detail(tags[0]):
+        words = describe_method_loss(tags[0], body.get("changes", ()))
+        return words._replace(meaning=f"{words.meaning} {_REPEATED}")
     return describe_method_loss(tags[-1], body.get("changes", ())) if tags else _UNKNOWN
 
 
