@@ -50,6 +50,13 @@ def explain_same_draws(example: Example, first: sf.Release, second: sf.Release) 
 
 def explain_wrong_laws(method: sf.Method, release: sf.Release) -> str:
     """Where the laws of a release differ from what its method says before it runs, with the cure; empty if nowhere."""
+    unnamed = [name for name, law in release.public.items() if "kind" not in law]
+    if unnamed:
+        return (
+            f"`details.public` has {sorted(unnamed)} without a kind: it holds laws of chance alone, column → "
+            '{"kind": …, "scale": …} as in public/noise_law.py, or p, q and categories; computed from the fields, '
+            "never from the data. If no chance decides, leave it out"
+        )
     laws = {name: law["kind"] for name, law in release.public.items() if law["kind"] != "synthetic"}
     if set(laws) != set(method.list_law_columns()):
         return (
@@ -106,6 +113,8 @@ def test_laws_that_a_method_does_not_announce_are_noticed() -> None:
         for name in ("add noise", "round numbers")
     )
     assert "select among draws" in explain_wrong_laws(rounding.example.subject, noise.release)
+    kindless = replace(noise.release, details=replace(noise.release.details, public={"age": {"scale": 3.0}}))
+    assert "['age'] without a kind" in explain_wrong_laws(noise.example.subject, kindless)
     intervals = make_once(
         next(candidate for candidate in CHANCE if getattr(candidate.subject, "kind", "") == "discretize")
     )

@@ -129,8 +129,10 @@ def _explain_difference(expected_text: str, printed: str, source: str) -> str:
     return (
         f"{source}: line {line_index + 1} of what is shown is not what was printed\n"
         f"  shown:   {(missing_lines or ['(nothing more)'])[0]}\n  printed: {(came or ['(nothing more)'])[0]}\n"
-        "If the code is right, copy what was printed into this fence, with … for what may differ between machines; "
-        f"tests/docs runs it again. All that was printed:\n{few}"
+        "Work out by hand which of the two is right. If what is shown is, repair the code: a number that should be a "
+        "limit, and is printed a little below it, tells of a check that forgives too much. Only if the code is right, "
+        "copy what was printed into this fence, with … for what may differ between machines; tests/docs runs it again. "
+        f"All that was printed:\n{few}"
     )
 
 

@@ -294,6 +294,24 @@ def test_rare_words() -> None:
     assert count_rare_words(original, original, 2) == 0
 
 
+def test_people_whom_an_earlier_method_left_out_are_not_counted() -> None:
+    """Of five originals two are left, of whom one alone reaches the highest number and has the word."""
+    original = sf.Table.of(
+        pl.DataFrame({"pay": [9, 9, 1, 9, 1], "ill": ["flu", "flu", "ok", "flu", "ok"]}),
+        {"pay": "sensitive", "ill": "sensitive"},
+    )
+    published = original.with_frame(original.frame[[1, 2]])
+    told: dict[str, dict[str, Any]] = {
+        "people_at_extremes": {"columns": ("pay",)},
+        "rare_words": {"fewest": 2, "columns": ("ill",)},
+    }
+    measured = [
+        {name: CHECKS[name](Evidence(published, original, rows, None), told[name]) for name in told}
+        for rows in (None, np.array([1, 2]))
+    ]
+    assert measured == [{"people_at_extremes": 2, "rare_words": 0}, {"people_at_extremes": 1, "rare_words": 2}]
+
+
 def test_nearer_training_is_measured_from_the_details() -> None:
     chance = np.random.default_rng(4)
     population = table({"x": chance.normal(size=300)})

@@ -38,7 +38,7 @@ def measure_largest_rounding(
 ) -> float:
     """The largest distance of a published number from its original, to the precision of stored numbers.
 
-    A number where there was none is infinitely far; what is no longer a number is counted by the other check.
+    A number where there was none is infinitely far, and so is a label or a word; empty cells and `*` do not count.
     """
     frame = align_originals(original, published_table, rows)
     for compared_frame, source in ((frame, original.source), (published_table.frame, published_table.source)):
@@ -47,10 +47,9 @@ def measure_largest_rounding(
 
 
 def _measure_farthest(original: pl.Series, published_cells: pl.Series) -> float:
-    true, published_numbers = _read_numbers(original), _read_numbers(published_cells)
-    is_number = np.isfinite(published_numbers)
-    true, published_numbers = true[is_number], published_numbers[is_number]
-    if not np.isfinite(true).all():
+    is_shown = published_cells.cast(pl.String).ne(SUPPRESSED).fill_null(False)
+    true, published_numbers = (_read_numbers(cells.filter(is_shown)) for cells in (original, published_cells))
+    if not (np.isfinite(true).all() and np.isfinite(published_numbers).all()):
         return float("inf")
     distances = np.abs(true - published_numbers) - _measure_grain(true) - _measure_grain(published_numbers)
     return round(float(distances.max(initial=0.0)), 12)

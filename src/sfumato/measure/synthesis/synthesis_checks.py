@@ -20,7 +20,7 @@ import polars as pl
 from sfumato.arrays import Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
-from sfumato.measure.alignment import Rows, require_columns
+from sfumato.measure.alignment import Rows, require_columns, select_originals
 from sfumato.measure.cell_readers import choose_number_reader
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, closest_records
@@ -215,14 +215,21 @@ def count_rare_words(original: Table, published_table: Table, fewest: int, colum
     return count
 
 
+def _take_originals(evidence: Evidence) -> Table:
+    """The originals of the published rows, since an earlier method may have left rows out; all, if rows were drawn."""
+    if evidence.details.get("training") is not None:
+        return evidence.original
+    return evidence.original.with_frame(select_originals(evidence.original, evidence.rows))
+
+
 checks_claim("copied_uniques", "exactly", needs_original=True)(
-    lambda evidence, _: count_copied_uniques(evidence.original, evidence.published)
+    lambda evidence, _: count_copied_uniques(_take_originals(evidence), evidence.published)
 )
 checks_claim("people_at_extremes", "at_least", needs_original=True)(
-    lambda evidence, arguments: count_people_at_extremes(evidence.original, evidence.published, **arguments)
+    lambda evidence, arguments: count_people_at_extremes(_take_originals(evidence), evidence.published, **arguments)
 )
 checks_claim("rare_words", "exactly", needs_original=True)(
-    lambda evidence, arguments: count_rare_words(evidence.original, evidence.published, **arguments)
+    lambda evidence, arguments: count_rare_words(_take_originals(evidence), evidence.published, **arguments)
 )
 
 
