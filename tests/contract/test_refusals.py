@@ -14,6 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import ChangeKind
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_once, released
@@ -127,6 +128,71 @@ def test_a_column_of_another_type_is_protected_or_refused_without_a_cell(example
                 f'{method} crashes if "{name}" is a column of {column.dtype} ({crash!r}): refuse it with an error of '
                 "errors.py that names the column and the remedy, or protect it"
             )
+
+
+PLANTED = 2
+"""As many bad cells are planted, and a refusal says that many."""
+
+
+def list_bad_columns(column: pl.Series) -> Iterator[tuple[str, pl.Series]]:
+    """Words → the column with a few cells that a method may have to refuse."""
+
+    def plant(cells: pl.Series, bad_cells: list[Any]) -> pl.Series:
+        return pl.concat([cells.head(-PLANTED), pl.Series(cells.name, bad_cells, dtype=cells.dtype)])
+
+    if column.dtype.is_numeric():
+        yield "words", plant(spell_cells(column), ["zzq", "yyq"])
+        yield "infinite numbers", plant(column.cast(pl.Float64), [inf, -inf])
+        yield "undefined numbers", plant(column.cast(pl.Float64), [nan, nan])
+        yield "large numbers", plant(column.cast(pl.Float64), [9.87e200, -9.87e200])
+    if column.dtype.is_integer():
+        yield "large whole numbers", plant(column.cast(pl.Int64), [987_654_321_987_654_321, -987_654_321_987_654_321])
+    if column.dtype == pl.Date:
+        yield "days at the ends of the calendar", plant(column, [FIRST_DAY, LAST_DAY])
+    if column.dtype == pl.String:
+        yield "words that nobody has", plant(column, ["zzq", "yyq"])
+
+
+def find_uncounted_cells(example: Example, name: str) -> str:
+    """What is refused without saying in how many rows it is, and the refusal; empty if nothing is."""
+    table = make_once(example).data
+    strange_trees = {other: tree for other, tree in table.hierarchies.items() if other != name}
+    for words, column in list_bad_columns(table.frame[name]):
+        frame = table.frame.with_columns(column)
+        for bad_table in (table.with_frame(frame), sf.Table.of(frame, dict(table.roles), strange_trees)):
+            try:
+                released(example, bad_table)
+            except (sf.DataError, sf.PolicyError) as refusal:
+                if not re.search(rf"\b{PLANTED}\b", str(refusal)):
+                    return f'{words} in {PLANTED} rows of "{name}" are refused without their number ({refusal})'
+            except sf.ImpossibleRelease:  # by what was asked of the whole table
+                continue
+    return ""
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_a_refusal_says_how_many_cells_are_wrong(example: Example) -> None:
+    """Of a million rows, nobody finds the two that a method does not like, unless there are said to be two."""
+    for name in choose_columns(make_once(example)):
+        wrong = find_uncounted_cells(example, name)
+        assert not wrong, (
+            f"{type(example.subject).__name__}: {wrong}: count the cells that it cannot protect, and say how many rows "
+            "have them and what to do, as `refuse_infinite` and `explain_no_numbers` of protect/named_columns.py do"
+        )
+
+
+def test_a_refusal_without_a_number_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = next(example for example in TABLES if example.name == "round numbers")
+    protect = sf.RoundNumbers.protect
+
+    def refuse_large(method: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
+        if data.frame["age"].dtype.is_float():
+            raise DataError('table: "age" has numbers too large for this step; raise step')
+        return protect(method, data, randomness)
+
+    assert find_uncounted_cells(example, "age") == ""
+    monkeypatch.setattr(sf.RoundNumbers, "protect", refuse_large)
+    assert "infinite numbers in 2 rows" in find_uncounted_cells(example, "age")
 
 
 CANARIES: dict[Any, list[Any]] = {

@@ -14,10 +14,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli.messages import print_run
+from sfumato.data.hierarchies.hierarchy_builders import parse_builder
 from sfumato.errors import join_names
 from sfumato.protect.anonymity.explain import Why
 from sfumato.protect.claims import spell_few
 from sfumato.protect.sequences.sequence_claims import claim_no_ghosts
+from sfumato.randomness import Randomness
 from sfumato.report.content import list_parameters
 from sfumato.report.pictures.number_bins import choose_bins
 from sfumato.report.sections.hidden_names import describe_secrets, join_items
@@ -166,8 +168,28 @@ def test_numbers_kept_as_text_are_called_so(tmp_path: Path) -> None:
     for method in (sf.RoundNumbers(columns="d", step=0.5), sf.TopCode(columns="d", k=2)):
         with pytest.raises(sf.DataError, match=r"more than 15 digits.*write its numbers with at most 15 digits"):
             method.protect(digits)
-        with pytest.raises(sf.DataError, match="has no numbers"):
+        with pytest.raises(sf.DataError, match=r'"d" is text, since 1 of its 2 cells is no number.*correct or remove'):
             method.protect(words)
+
+
+def test_words_among_numbers_are_counted() -> None:
+    """A column of three numbers and two words was said to have no numbers, or to hold text."""
+    cells = ["1", "2", None, "3", "much", "more"]
+    table = sf.Table.of({"d": cells, "t": list("aabbaa")}, {"d": "quasi_identifying", "t": "insensitive"})
+    methods = (
+        sf.RoundNumbers(columns="d", step=5),
+        sf.TopCode(columns="d", k=2),
+        sf.AddNoise(columns="d", ranges={"d": (0, 9)}),
+    )
+    for method in methods:
+        with pytest.raises(sf.SfumatoError, match=r'"d" .*2 of its 5 cells are no numbers'):
+            method.protect(table)
+    trees = sf.EncodeForTrees(target="t", columns=("d",))
+    with pytest.raises(sf.PolicyError, match='"d" is text, since 2 of its 5 cells are no numbers'):
+        trees.protect(table, trees.new_key(table, Randomness.seeded(1)))
+    for builder in ({"kind": "intervals", "widths": [5]}, {"kind": "quantiles", "counts": [2]}):
+        with pytest.raises(sf.DataError, match=r'"d" holds text \(2 of its 5 different values are no numbers\)'):
+            parse_builder(builder).build(table.frame["d"])
 
 
 def test_the_terminal_prints_bounds_as_the_page_and_shares_as_percentages(

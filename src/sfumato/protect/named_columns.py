@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.data.cells.cell_types import are_long_numbers
+from sfumato.data.cells.cell_types import are_long_numbers, describe_words
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.table import Table
 
@@ -27,13 +27,30 @@ def refuse_unpublished(table: Table, names: Iterable[str]) -> None:
 
 
 def explain_no_numbers(table: Table, name: str, change: str, cure: str) -> DataError:
-    """A column that is not numeric: numbers may have been kept as text, so that no digit is lost."""
+    """A column that is not numeric: numbers may have been kept as text, so that no digit is lost, or beside a word."""
     if are_long_numbers(table.frame[name]):
         return DataError(
             f'{table.source}: the column "{name}" has numbers of more than 15 digits, which cannot be read exactly and '
             f"stay text, and only numbers can be {change}; write its numbers with at most 15 digits"
         )
+    words = describe_words(table.frame[name])
+    if words:
+        return DataError(
+            f'{table.source}: the column "{name}" is text, since {words}, and only numbers can be {change}; correct or '
+            "remove these cells"
+        )
     return DataError(f'{table.source}: the column "{name}" has no numbers, and only numbers can be {change}; {cure}')
+
+
+def refuse_infinite(table: Table, name: str, reason: str) -> None:
+    """Stop if a column has cells that are infinite or undefined numbers, and say how many and why."""
+    column = table.frame[name]
+    infinite_count = int((~column.drop_nulls().is_finite()).sum()) if column.dtype.is_float() else 0
+    if infinite_count:
+        raise DataError(
+            f'{table.source}: the column "{name}" has infinite numbers in {infinite_count} rows, {reason}; mark them '
+            "missing"
+        )
 
 
 def ask_published(table: Table, names: Iterable[str]) -> str:

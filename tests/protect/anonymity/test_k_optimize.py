@@ -315,6 +315,9 @@ def test_bad_input_is_refused() -> None:
     for bad in ({"k": 0}, {"k": 2, "seconds": 0}, {"k": 2, "metric": "loss"}, {}):
         with pytest.raises(ValidationError):
             KOptimize(**bad)
+    infinite = sf.Table.of({"q": [1.0, float("inf"), 2.0, float("-inf")]}, roles)
+    with pytest.raises(sf.DataError, match='"q" has infinite numbers in 2 rows, which no range holds'):
+        KOptimize(k=2).protect(infinite)
     with pytest.raises(sf.PolicyError, match="not a column that can be published"):
         KOptimize(k=2, metric="classification", target="no").protect(sf.Table.of({"q": [1, 2]}, roles))
     with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):

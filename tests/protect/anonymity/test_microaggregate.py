@@ -256,8 +256,10 @@ def test_bad_input_is_refused() -> None:
     for bad in ({"k": 0}, {"k": 2, "search": "slow"}, {"k": 2, "centre": "mode"}, {}):
         with pytest.raises(ValidationError):
             Microaggregate(**bad)
-    with pytest.raises(sf.DataError, match="infinite numbers"):
-        Microaggregate(k=2).protect(table_of({"x": [1.0, float("inf"), 2.0]}))
+    with pytest.raises(sf.DataError, match='"x" has infinite numbers in 2 rows'):
+        Microaggregate(k=2).protect(table_of({"x": [1.0, float("inf"), float("-inf"), 2.0]}))
+    with pytest.raises(sf.DataError, match='"x" has numbers beyond 1e150 in 2 rows'):
+        Microaggregate(k=2).protect(table_of({"x": [1.0, 1e200, -1e200, 2.0]}))
     with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
         Microaggregate(k=2).protect(table_of({"x": ["*", "a"]}))
     with pytest.raises(sf.PolicyError, match="nobody to hide"):

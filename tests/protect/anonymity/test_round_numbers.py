@@ -117,7 +117,9 @@ def test_the_measures_count_what_breaks_a_promise() -> None:
     assert count_between_steps(table_of([0.1 * 3, 0.7, 0.75]), ("x",), 0.1) == 1
     original = table_of([1, 9, None, 4])
     assert measure_largest_rounding(original, table_of([0, 12, None, 4]), ("x",)) == 3
-    assert measure_largest_rounding(original, table_of(["0", "*", None, "[0, 5]"]), ("x",)) == 1
+    assert measure_largest_rounding(original, table_of(["0", "*", None, "4"]), ("x",)) == 1
+    for label in ("[0, 5]", "four", "inf"):
+        assert measure_largest_rounding(original, table_of(["0", "*", None, label]), ("x",)) == float("inf")
     assert measure_largest_rounding(original, table_of([1, 9, 0, 4]), ("x",)) == float("inf")
     with pytest.raises(sf.DataError, match="above 0"):
         count_between_steps(original, ("x",), 0)

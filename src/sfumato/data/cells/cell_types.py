@@ -60,6 +60,25 @@ def are_long_numbers(column: pl.Series) -> bool:
     return bool((cells.str.count_matches("[0-9]") > _MOST_DIGITS).any())
 
 
+def count_spelled_numbers(column: pl.Series) -> int:
+    """How many cells of a column of text are numbers, beside others that are none."""
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return 0
+    return int(column.cast(pl.String).str.contains(_ANY_NUMBER).sum())
+
+
+def describe_words(column: pl.Series, noun: str = "cells") -> str:
+    """How many known cells of a column of text are no numbers, if others are; empty if all are, or none."""
+    return phrase_words(count_spelled_numbers(column), column.count(), noun)
+
+
+def phrase_words(number_count: int, cell_count: int, noun: str = "cells") -> str:
+    """The same from counts of numbers and of known cells."""
+    word_count = cell_count - number_count
+    phrase = "is no number" if word_count == 1 else "are no numbers"
+    return f"{word_count} of its {cell_count} {noun} {phrase}" if 0 < word_count < cell_count else ""
+
+
 class TypesOfCells:
     """The types that `type_cells` would give to columns of text, learned from some rows at a time."""
 

@@ -41,7 +41,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Alternative, Method
-from sfumato.protect.named_columns import refuse_unpublished
+from sfumato.protect.named_columns import refuse_infinite, refuse_unpublished
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
@@ -186,6 +186,7 @@ class _OrderedColumn:
         numeric, domain = column.dtype.is_numeric(), Domain.of(column, hierarchy)
         if hierarchy is None and domain.positions is None:
             refuse_unread_dates(column, table.source)
+            refuse_infinite(table, name, "which no range holds")
         order = None if hierarchy is None else hierarchy.code_leaves(column)
         known_values = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
         if domain.moments is not None:

@@ -27,7 +27,7 @@ from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_no_suppression, claim_nobody_named, claim_others_kept
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
-from sfumato.protect.named_columns import refuse_unpublished
+from sfumato.protect.named_columns import refuse_infinite, refuse_unpublished
 from sfumato.protect.number_spelling import NumberSpelling
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -147,6 +147,10 @@ class Microaggregate(Method):
         )
 
 
+_LARGEST = 1e150
+"""The squares of larger numbers are infinite."""
+
+
 @dataclass(frozen=True)
 class _GroupingAxis:
     """One dimension of the space in which rows are grouped: standardized numbers, or categories."""
@@ -236,9 +240,12 @@ def _refuse_unfit_column(table: Table, name: str) -> None:
             f'{table.source}: the column "{name}" has {missing} missing cells, which have no distance to others; '
             "use missing = drop, fill them, or, for categories, missing = own_value"
         )
-    if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
+    refuse_infinite(table, name, "which have no mean")
+    large_count = int((column.abs() > _LARGEST).sum()) if column.dtype.is_float() else 0
+    if large_count:
         raise DataError(
-            f'{table.source}: the column "{name}" has infinite numbers, which have no mean; mark them missing'
+            f'{table.source}: the column "{name}" has numbers beyond 1e150 in {large_count} rows, whose distances '
+            "cannot be computed; mark them missing"
         )
 
 

@@ -119,8 +119,11 @@ class TopCode(Method):
         values, count = known_numbers.values, known_numbers.rows
         if not count:
             raise DataError(f'{source}: the column "{name}" has no numbers, and only numbers can be capped; {_CURE}')
-        if values.dtype.is_float() and not bool(values.is_finite().all()):
-            raise DataError(f'{source}: the column "{name}" has infinite numbers; mark them missing')
+        infinite_count = known_numbers.count_rows(~values.is_finite()) if values.dtype.is_float() else 0
+        if infinite_count:
+            raise DataError(
+                f'{source}: the column "{name}" has infinite numbers in {infinite_count} rows; mark them missing'
+            )
         end_count = max(self.k, ceil(self.share * count))
         if 2 * end_count > count:
             raise ImpossibleRelease(

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from sfumato.arrays import Floats, Ints, Singles
 from sfumato.change import ChangeKind, state_changes
+from sfumato.data.cells.cell_types import describe_words
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.details import CodeDetails
@@ -209,7 +210,9 @@ class EncodeForTrees(KeyedMethod):
             return fit
         unfit = [name for name in self.columns if name not in fit]
         if unfit:
+            words = describe_words(table.frame[unfit[0]]) if unfit[0] in published_names else ""
             problem = f"{table.source}: {quote_names(unfit)} is not a published column of numbers"
+            problem += f': "{unfit[0]}" is text, since {words}' if words else ""
             remedy = "name only such columns, or leave `columns` out to code every column"
             raise PolicyError(f"{problem}; {remedy}{ask_meant(unfit, fit)}")
         return tuple(dict.fromkeys(self.columns))

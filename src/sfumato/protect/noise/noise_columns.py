@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.cells.cell_types import count_spelled_numbers, phrase_words
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.table import Table
@@ -170,7 +171,9 @@ class NumberFacts:
     cells: int = 0
     known_count: int = 0
     texts: int = 0
-    """Known cells that are neither numbers nor dates."""
+    """Known cells that are neither numbers nor dates; a number beside a word is stored as a text."""
+    spelled_numbers: int = 0
+    """Those of them that spell numbers."""
     distant: int = 0
     """Whole numbers that floats do not tell apart."""
     strange: int = 0
@@ -194,6 +197,7 @@ class NumberFacts:
             cells=len(column),
             known_count=column.count(),
             texts=column.count() - len(numbers),
+            spelled_numbers=count_spelled_numbers(column),
             distant=int((np.abs(numbers) > 2**53).sum()) if column.dtype.is_integer() else 0,
             strange=int((~np.isfinite(numbers)).sum()),
             outside_count=int(((numbers < low) | (numbers > high)).sum()),
@@ -208,7 +212,7 @@ class NumberFacts:
         return NumberFacts(**sums, low=min(self.low, other.low), high=max(self.high, other.high))
 
 
-_COUNTED = ("cells", "known_count", "texts", "distant", "strange", "outside_count", "large")
+_COUNTED = ("cells", "known_count", "texts", "spelled_numbers", "distant", "strange", "outside_count", "large")
 
 
 def read_number_column(
@@ -277,9 +281,10 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
         )
     if facts.texts:
         words = "text" if kind == pl.String else str(kind).lower()
+        reason = phrase_words(facts.spelled_numbers, facts.known_count)
         raise PolicyError(
-            f'{source}: "{name}" holds {words}; noise can be added to numbers and dates (2009-06-30; state the '
-            f'form of others: dates = {{ "{name}" = "%d.%m.%Y" }} under [data]). Decimals '
+            f'{source}: "{name}" holds {words}{f" ({reason})" if reason else ""}; noise can be added to numbers and '
+            f'dates (2009-06-30; state the form of others: dates = {{ "{name}" = "%d.%m.%Y" }} under [data]). Decimals '
             "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
         )
     if facts.strange:
