@@ -457,21 +457,35 @@ def test_another_paper_is_noticed() -> None:
 COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 
+LAST_CLAIMS = re.compile(r"\b(?:Only )?[Tt]he last (?:(one|two|three|four) )?needs? the originals")
+NEAR_CLAIMS = re.compile(
+    r"\b(?:(?P<private>[Bb]oth|[Ii]t) needs? the originals|[Aa]ny(?:one|body) can check (?P<public>both|them|it)\b)"
+)
+"""What is said of the claims that were named before: of the last one, or the last two."""
+
+
 def find_wrong_checkers(page: str, claims: Iterable[Claim]) -> list[str]:
     """What a page says of who can check a claim that is not so, as "The last two need the originals" after claims."""
     secret: dict[str, bool] = {}
     for claim in claims:
         secret[claim.property] = secret.get(claim.property, True) and claim.needs_original
+
+    def list_named(text: str) -> list[str]:
+        return [name for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`(?= \(|:)", text) if name in secret]
+
     wrong = []
     for paragraph in page.split("\n\n"):
         text = " ".join(paragraph.split())
-        for match in re.finditer(r"\b(Only )?[Tt]he last (?:(one|two|three|four) )?needs? the originals", text):
-            claim_names = [
-                name for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`(?= \(|:)", text[: match.start()]) if name in secret
-            ]
-            count = COUNTS[match[2] or "one"]
+        for match in LAST_CLAIMS.finditer(text):
+            claim_names = list_named(text[: match.start()])
+            count = COUNTS[match[1] or "one"]
             private_flags = {name: index >= len(claim_names) - count for index, name in enumerate(claim_names)}
             wrong += [f'"{match[0]}", and `{name}`' for name in claim_names if private_flags[name] != secret[name]]
+        for match in NEAR_CLAIMS.finditer(text):
+            count = 1 if (match["private"] or match["public"]).lower() == "it" else 2
+            near_names = list_named(text[: match.start()])[-count:]
+            is_private = match["private"] is not None
+            wrong += [f'"{match[0]}", and `{name}`' for name in near_names if secret[name] != is_private]
     return wrong
 
 
@@ -525,6 +539,11 @@ def test_an_untrue_page_is_noticed() -> None:
     assert find_wrong_checkers(page.format("two need"), claims) == []
     assert len(find_wrong_checkers(page.format("one needs"), claims)) == 1
     assert len(find_wrong_checkers(page.format("three need"), claims)) == 1
+    near = page.replace("The last {} the originals", "{}")
+    assert near != page
+    assert find_wrong_checkers(near.format("Both need the originals"), claims) == []
+    assert len(find_wrong_checkers(near.format("Anyone can check both"), claims)) == 2
+    assert len(find_wrong_checkers(near.format("Anyone can check it"), claims)) == 1
 
 
 def find_wrong_thresholds(page: str, kind: type[sf.Method], claims: Iterable[Claim]) -> list[str]:
