@@ -478,10 +478,11 @@ def test_a_lax_limit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not find_lax_limit(result, claim, "age")
     whole = checks.CHECKS[claim.measure]
     for allowance in (1.0, 0.01 * float(claim.threshold)):
-        lax = replace(
-            whole, measure=lambda seen, told, less=allowance: max(float(whole.measure(seen, told)) - less, 0.0)
-        )
-        monkeypatch.setitem(checks._LOADED, claim.measure, lax)
+
+        def forgive(evidence: checks.Evidence, arguments: Mapping[str, Any], allowed: float = allowance) -> Number:
+            return max(float(whole.measure(evidence, arguments)) - allowed, 0.0)
+
+        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=forgive))
         assert find_lax_limit(result, claim, "age")
 
 

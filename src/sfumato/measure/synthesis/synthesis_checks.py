@@ -217,9 +217,10 @@ def count_rare_words(original: Table, published_table: Table, fewest: int, colum
 
 def _take_originals(evidence: Evidence) -> Table:
     """The originals of the published rows, since an earlier method may have left rows out; all, if rows were drawn."""
+    original: Table = evidence.original
     if evidence.details.get("training") is not None:
-        return evidence.original
-    return evidence.original.with_frame(select_originals(evidence.original, evidence.rows))
+        return original
+    return original.with_frame(select_originals(original, evidence.rows))
 
 
 checks_claim("copied_uniques", "exactly", needs_original=True)(
