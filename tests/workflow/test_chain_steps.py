@@ -186,3 +186,14 @@ def test_rows_of_people_stay_theirs_even_if_every_column_is_drawn(tmp_path: Path
     assert not result.release.details.are_rows_drawn
     assert "people in the release" in (result.out / "private" / "report.html").read_text(encoding="utf-8")
     assert find_attack(result, "linking")["attempts"] == 60
+
+
+def test_nobody_is_looked_up_by_codes() -> None:
+    """Linking by a coded column found 9 of 60 people, where sorting the codes found 51, and a gate opened."""
+    cells = [(20 + number, "ab"[number % 2], number % 3) for number in range(60)]
+    roles = {"age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
+    people = sf.Table.of(pl.DataFrame(cells, schema=list(roles), orient="row"), roles)
+    method = sf.EncodeForTrees(target="ill", columns=("age",))
+    for attack in (sf.attack.Linking(knowledge=("age", "sex")), sf.attack.Inference(column="ill")):
+        with pytest.raises(sf.PolicyError, match="holds codes"):
+            run_seeded(people, (method,), attacks=(attack,))

@@ -33,7 +33,7 @@ def claim_nobody_named(table: Table) -> Claim:
         bound="exactly",
         measure="named_columns",
         arguments={"names": table.identifying},
-        meaning='No column with the role "identifying" is in the release.',
+        meaning="No column with the role identifying is in the release.",
     )
 
 

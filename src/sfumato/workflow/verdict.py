@@ -343,7 +343,8 @@ def describe_unique_rows(verdict: Verdict) -> list[str]:
         return []
     rows, original = verdict.unique_rows[-1], verdict.unique_before[-1:]
     was = f" ({_describe_unique(original[0], 'original')})" if original else ""
-    return [f"{_describe_unique(rows, 'published', ' are unique')}{was}."]
+    rest = ", not counting columns of noise, drawn values or codes" if verdict.not_counted else ""
+    return [f"{_describe_unique(rows, 'published', ' are unique')}{was}{rest}."]
 
 
 def _describe_unique(rows: UniqueRows, table: str, verb: str = "") -> str:

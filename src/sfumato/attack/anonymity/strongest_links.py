@@ -33,6 +33,7 @@ from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.engine.classes import count_class_sizes, pack_row_keys
+from sfumato.errors import PolicyError, quote_names
 from sfumato.public.answer_channel import list_answered_columns
 from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
@@ -61,6 +62,7 @@ def choose_links(
     release: Release, people: Table, names: Sequence[str], count: Callable[[Links], float] = Links.count_expected_hits
 ) -> ChosenLinks:
     """Look people up in the way that counts most successes; by default the people behind the rows, in their order."""
+    refuse_codes(release, names)
     ways = try_ways(release, people, names)
     best = next(ways)
     return_free_memory()  # what looking everybody up took
@@ -72,6 +74,16 @@ def choose_links(
             best, most = way, successes
         del way  # before the next is made: links are as large as the release
     return best
+
+
+def refuse_codes(release: Release, names: Sequence[str]) -> None:
+    """Stop if people are to be looked up by codes: their order may tell who is who, which is not tried here."""
+    coded_columns = [name for name in names if ChangeKind.CODED in release.kinds_of(name)]
+    if coded_columns:
+        raise PolicyError(
+            f"{release.data.source}: {quote_names(coded_columns)} holds codes, by which people are not looked up, "
+            "though their order may tell who is who; name other columns that the adversary knows, and attack codes by sorting"
+        )
 
 
 class TriedPeople(NamedTuple):
