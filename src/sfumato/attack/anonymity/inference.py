@@ -21,7 +21,7 @@ from sfumato.attack.anonymity.links import linked
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
-from sfumato.attack.anonymity.strongest_links import search_by_likelihood
+from sfumato.attack.anonymity.strongest_links import refuse_codes, search_by_likelihood
 from sfumato.attack.attack import Attack, Columns, Outcome, round_expected
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
@@ -78,6 +78,7 @@ class Inference(Attack):
         """Guess the secret of some people; count how often it was right."""
         published_table: Table = release.data
         names = self._choose_known_columns(published_table)
+        refuse_codes(release, names)
         require_attacked_columns((*names, self.column), published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("inference")

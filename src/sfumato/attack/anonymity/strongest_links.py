@@ -82,7 +82,7 @@ def refuse_codes(release: Release, names: Sequence[str]) -> None:
     if coded_columns:
         raise PolicyError(
             f"{release.data.source}: {quote_names(coded_columns)} holds codes, by which people are not looked up, "
-            "though their order may tell who is who; name other columns that the adversary knows, and attack codes by sorting"
+            "though their order may tell who is who; name other columns that the adversary knows"
         )
 
 
