@@ -159,6 +159,34 @@ def test_a_harmless_release_passes_and_says_what_nobody_checked(tmp_path: Path) 
     assert not any("ill" in sentence for sentence in inferring_result.verdict.unchecked)
 
 
+@pytest.mark.parametrize(
+    ("attack", "aimed"),
+    [
+        ({"attack": "range_reveal"}, {"pay"}),
+        ({"attack": "bayes_estimate", "columns": ["pay"]}, {"pay"}),
+        ({"attack": "homogeneity"}, {"ill", "pay"}),
+        ({"attack": "copied_records", "known": ["age", "ill"]}, {"pay"}),
+    ],
+)
+def test_a_sensitive_column_counts_as_targeted_only_if_the_attack_guesses_it(
+    tmp_path: Path, attack: dict[str, Any], aimed: set[str]
+) -> None:
+    noise = {"method": "add_noise", "columns": ["pay"], "kind": "uniform", "privacy": 0.5, "ranges": {"pay": [0, 300]}}
+    roles = ROLES | {"sensitive": ["ill", "pay"]}
+    pay = {"pay": list(range(PEOPLE))}
+    run_result = release(tmp_path, pay, roles=roles, protect=[noise], attack=[attack])
+    unaimed = "".join(sentence for sentence in run_result.verdict.unchecked if sentence.startswith("No attack"))
+    assert {name for name in ("ill", "pay") if f'"{name}"' not in unaimed} == aimed
+    assert not sf.verify(tmp_path / "out").problems
+
+
+def test_minimality_targets_the_column_that_models_speak_of() -> None:
+    roles = {"age": "quasi_identifying", "ill": "sensitive", "pay": "sensitive"}
+    claims = [{"arguments": {}}, {"arguments": {"column": "ill"}}]
+    assert sf.attack.Minimality.list_targets({"column": None}, {"roles": roles, "claims": claims}) == ("ill",)
+    assert sf.attack.Minimality.list_targets({"column": "pay"}, {"roles": roles, "claims": claims}) == ("pay",)
+
+
 def test_rows_unique_by_sensitive_columns_are_warned_of(tmp_path: Path) -> None:
     roles = ROLES | {"sensitive": ["ill", "balance", "duration"]}
     result = release(tmp_path, PAIR, roles=roles)

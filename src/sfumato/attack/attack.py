@@ -13,8 +13,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
 
+from sfumato.change_kinds import ChangeKind
+from sfumato.data.roles.role import Role
 from sfumato.description import Description
 from sfumato.notebook import STAYS, render_grid, render_sentences
+from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
+from sfumato.public.cut_intervals import INTERVALS
+from sfumato.public.noise_law import NOISE_KINDS
 from sfumato.randomness import Randomness
 from sfumato.release import Release, refuse_other_order
 
@@ -36,7 +41,7 @@ Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidato
 
 
 CoveredRisk = Literal["", "people by their items", "other releases"]
-GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped"]
+GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped", "coded", "private"]
 """What an attack guesses by default."""
 
 
@@ -175,7 +180,8 @@ class Attack(Description, ABC):
     """What its attempts are, if not people, for the report: "entries tried"."""
     guesses: ClassVar[GuessedColumns] = ""
     """Which columns it guesses if its fields name none: all that are sensitive, that have public noise (or, if
-    none has, public intervals), that hold randomized answers, or that were swapped.
+    none has, public intervals, or else numbers), that hold randomized answers, or that were swapped or coded. Of
+    `private` entries nobody may say in which columns they are.
     """
 
     gates: ClassVar[tuple[str, ...]] = ()
@@ -203,6 +209,14 @@ class Attack(Description, ABC):
         """The story that is true of an attack, by its parameters and what is known of its outcome."""
         return cls.story
 
+    @classmethod
+    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
+        """The columns that an attack guesses, by its parameters, what is known of its outcome and the certificate's
+        fields; empty if it guesses no columns, or if which they are must not leave.
+        """
+        columns = attack.get("column") or attack.get("columns") or _list_default_targets(cls.guesses, certificate)
+        return (columns,) if isinstance(columns, str) else tuple(map(str, columns))
+
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""
         return self.model_dump(mode="json", exclude=set(self.private_fields))
@@ -214,6 +228,21 @@ class Attack(Description, ABC):
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
         """Attack a release. `truth` is the originals (or an external table), used only to count correct guesses."""
+
+
+def _list_default_targets(guesses: GuessedColumns, certificate: Mapping[str, Any]) -> list[str]:
+    """What an attack guesses if its parameters name no column."""
+    laws = {name: law["kind"] for name, law in certificate.get("public", {}).items()}
+    if guesses == "sensitive":
+        return [name for name, role in certificate.get("roles", {}).items() if role == Role.SENSITIVE]
+    if guesses == "answers":
+        return [name for name, law in laws.items() if law in ANSWER_KINDS]
+    if guesses == "noise":
+        noisy_names = [name for name, law in laws.items() if law in NOISE_KINDS]
+        cut_names = [name for name, law in laws.items() if law == INTERVALS]
+        return noisy_names or cut_names or list(certificate.get("data", {}).get("numbers", ()))
+    kind = {"swapped": ChangeKind.SWAPPED, "coded": ChangeKind.CODED}.get(guesses)
+    return [change["column"] for change in certificate.get("changes", ()) if change["kind"] == kind]
 
 
 class AttackResult(NamedTuple):

@@ -22,6 +22,8 @@ from sfumato.release import Release
 
 NOISE_KINDS = ("uniform", "gaussian", "correlated", "discretize")
 """Published laws by which numbers were moved; of these, correlated noise is Gaussian."""
+UNBOUNDED_KINDS = ("gaussian", "correlated")
+"""Noise that may move a number by any amount."""
 _SPELT = {
     "alpha": "uniform",
     "sigma": "gaussian",

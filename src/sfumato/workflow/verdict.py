@@ -286,7 +286,7 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
         sentences.append("No attack was tried.")
     if isinstance(published_data, Table | StoredTable):
         outline = get_outline(published_data)
-        aims = {name for attack in record["attacks"] for name in _list_aims(attack, outline)}
+        aims = {name for attack in record["attacks"] for name in _list_aims(attack, record, outline)}
         unaimed_columns = [name for name in outline.sensitive if name not in aims]
         if unaimed_columns:
             noun = "column" if len(unaimed_columns) == 1 else "columns"
@@ -304,18 +304,15 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
     return tuple(sentences)
 
 
-def _list_aims(attack: Mapping[str, Any], published_table: Table) -> list[str]:
+def _list_aims(attack: Mapping[str, Any], record: Mapping[str, Any], published_table: Table) -> tuple[str, ...]:
     """The columns that an attack tried to infer, by its parameters alone: outcomes may name what is private.
 
-    An attack that names none, or that must not say which, tried every sensitive column.
+    An attack that must not say which may have tried any sensitive column.
     """
     kind = find_tagged_class("attack", str(attack["attack"]))
-    secret = {"column", "columns"} & set(kind.private_fields if kind is not None else ())
-    parameters = attack["parameters"]
-    aims = [parameters[field] for field in ("column", "columns") if field in parameters]
-    if secret or (aims and not any(aims)):
-        return list(published_table.sensitive)
-    return [name for field in aims for name in ([field] if isinstance(field, str) else field or ())]
+    if kind is None:
+        return ()
+    return published_table.sensitive if kind.guesses == "private" else kind.list_targets(attack["parameters"], record)
 
 
 def _choose_status(verdict: Verdict, *, gate_open: bool) -> VerdictStatus:

@@ -14,7 +14,7 @@ values is taken as equally likely. Only the finer neighbours are used, not other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -33,7 +33,7 @@ from sfumato.attack.anonymity.value_assignments import (
     ValueAssignments,
     enumerate_assignments,
 )
-from sfumato.attack.attack import Attack, Outcome, count_strangers
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -73,6 +73,7 @@ class Minimality(Attack):
         "An insider knows everybody's {known}, asks why no more detail is published, and concludes what {target} more "
         "detail would have shown."
     )
+    guesses: ClassVar[GuessedColumns] = "sensitive"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
     private_fields: ClassVar[tuple[str, ...]] = ("values",)
 
@@ -89,6 +90,13 @@ class Minimality(Attack):
     """The values that `share` speaks of; every value if not given."""
     samples: int = Field(default=2000, ge=100, strict=True)
     """How many ways are drawn in a class that has too many to count."""
+
+    @classmethod
+    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
+        """By default the one column that models speak of, as their claims do; otherwise all that are sensitive."""
+        names = super().list_targets(attack, certificate)
+        spoken = {claim["arguments"].get("column") for claim in certificate.get("claims", ())} & {*names}
+        return tuple(spoken) if len(spoken) == 1 else names
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

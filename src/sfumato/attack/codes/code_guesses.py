@@ -13,13 +13,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Floats
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.change import ChangeKind
 from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
 from sfumato.randomness import Randomness
@@ -123,6 +123,8 @@ class CrackPlan(NamedTuple):
 
 class CodeAttack(Attack):
     """An adversary who guesses what each code stands for; see the subclasses."""
+
+    guesses: ClassVar[GuessedColumns] = "coded"
 
     column: str | None = None
     """The column to crack; by default every column of numbers that was encoded."""

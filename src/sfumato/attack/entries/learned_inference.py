@@ -18,7 +18,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.attack import Attack, Outcome, wilson
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome, wilson
 from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.mine.entries.learner import (
@@ -53,6 +53,7 @@ class LearnedInference(Attack):
         "A data scientist downloads the table, trains a model, and lets it fill in the blank entries of {target}."
     )
     tries: ClassVar[str] = "entries"
+    guesses: ClassVar[GuessedColumns] = "private"
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)

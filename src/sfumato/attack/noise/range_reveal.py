@@ -10,9 +10,9 @@ promised 2. Agrawal, Aggarwal, *On the design and quantification of privacy pres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,7 @@ from sfumato.attack.noise.noisy_numbers import (
 )
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.errors import DataError
-from sfumato.public.noise_law import Noise, get_noise
+from sfumato.public.noise_law import UNBOUNDED_KINDS, Noise, get_noise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -70,6 +70,13 @@ class RangeReveal(NumberAttack):
     """Into how many bins the column's range is cut to see where people are."""
     density: float = Field(default=0.25, gt=0.0, le=1.0)
     """A gap is accepted if people in it, at this share of the column's mean density, would have been seen."""
+
+    @classmethod
+    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
+        """Without columns whose noise has no bounds: there is no range to exclude."""
+        laws = certificate.get("public", {})
+        names = super().list_targets(attack, certificate)
+        return tuple(name for name in names if laws.get(name, {}).get("kind") not in UNBOUNDED_KINDS)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
@@ -128,7 +135,9 @@ class RangeReveal(NumberAttack):
 
     def _list_bounded_columns(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
         """The columns that can be attacked: those with bounded noise or none."""
-        endless = [name for name in filter_noisy_columns(release, names) if get_noise(release, name).kind == "gaussian"]
+        endless = [
+            name for name in filter_noisy_columns(release, names) if get_noise(release, name).kind in UNBOUNDED_KINDS
+        ]
         bounded_columns = tuple(name for name in names if name not in endless)
         if not bounded_columns:
             raise DataError(

@@ -9,10 +9,10 @@ of memorization tests; the distance is defined in `measure.synthesis.closest_rec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -73,6 +73,14 @@ class CopiedRecords(Attack):
     """How far a number may be from the right one, as a share of it."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
+
+    @classmethod
+    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
+        """By default the published columns that are not known."""
+        roles = {name: Role(role) for name, role in certificate.get("roles", {}).items()}
+        known_columns = attack.get("known") or [name for name in roles if roles[name] is Role.QUASI_IDENTIFYING]
+        secrets = [name for name in roles if roles[name] is not Role.IDENTIFYING and name not in known_columns]
+        return super().list_targets({**attack, "columns": attack.get("columns") or secrets}, certificate)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

@@ -12,19 +12,13 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from sfumato.change_kinds import ChangeKind
 from sfumato.errors import join_names
-from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
-from sfumato.public.cut_intervals import INTERVALS
-from sfumato.public.noise_law import NOISE_KINDS
 from sfumato.report.words import wording
 from sfumato.runtime.lazy import find_tagged_class
 
 _MOST_NAMES = 8
 _ON_ENTRIES = ("rule_inference", "learned_inference")
 """Attacks that may be aimed at columns of which nothing is blank; which ones does not leave."""
-_ENDLESS = ("gaussian", "correlated")
-"""Noise without bounds, whose columns an attack by bounds leaves out."""
 
 
 class AttackStory(NamedTuple):
@@ -63,26 +57,8 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> AttackSto
 
 def find_target_columns(attack: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
     """The columns that an attack guesses; empty if it guesses rows, or if the certificate does not state them."""
-    target = attack.get("column") or attack.get("columns") or _list_usual_targets(str(attack["attack"]), body)
-    names = [target] if isinstance(target, str) else [str(name) for name in target]  # a mapping tells more of each
-    kinds, law_kinds = _find_law_kinds(body), _find_weighed_kinds(str(attack["attack"]))
-    return [name for name in names if law_kinds is None or kinds.get(name) not in {*_ENDLESS} - {*law_kinds}]
-
-
-def _list_usual_targets(tag: str, body: Mapping[str, Any]) -> list[str]:
-    """What an attack guesses if its parameters name no column."""
-    kinds = _find_law_kinds(body)
-    guesses = getattr(find_tagged_class("attack", tag), "guesses", "")
-    if guesses == "sensitive":
-        return _list_columns(body, "sensitive")
-    if guesses == "answers":
-        return [name for name, kind in kinds.items() if kind in ANSWER_KINDS]
-    if guesses == "noise":
-        noisy_names = [name for name, kind in kinds.items() if kind in NOISE_KINDS]
-        return noisy_names or [name for name, kind in kinds.items() if kind == INTERVALS]
-    if guesses == "swapped":
-        return [change["column"] for change in body["changes"] if change["kind"] == ChangeKind.SWAPPED]
-    return []
+    kind = find_tagged_class("attack", str(attack["attack"]))
+    return [] if kind is None else list(kind.list_targets(attack, body))
 
 
 def _list_plain_targets(tag: str, target: Sequence[str], body: Mapping[str, Any]) -> list[str]:
