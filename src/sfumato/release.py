@@ -32,6 +32,8 @@ from sfumato.suppression import NOTHING_SUPPRESSED, Suppression
 from sfumato.table import Table
 
 Number = int | float
+CoveredRisk = Literal["", "people by their items", "other releases"]
+"""A risk of which a verdict says that nobody looked at it, unless a claim or an attack does."""
 
 
 class Claim(Description):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -185,6 +186,20 @@ def test_minimality_targets_the_column_that_models_speak_of() -> None:
     claims = [{"arguments": {}}, {"arguments": {"column": "ill"}}]
     assert sf.attack.Minimality.list_targets({"column": None}, {"roles": roles, "claims": claims}) == ("ill",)
     assert sf.attack.Minimality.list_targets({"column": "pay"}, {"roles": roles, "claims": claims}) == ("pay",)
+
+
+def test_a_claim_of_another_property_that_covers_people_by_their_items_is_no_gap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    baskets = sf.Baskets.of([["bread", "milk"]] * 4)
+    claim = {"property": "item_crowds", "measure": "item_crowds", "needs_original": False}
+    record = {"attacks": [], "claims": [claim]}
+    gap = "No claim says that people cannot be found by items that others know of them, and that was not tested."
+    check = verdict.CHECKS["sequence_anonymity"]
+    monkeypatch.setattr(verdict, "CHECKS", {"item_crowds": replace(check, properties=frozenset({"item_crowds"}))})
+    assert gap not in verdict.list_unchecked(record, baskets)
+    monkeypatch.setattr(verdict, "CHECKS", {"item_crowds": replace(check, covers="")})
+    assert gap in verdict.list_unchecked(record, baskets)
 
 
 def test_rows_unique_by_sensitive_columns_are_warned_of(tmp_path: Path) -> None:

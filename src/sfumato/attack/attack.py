@@ -21,7 +21,7 @@ from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
 from sfumato.public.cut_intervals import INTERVALS
 from sfumato.public.noise_law import NOISE_KINDS
 from sfumato.randomness import Randomness
-from sfumato.release import Release, refuse_other_order
+from sfumato.release import CoveredRisk, Release, refuse_other_order
 
 _Z = 1.959963984540054  # 95 % of a normal distribution lies within this many standard deviations of its mean
 
@@ -40,7 +40,6 @@ Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidato
 """Column names, as a field of an attack; a single name may be given without a list."""
 
 
-CoveredRisk = Literal["", "people by their items", "other releases"]
 GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped", "coded", "private"]
 """What an attack guesses by default."""
 

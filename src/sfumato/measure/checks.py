@@ -19,7 +19,7 @@ from polars.exceptions import ColumnNotFoundError
 from sfumato.arrays import Ints
 from sfumato.details import ChainDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.release import Claim, Finding, Number
+from sfumato.release import Claim, CoveredRisk, Finding, Number
 from sfumato.runtime.lazy import find_checks
 from sfumato.table import Table
 
@@ -93,6 +93,8 @@ class Check:
     """Whether it counts other changes; columns changed by another method are passed as `besides`."""
     of_groups: bool
     """Whether it counts groups or rules, of which one cell need not make another."""
+    covers: CoveredRisk
+    """A risk that its claims bound; a verdict says that nobody looked at it otherwise."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -111,6 +113,7 @@ def checks_claim(
     private: str | None = None,
     of_the_rest: bool = False,
     of_groups: bool = False,
+    covers: CoveredRisk = "",
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
@@ -121,7 +124,15 @@ def checks_claim(
         property_names, argument_names = frozenset(properties or (name,)), frozenset(arguments)
         original = needs_original or private is not None
         _LOADED[name] = Check(
-            measure, property_names, frozenset(bounds), original, argument_names, private, of_the_rest, of_groups
+            measure,
+            property_names,
+            frozenset(bounds),
+            original,
+            argument_names,
+            private,
+            of_the_rest,
+            of_groups,
+            covers,
         )
         return measure
 

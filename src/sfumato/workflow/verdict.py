@@ -23,6 +23,7 @@ from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import PolicyError, quote_names
 from sfumato.measure.anonymity.stored_unique_rows import find_stored_unique_rows
 from sfumato.measure.anonymity.unique_rows import MOST_COLUMNS, UniqueRows, find_unique_rows
+from sfumato.measure.checks import CHECKS
 from sfumato.report.words.attack_gains import (
     AttackInWords,
     compare_with_guessing,
@@ -291,8 +292,9 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
         if unaimed_columns:
             noun = "column" if len(unaimed_columns) == 1 else "columns"
             sentences.append(f"No attack targeted the sensitive {noun} {quote_names(unaimed_columns)}.")
-    crowds = any(claim["property"] == "sequence_anonymity" for claim in record["claims"])
-    if isinstance(published_data, Baskets | StoredBaskets | Sequences) and not crowds:
+    checks = [CHECKS.get(claim["measure"]) for claim in record["claims"]]
+    claimed_risks = {check.covers for check in checks if check is not None}
+    if isinstance(published_data, Baskets | StoredBaskets | Sequences) and "people by their items" not in claimed_risks:
         ending = "." if "people by their items" in covered_risks else ", and that was not tested."
         sentences.append(f"No claim says that people cannot be found by items that others know of them{ending}")
     if "other releases" not in covered_risks:

@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
-from sfumato.attack.attack import Attack, CoveredRisk, GuessedColumns, Outcome, count_strangers
+from sfumato.attack.attack import Attack, GuessedColumns, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -34,7 +34,7 @@ from sfumato.data.writing.formulas import unescape_frame
 from sfumato.data.writing.table_writer import SEPARATOR_OF
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.randomness import Randomness
-from sfumato.release import Release
+from sfumato.release import CoveredRisk, Release
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 

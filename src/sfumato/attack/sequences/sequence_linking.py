@@ -17,12 +17,12 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.attack.attack import Attack, CoveredRisk, Outcome, round_expected
+from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.sequences.distinct_traces import lay_out_traces
 from sfumato.attack.sequences.likely_traces import FittingTraces, LikelyTraces
 from sfumato.public.marked_items import MARK, find_mark
 from sfumato.randomness import Randomness
-from sfumato.release import Release
+from sfumato.release import CoveredRisk, Release
 from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 

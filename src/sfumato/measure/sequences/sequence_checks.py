@@ -237,7 +237,7 @@ def sequence_anonymity(sequences: Sequences) -> int:
     return measure_least_containing(sequences, sequences)
 
 
-@checks_claim("sequence_anonymity", "at_least")
+@checks_claim("sequence_anonymity", "at_least", covers="people by their items")
 def _check_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     return sequence_anonymity(evidence.published)
 
