@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.protect.anonymity.models.model import PrivacyModel
+from sfumato.protect.anonymity.models.model_promises import list_model_promises
+from sfumato.protect.claims import claim_suppression_within
+from sfumato.workflow import restated_facts
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from tests.faults.test_tampering import resign, set_in
@@ -76,6 +80,53 @@ def test_a_release_that_was_made_in_files_says_so_in_memory_and_in_files(tmp_pat
     assert sf.verify(out, engine="memory").problems == sf.verify(out, engine="duckdb").problems == ()
     resign(out, set_in("utility", "discernibility", value=1))
     assert not sf.verify(out, engine="duckdb").holds
+
+
+class MinSizeCrowds(sf.Microaggregate):
+    """A method whose k is no crowd, and whose limit has another name."""
+
+    @classmethod
+    def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[sf.Claim, ...]:
+        return list_model_promises([{"model": "k_anonymity", "k": parameters["min_size"]}])
+
+    @classmethod
+    def find_suppression_limit(cls, parameters: Mapping[str, Any]) -> float | None:
+        return float(parameters["most_left_out"])
+
+
+@pytest.mark.parametrize(("promised_k", "share", "problems"), [(3, 0.1, 0), (9, 0.1, 2), (3, 0.2, 1)])
+def test_what_a_method_promises_is_its_own_statement(
+    monkeypatch: pytest.MonkeyPatch, promised_k: int, share: float, problems: int
+) -> None:
+    monkeypatch.setattr(restated_facts, "find_tagged_class", lambda tag, name: MinSizeCrowds)
+    claims = [sf.KAnonymity(k=promised_k).claim({}), claim_suppression_within(share, "class")]
+    body = {
+        "methods": [{"method": "min_size_crowds", "min_size": 3, "k": 9, "most_left_out": 0.1}],
+        "claims": [claim.model_dump(mode="json") for claim in claims],
+        "missing": "category",
+    }
+    assert len(restated_facts._list_promise_problems(body)) == problems
+
+
+MODELS = [
+    sf.KAnonymity(k=2),
+    sf.AlphaKAnonymity(k=2, alpha=0.5, column="ill"),
+    sf.LDiversity(l=2, column="ill"),
+    sf.LDiversity(l=2, column="ill", kind="entropy"),
+    sf.LDiversity(l=2, column="ill", kind="recursive", c=2),
+    sf.TCloseness(t=0.5, column="ill", distance="equal"),
+    sf.BetaLikeness(beta=2, column="ill"),
+    sf.BetaLikeness(beta=2, column="ill", enhanced=True),
+    sf.DeltaDisclosure(delta=2, column="ill"),
+    sf.KMap.model_construct(k=2),
+    sf.DeltaPresence.model_construct(low=0.1, high=0.5),
+]
+
+
+@pytest.mark.parametrize("kind", sf.protect.MODELS)
+def test_a_model_names_every_property_that_it_claims(kind: type[PrivacyModel]) -> None:
+    claims = [claim for model in MODELS if isinstance(model, kind) for claim in model.claims({})]
+    assert {claim.property for claim in claims} == set(kind.claim_properties), "list it, and give an example in MODELS"
 
 
 def claim_more(body: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.level_choice import LevelChoice
 from sfumato.public.thresholds import MiningThresholds
 from sfumato.randomness import Randomness
-from sfumato.release import Release
+from sfumato.release import Claim, Release
 from sfumato.table import Table
 
 
@@ -120,6 +120,25 @@ class Method(Description, ABC):
     @classmethod
     def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
         """From where on what it hides would show, with these public parameters; None if it hides no rules or items."""
+        return None
+
+    @classmethod
+    def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:
+        """The claims of privacy models that it makes with these public parameters."""
+        return ()
+
+    @classmethod
+    def may_star_rows(cls, parameters: Mapping[str, Any]) -> bool:
+        """Whether rows that are not suppressed may be "*" in every quasi-identifying column, with these public
+        parameters: nobody can tell them from suppressed ones.
+        """
+        return False
+
+    @classmethod
+    def find_suppression_limit(cls, parameters: Mapping[str, Any]) -> float | None:
+        """The largest share of rows that it may suppress, with these public parameters; None if it knows no such
+        limit.
+        """
         return None
 
     @property

@@ -7,10 +7,11 @@ field, so a certificate that says otherwise is refused, whoever signed it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import Any
 
+from sfumato import protect
 from sfumato.change_kinds import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
@@ -23,6 +24,7 @@ from sfumato.protect.claims import (
     claim_suppression_within,
     explain_blanks,
 )
+from sfumato.protect.method import Method
 from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.suppression import SuppressedRows, Suppression
@@ -34,15 +36,9 @@ from sfumato.workflow.summary.class_sizes import StarredRows, count_starred_rows
 from sfumato.workflow.summary.suppression import describe_suppression, explain_left_out
 from sfumato.workflow.verdict import list_unchecked
 
-_MODEL_PROPERTIES = frozenset({
-    "alpha", "beta_likeness", "delta_disclosure", "delta_presence", "distinct_l_diversity", "enhanced_beta_likeness",
-    "entropy_l_diversity", "k_anonymity", "k_map", "recursive_l_diversity", "t_closeness",
-})  # fmt: skip
-"""What only models promise."""
 _BUDGETS = ("epsilon", "epsilon_in_all")
 _CHANNEL = ("kind", "p", "q")
 _ROUNDING = 1e-6
-
 
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
@@ -60,8 +56,10 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
 
 def _list_promise_problems(body: Mapping[str, Any]) -> list[str]:
     """Compare the claims with the models of the methods, and with the sentences that these models write."""
-    promises = [promise for method in body["methods"] for promise in _list_promises(method)]
-    model_claims = [claim for claim in body["claims"] if claim["property"] in _MODEL_PROPERTIES]
+    methods = _find_kinds(body["methods"])
+    promises = [promise for kind, parameters in methods for promise in kind.list_promises(parameters)]
+    model_properties = {name for model in protect.MODELS for name in model.claim_properties}
+    model_claims = [claim for claim in body["claims"] if claim["property"] in model_properties]
     problems = [] if body["methods"] else ["the certificate names no method"]
     problems += [
         f'the claim "{claim["property"]}" is not what a method of the certificate promises, or its sentence says '
@@ -74,22 +72,17 @@ def _list_promise_problems(body: Mapping[str, Any]) -> list[str]:
         for promise in promises
         if not any(_does_claim_say(claim, promise, body["missing"]) for claim in model_claims)
     ]
-    limits = {float(method["suppression_limit"]) for method in body["methods"] if "suppression_limit" in method}
+    limits = {kind.find_suppression_limit(parameters) for kind, parameters in methods} - {None}
     shares = {float(claim["threshold"]) for claim in body["claims"] if claim["property"] == "suppressed_share"}
     if limits and not shares - {0.0} <= limits:
         problems.append("the certificate claims another share of suppressed rows than its methods allow")
     return problems
 
 
-def _list_promises(method: Mapping[str, Any]) -> Iterator[Claim]:
-    """The claims of a method's models; a method without models that hides people in crowds of k promises these."""
-    for model in method.get("models", ()):
-        model_kind = find_tagged_class("model", str(model["model"]))
-        if model_kind is not None:
-            yield from model_kind.model_construct(**model).claims({})
-    kind = find_tagged_class("method", str(method["method"]))
-    if "models" not in method and kind is not None and kind.hides_in_crowds and "k" in method:
-        yield KAnonymity.model_construct(k=method["k"]).claim({})
+def _find_kinds(methods: Sequence[Mapping[str, Any]]) -> list[tuple[type[Method], Mapping[str, Any]]]:
+    """The class and the public parameters of each method that this version has."""
+    kinds = [find_tagged_class("method", str(parameters["method"])) for parameters in methods]
+    return [(kind, parameters) for kind, parameters in zip(kinds, methods, strict=True) if kind is not None]
 
 
 def _does_claim_say(claim: Mapping[str, Any], promise: Claim, missing: str) -> bool:
@@ -220,9 +213,8 @@ def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) ->
 
 def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:
     """Count the suppressed rows again, and compare the reason why they disclose nothing."""
-    suppression, methods = body["suppression"], body["methods"]
-    kinds = [find_tagged_class("method", str(method["method"])) for method in methods]
-    left_out = explain_left_out((kind, method) for kind, method in zip(kinds, methods, strict=True) if kind is not None)
+    suppression, methods = body["suppression"], _find_kinds(body["methods"])
+    left_out = explain_left_out(methods)
     starred_count, kind = count_starred_rows(published_table), _find_suppressed_kind(body)
     accounts = [
         describe_suppression(Suppression(kind, suppression["rows"] or 0, count, drops_missing), left_out)
@@ -235,7 +227,7 @@ def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTabl
     ):
         return ["the certificate gives a reason for its suppressed rows that its other fields contradict"]
     # Of rows that are stars by their own levels, nobody can tell that they were not suppressed.
-    is_local = len(methods) > 1 or any(method.get("recoding") == "local" for method in methods)
+    is_local = len(body["methods"]) > 1 or any(kind.may_star_rows(parameters) for kind, parameters in methods)
     is_starred = kind is not SuppressedRows.NONE
     if is_starred and suppression["rows"] is not None and not is_local and suppression["rows"] != starred_count:
         return ["the certificate counts other suppressed rows than the data file has"]

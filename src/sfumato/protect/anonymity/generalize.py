@@ -38,6 +38,7 @@ from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.lattice import (
@@ -132,6 +133,22 @@ class Generalize(Method):
         if self.suppressed_rows == "drop" and self.suppression_limit and any(model.compares for model in self.models):
             raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: use star")
         return self
+
+    @classmethod
+    def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:
+        """What its models promise."""
+        return list_model_promises(parameters.get("models", ()))
+
+    @classmethod
+    def may_star_rows(cls, parameters: Mapping[str, Any]) -> bool:
+        """With local recoding, each row has its own levels."""
+        return parameters.get("recoding") == "local"
+
+    @classmethod
+    def find_suppression_limit(cls, parameters: Mapping[str, Any]) -> float | None:
+        """Its parameter."""
+        limit = parameters.get("suppression_limit")
+        return None if limit is None else float(limit)
 
     @classmethod
     def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:

@@ -8,11 +8,11 @@ k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KDD 2002).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease
 from sfumato.protect.anonymity.alternatives import use_partition
 from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.search.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.suppressed_rows import (
@@ -83,6 +84,11 @@ class KOptimize(Method):
         if self.metric == "classification" and self.target is None:
             raise ValueError("the classification metric needs a target, the column to predict")
         return self
+
+    @classmethod
+    def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:
+        """k-anonymity."""
+        return list_model_promises([{"model": "k_anonymity", "k": parameters["k"]}] if "k" in parameters else [])
 
     def footprint(self, data: Table) -> Footprint:
         """The quasi-identifying columns, the target, by which cuts are chosen, and what suppressed rows do not show."""

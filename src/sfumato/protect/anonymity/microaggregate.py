@@ -8,9 +8,9 @@ in Domingo-Ferrer and Torra, *Ordinal, continuous and heterogeneous k-anonymity 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from sfumato.data.cells.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.protect.anonymity.models.class_models import KAnonymity
+from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_no_suppression, claim_nobody_named, claim_others_kept
 from sfumato.protect.footprint import Footprint, trace_classes
@@ -71,6 +72,11 @@ class Microaggregate(Method):
     """`mdav` over the whole table; `fast` over blocks of neighbours; `auto` is MDAV up to 50,000 rows."""
     centre: Centre = "mean"
     """What a group publishes for its numbers: the mean, or the lower median, which is a value that occurs."""
+
+    @classmethod
+    def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:
+        """k-anonymity."""
+        return list_model_promises([{"model": "k_anonymity", "k": parameters["k"]}] if "k" in parameters else [])
 
     def footprint(self, data: Table) -> Footprint:
         """The columns that are aggregated."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,7 @@ from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_columns import refuse_unfit_models
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
+from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.participants import keep_participants_leaves, select_participants
 from sfumato.protect.anonymity.parts.best_cuts import (
@@ -83,6 +84,11 @@ class Partition(Method):
     label that covers a class's values."""
     refine: bool = True
     """Whether the rows of small parts are clustered instead of cut, if that loses less."""
+
+    @classmethod
+    def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:
+        """What its models promise."""
+        return list_model_promises(parameters.get("models", ()))
 
     def footprint(self, data: Table) -> Footprint:
         """The quasi-identifying columns, and those that the models judge."""

@@ -37,6 +37,7 @@ class KAnonymity(PrivacyModel):
     """
 
     steady: ClassVar[bool] = True
+    claim_properties: ClassVar[tuple[str, ...]] = ("k_anonymity",)
     public_fields: ClassVar[tuple[str, ...]] = ("k",)
 
     model: Literal["k_anonymity"] = "k_anonymity"
@@ -77,6 +78,7 @@ class AlphaKAnonymity(PrivacyModel):
     Holds against linking as k-anonymity does, and against guessing the most common value of a class.
     """
 
+    claim_properties: ClassVar[tuple[str, ...]] = ("k_anonymity", "alpha")
     public_fields: ClassVar[tuple[str, ...]] = ("k", "alpha", "column")
 
     model: Literal["alpha_k_anonymity"] = "alpha_k_anonymity"
@@ -133,6 +135,11 @@ class LDiversity(PrivacyModel):
     values may be similar in meaning, and how far a class is from the whole table.
     """
 
+    claim_properties: ClassVar[tuple[str, ...]] = (
+        "distinct_l_diversity",
+        "entropy_l_diversity",
+        "recursive_l_diversity",
+    )
     public_fields: ClassVar[tuple[str, ...]] = ("l", "column", "kind", "c")
 
     model: Literal["l_diversity"] = "l_diversity"
@@ -231,6 +238,7 @@ class TCloseness(PrivacyModel):
     """
 
     compares: ClassVar[bool] = True
+    claim_properties: ClassVar[tuple[str, ...]] = ("t_closeness",)
     public_fields: ClassVar[tuple[str, ...]] = ("t", "column", "distance")
 
     model: Literal["t_closeness"] = "t_closeness"
@@ -310,6 +318,7 @@ class BetaLikeness(PrivacyModel):
     """
 
     compares: ClassVar[bool] = True
+    claim_properties: ClassVar[tuple[str, ...]] = ("beta_likeness", "enhanced_beta_likeness")
     public_fields: ClassVar[tuple[str, ...]] = ("beta", "column", "enhanced")
 
     model: Literal["beta_likeness"] = "beta_likeness"
@@ -348,6 +357,7 @@ class DeltaDisclosure(PrivacyModel):
     """Every value keeps its share in every class, up to a factor e^delta, strictly (Brickell, Shmatikov 2008)."""
 
     compares: ClassVar[bool] = True
+    claim_properties: ClassVar[tuple[str, ...]] = ("delta_disclosure",)
     public_fields: ClassVar[tuple[str, ...]] = ("delta", "column")
 
     model: Literal["delta_disclosure"] = "delta_disclosure"

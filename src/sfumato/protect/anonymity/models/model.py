@@ -37,6 +37,9 @@ class PrivacyModel(Description, ABC):
     has_population: ClassVar[bool] = False
     """Whether it compares a class with a population."""
 
+    claim_properties: ClassVar[tuple[str, ...]]
+    """The properties that its claims name."""
+
     model: str
 
     @property

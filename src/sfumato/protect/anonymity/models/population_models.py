@@ -52,6 +52,7 @@ class KMap(_PopulationModel):
     """
 
     steady: ClassVar[bool] = True
+    claim_properties: ClassVar[tuple[str, ...]] = ("k_map",)
     public_fields: ClassVar[tuple[str, ...]] = ("k",)
     private_fields: ClassVar[tuple[str, ...]] = ("population",)
 
@@ -86,6 +87,7 @@ class DeltaPresence(_PopulationModel):
     The release is a part of the population; a class shows how likely someone who fits it is in the release.
     """
 
+    claim_properties: ClassVar[tuple[str, ...]] = ("delta_presence",)
     public_fields: ClassVar[tuple[str, ...]] = ("low", "high")
     private_fields: ClassVar[tuple[str, ...]] = ("population",)
 
