@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -295,12 +295,18 @@ class SequenceDetails(Details):
 
     passes: int | None = None
     """How often the tree was pruned."""
+    is_single_pass: bool = False
+    """Whether the method stops after one pass, which may leave rare sequences."""
+    crowd: int | None = None
+    """How many published sequences must contain what occurs in one of them; None if nothing is promised of that."""
     moved: int | None = None
     """Published sequences that a frequent one replaces; dropped ones are not among them."""
     sensitive: tuple[Any, ...] | None = None
     """The patterns that are hidden, each with the largest support that it may have."""
     marks: Any = None
     """Every item that was deleted, replaced or marked: row, position of its element, item."""
+    edit: Literal["deleted", "replaced", "marked"] | None = None
+    """What became of these items; some that are to be replaced are deleted."""
     objective: float | None = None
     bound: float | None = None
     proven: bool | None = None

@@ -14,7 +14,7 @@ from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.level_choice import LevelChoice
-from sfumato.public.thresholds import MiningThresholds
+from sfumato.public.thresholds import CrowdThresholds, MatchLimits, MiningThresholds
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.table import Table
@@ -121,6 +121,16 @@ class Method(Description, ABC):
     def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
         """From where on what it hides would show, with these public parameters; None if it hides no rules or items."""
         return None
+
+    @classmethod
+    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
+        """How many people published patterns describe at least, with these parameters; None if it publishes none."""
+        return None
+
+    @classmethod
+    def find_match_limits(cls, parameters: Mapping[str, Any]) -> MatchLimits:
+        """Which matches count of the patterns that it hides, with these public parameters; by default all."""
+        return MatchLimits()
 
     @classmethod
     def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:

@@ -28,6 +28,20 @@ class MiningThresholds(NamedTuple):
     """None if no rules are mined."""
 
 
+class CrowdThresholds(NamedTuple):
+    """What published patterns promise: how few people none describes, and the support from which they are published."""
+
+    k: int
+    support: Support
+
+
+class MatchLimits(NamedTuple):
+    """How far apart the elements of a pattern may be in a sequence that contains it; None for any distance."""
+
+    max_gap: int | None = None
+    window: int | None = None
+
+
 def compute_least_count(min_support: Support, rows: int) -> int:
     """The smallest frequent number of rows: the count itself, or a share of the rows, rounded up."""
     if isinstance(min_support, bool) or not isinstance(min_support, int | float):
@@ -57,6 +71,20 @@ def find_hiding_thresholds(step: Release) -> MiningThresholds | None:
     """From where on what the method of a step hid would show, as it states; None if it hides no rules or items."""
     method = step.method
     thresholds: MiningThresholds | None = None if method is None else method.find_thresholds(method.describe())
+    return thresholds
+
+
+def find_match_limits(step: Release) -> MatchLimits:
+    """Which matches count of the patterns that the method of a step hid, as it states."""
+    method = step.method
+    limits: MatchLimits = MatchLimits() if method is None else method.find_match_limits(method.describe())
+    return limits
+
+
+def find_crowd_thresholds(step: Release) -> CrowdThresholds | None:
+    """What the patterns of a step promise, as its method states; None if it publishes none."""
+    method = step.method
+    thresholds: CrowdThresholds | None = None if method is None else method.find_crowd_thresholds(method.describe())
     return thresholds
 
 

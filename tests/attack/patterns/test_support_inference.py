@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.attack.patterns.support_inference import SupportInference
 from sfumato.details import read_details
+from sfumato.errors import PolicyError
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
+from sfumato.public.thresholds import CrowdThresholds
 from tests.brute_patterns import spell_items
 from tests.mine.patterns.test_derivability import COUNTER_EXAMPLE
 
@@ -138,3 +144,22 @@ def test_numbers_and_the_same_numbers_as_text_are_the_same_patterns() -> None:
     same, other = (attack.run(as_is(data), originals) for data in (originals, published))
     assert same.attempts > 0
     assert (same.attempts, same.successes, same.baseline) == (other.attempts, other.successes, other.baseline)
+
+
+class PeoplePatterns(PublishPatterns):
+    """A method whose k is no number of people."""
+
+    people: int
+
+    @classmethod
+    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
+        return CrowdThresholds(parameters["people"], parameters["min_support"])
+
+
+def test_k_is_what_the_method_states() -> None:
+    data = shoppers()
+    release = PublishPatterns(k=5, min_support=0.2, repair="none").protect(data)
+    other = replace(release, method=PeoplePatterns(k=2, min_support=0.2, repair="none", people=5))
+    assert SupportInference().run(other, data) == SupportInference().run(release, data) == ATTACK.run(release, data)
+    with pytest.raises(PolicyError, match="give k and min_support"):
+        SupportInference().run(replace(release, method=sf.EncodeItems(k=5)), data)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,8 @@ from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
 from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _SearchedTraces, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.details import ChainDetails, SequenceDetails, read_details
+from sfumato.public.thresholds import MatchLimits
+from sfumato.report.sections.sequence_section import build_sequence_section
 
 
 def rows_of(*texts: str) -> sf.Sequences:
@@ -411,3 +414,23 @@ def test_a_pattern_that_is_listed_twice_was_hidden_at_its_smaller_threshold() ->
     release = sf.HideSequences(patterns=[["a", "b"], ["a", "b"]], threshold=(2, 5)).protect(data)
     outcome = SequenceRemining().run(release, data)
     assert (outcome.attempts, outcome.facts["visible"], outcome.successes) == (1, 0, 1)
+
+
+class NearHiding(sf.HideSequences):
+    """A method that calls the largest gap by another name."""
+
+    near: int
+
+    @classmethod
+    def find_match_limits(cls, parameters: Mapping[str, Any]) -> MatchLimits:
+        return MatchLimits(max_gap=parameters["near"])
+
+
+def test_attacks_and_the_report_count_the_matches_that_the_method_states() -> None:
+    walks = rows_of(*["ab"] * 6, *["acb"] * 4, *["bca"] * 2)
+    release = sf.HideSequences(patterns=[["a", "b"]], threshold=2, max_gap=0).protect(walks)
+    other = replace(release, method=NearHiding(patterns=[["a", "b"]], threshold=2, near=0))
+    for attack in (SequenceRemining(), MarkGuessing()):
+        assert attack.run(other, walks) == attack.run(release, walks)
+    captions = [build_sequence_section(step, walks, step.data, {}).figures[0].caption for step in (release, other)]
+    assert captions[0] == captions[1] and "max_gap = 0 allows" in captions[0]

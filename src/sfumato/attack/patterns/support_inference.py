@@ -24,10 +24,9 @@ from sfumato.mine.patterns.derivability import Conjunction, ForcedPattern, force
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.mine.patterns.rule_classifier import list_conditions
 from sfumato.patterns import Patterns
-from sfumato.public.thresholds import compute_least_count
+from sfumato.public.thresholds import compute_least_count, find_crowd_thresholds
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-from sfumato.rules import Rules
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
@@ -83,10 +82,9 @@ class SupportInference(Attack):
         )
 
     def _find_thresholds(self, release: Release, truth: Baskets) -> tuple[int, int]:
-        k = self.k or getattr(release.method, "k", None)
-        # Every support of a classifier is at least k.
-        of_method = k if isinstance(release.data, Rules) else None
-        support = self.min_support or getattr(release.method, "min_support", of_method)
+        stated = find_crowd_thresholds(release)
+        k = self.k or (stated and stated.k)
+        support = self.min_support or (stated and stated.support)
         if k is None or support is None:
             raise PolicyError("give k and min_support: the release's method does not state them")
         return int(k), compute_least_count(support, len(truth))

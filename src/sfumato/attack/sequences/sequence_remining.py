@@ -39,6 +39,7 @@ from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import support
 from sfumato.public.marked_items import find_mark
+from sfumato.public.thresholds import find_match_limits
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -123,7 +124,7 @@ class SequenceRemining(Attack):
         if patterns:
             largest = max((secret.limit for secret in stated_secrets), default=0)
             other_patterns = set(patterns) - {secret.pattern for secret in stated_secrets}
-            limits = stated_secrets[-1][2:] if stated_secrets else _get_limits(release.method)
+            limits = stated_secrets[-1][2:] if stated_secrets else find_match_limits(release)
             stated_secrets = [
                 *(secret for secret in stated_secrets if secret.pattern in patterns),
                 *(_Secret(pattern, largest, *limits) for pattern in other_patterns),
@@ -159,14 +160,10 @@ class _Secret(NamedTuple):
 def _list_stated(release: Release) -> list[_Secret]:
     """What each method of a release hid, within its own limits on gaps and windows."""
     return [
-        _Secret(name_pattern(pattern), int(limit), *_get_limits(step.method))
+        _Secret(name_pattern(pattern), int(limit), *find_match_limits(step))
         for step in release.list_steps()
         for pattern, limit in step.details.get("sensitive") or ()
     ]
-
-
-def _get_limits(method: Any) -> tuple[int | None, int | None]:
-    return getattr(method, "max_gap", None), getattr(method, "window", None)
 
 
 def _group_by_limits(secrets: Iterable[_Secret]) -> list[list[_Secret]]:

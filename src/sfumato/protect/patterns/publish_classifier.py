@@ -28,6 +28,7 @@ from sfumato.mine.patterns.rule_classifier import reads_as_condition
 from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import claim_least_support
+from sfumato.public.thresholds import CrowdThresholds
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.rules import Rules
@@ -92,6 +93,11 @@ class PublishClassifier(Method):
         if any(not np.isfinite(cut) for numbers in cuts.values() for cut in numbers):
             raise ValueError("cuts are finite numbers")
         return cuts
+
+    @classmethod
+    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
+        """Every published support is at least k."""
+        return CrowdThresholds(parameters["k"], parameters["k"])
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Grow a tree whose counts are large, and publish its leaves as rules."""

@@ -29,7 +29,7 @@ from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.additive_repair import raise_supports
 from sfumato.protect.patterns.suppressive_repair import withhold_itemsets
-from sfumato.public.thresholds import compute_least_count
+from sfumato.public.thresholds import CrowdThresholds, compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
@@ -72,6 +72,11 @@ class PublishPatterns(Method):
     itemsets; `none` publishes everything unchanged, and promises nothing about k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten published items: how long to search for inferences from several unknown supports at once."""
+
+    @classmethod
+    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
+        """As the policy says."""
+        return CrowdThresholds(parameters["k"], parameters["min_support"])
 
     @classmethod
     def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:

@@ -31,6 +31,7 @@ from sfumato.protect.patterns.publish_patterns import (
     claim_true_supports,
 )
 from sfumato.protect.patterns.rule_changes import compute_confidence, find_rule_channels, list_rule_changes
+from sfumato.public.thresholds import CrowdThresholds
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.rules import Rules
@@ -76,6 +77,11 @@ class PublishRules(Method):
     k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten items: how long to search for inferences from several unknown supports at once."""
+
+    @classmethod
+    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
+        """As the policy says."""
+        return CrowdThresholds(parameters["k"], parameters["min_support"])
 
     @classmethod
     def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:

@@ -93,7 +93,12 @@ class AnonymizeSequences(Method):
             claims=(*(() if self.literal else (claim_crowds(self.k),)), claim_original_support(self.k)),
             losses=edits.compute_losses(int(np.diff(data.offsets)[lost_rows].sum()), len(lost_rows)),
             details=SequenceDetails(
-                rows=kept_rows, suppressed=lost_rows, passes=paths.passes, moved=edits.changed_count
+                rows=kept_rows,
+                suppressed=lost_rows,
+                passes=paths.passes,
+                moved=edits.changed_count,
+                crowd=self.k,
+                is_single_pass=self.literal,
             ),
             suppression=Suppression(row_count=len(lost_rows)),
         )

@@ -35,13 +35,18 @@ from sfumato.protect.sequences.sequence_claims import (
     claim_patterns_hidden,
 )
 from sfumato.public.marked_items import MARK
-from sfumato.public.thresholds import compute_least_count
+from sfumato.public.thresholds import MatchLimits, compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.sequences import Sequences
 
 Threshold = Annotated[int, Field(strict=True, ge=0)] | Annotated[float, Field(strict=True, ge=0, lt=1)]
 MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
+_EDITS: Mapping[str, Literal["deleted", "replaced", "marked"]] = {
+    "delete": "deleted",
+    "replace": "replaced",
+    MARK: "marked",
+}
 
 
 class HideSequences(Method):
@@ -154,6 +159,11 @@ class HideSequences(Method):
         """A mark, if one was chosen to stand for hidden items."""
         return MARK if parameters["mark"] == MARK else ""
 
+    @classmethod
+    def find_match_limits(cls, parameters: Mapping[str, Any]) -> MatchLimits:
+        """As the policy says."""
+        return MatchLimits(parameters.get("max_gap"), parameters.get("window"))
+
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
         """Find every match, choose sequences and items in them, and take these away."""
         if not len(data):
@@ -186,6 +196,7 @@ class HideSequences(Method):
                 sensitive=tuple(zip(patterns, thresholds.tolist(), strict=True)),
                 marks=draft.list_marks(marked_mask),
                 min_support=self.min_support,
+                edit=_EDITS[self.mark],
                 **quality,
             ),
         )

@@ -18,6 +18,7 @@ from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
 from sfumato.public.marked_items import MARK, find_mark
+from sfumato.public.thresholds import find_match_limits
 from sfumato.release import Release
 from sfumato.report.pictures.grid_pictures import draw_grid_figures
 from sfumato.report.pictures.rendering import LABEL, PALETTE
@@ -31,7 +32,7 @@ _SECRETS = 12
 """How many items are drawn, and how many patterns are named."""
 _COMPARED = 2_000_000_000
 """Pairs of elements that are compared for distances, at most."""
-_DONE = {"delete": "deleted", "replace": "replaced or deleted", MARK: f"replaced by the mark {MARK}"}
+_EDIT_WORDS = {"deleted": "deleted", "replaced": "replaced or deleted", "marked": f"replaced by the mark {MARK}"}
 _SIDES = ("before", "after")
 _COLOURS = {"before": PALETTE["before"][0], "after": PALETTE["accent"][0]}
 _WIDEST = 220
@@ -55,13 +56,13 @@ def build_sequence_section(
     figures = [
         _draw_lengths(published_sequences, original),
         _draw_items(published_sequences, mark, original),
-        *_draw_patterns(utility, getattr(step.method, "k", None), hides=details.sensitive is not None),
+        *_draw_patterns(utility, details.crowd, hides=details.sensitive is not None),
     ]
     figures += _draw_distances(published_sequences, original, release.details.rows)
     figures += draw_grid_figures(published_sequences, original, mark) or [
         _draw_steps(published_sequences, mark, original)
     ]
-    notes = _list_notes(details, published_sequences if getattr(step.method, "literal", False) else None)
+    notes = _list_notes(details, published_sequences if details.is_single_pass else None)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(step, original, published_sequences, details.sensitive))
         marks = wording.count_noun(int(release.losses["changes"]), "item")
@@ -69,7 +70,7 @@ def build_sequence_section(
         return ReportSection(
             "sequences",
             "What was hidden",
-            f"{count} to be hidden, with {marks} {_DONE.get(step.method.mark, 'changed')}.",
+            f"{count} to be hidden, with {marks} {_EDIT_WORDS.get(details.edit or '', 'changed')}.",
             tuple(figures),
             notes,
         )
@@ -128,7 +129,7 @@ def _draw_secrets(
     step: Release, original: Sequences, published_sequences: Sequences, secrets: Sequence[Any]
 ) -> ReportFigure:
     """The supports of the hidden patterns before and after, and what is allowed."""
-    limits = {"max_gap": step.method.max_gap, "window": step.method.window}
+    limits = find_match_limits(step)._asdict()
     shown_secrets = list(secrets)[:_SECRETS]
     patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown_secrets]
     counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published_sequences)]
