@@ -118,8 +118,8 @@ MODELS = [
     sf.BetaLikeness(beta=2, column="ill"),
     sf.BetaLikeness(beta=2, column="ill", enhanced=True),
     sf.DeltaDisclosure(delta=2, column="ill"),
-    sf.KMap.model_construct(k=2),
-    sf.DeltaPresence.model_construct(low=0.1, high=0.5),
+    sf.KMap.model_construct(k=2, population=""),
+    sf.DeltaPresence.model_construct(low=0.1, high=0.5, population=""),
 ]
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.unique_rows import find_unique_rows
+from sfumato.measure.checks import CHECKS
 from sfumato.report.words import attack_gains
 from sfumato.workflow import verdict
 from sfumato.workflow.pipeline import Run
@@ -195,7 +196,7 @@ def test_a_claim_of_another_property_that_covers_people_by_their_items_is_no_gap
     claim = {"property": "item_crowds", "measure": "item_crowds", "needs_original": False}
     record = {"attacks": [], "claims": [claim]}
     gap = "No claim says that people cannot be found by items that others know of them, and that was not tested."
-    check = verdict.CHECKS["sequence_anonymity"]
+    check = CHECKS["sequence_anonymity"]
     monkeypatch.setattr(verdict, "CHECKS", {"item_crowds": replace(check, properties=frozenset({"item_crowds"}))})
     assert gap not in verdict.list_unchecked(record, baskets)
     monkeypatch.setattr(verdict, "CHECKS", {"item_crowds": replace(check, covers="")})

@@ -14,7 +14,7 @@ from sfumato.protect.data_door import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.level_choice import LevelChoice
-from sfumato.public.thresholds import CrowdThresholds, MatchLimits, MiningThresholds
+from sfumato.public.thresholds import CrowdThresholds, GapLimits, MiningThresholds
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.table import Table
@@ -128,9 +128,9 @@ class Method(Description, ABC):
         return None
 
     @classmethod
-    def find_match_limits(cls, parameters: Mapping[str, Any]) -> MatchLimits:
+    def find_gap_limits(cls, parameters: Mapping[str, Any]) -> GapLimits:
         """Which matches count of the patterns that it hides, with these public parameters; by default all."""
-        return MatchLimits()
+        return GapLimits()
 
     @classmethod
     def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:

@@ -35,7 +35,7 @@ class CrowdThresholds(NamedTuple):
     support: Support
 
 
-class MatchLimits(NamedTuple):
+class GapLimits(NamedTuple):
     """How far apart the elements of a pattern may be in a sequence that contains it; None for any distance."""
 
     max_gap: int | None = None
@@ -74,10 +74,10 @@ def find_hiding_thresholds(step: Release) -> MiningThresholds | None:
     return thresholds
 
 
-def find_match_limits(step: Release) -> MatchLimits:
+def find_gap_limits(step: Release) -> GapLimits:
     """Which matches count of the patterns that the method of a step hid, as it states."""
     method = step.method
-    limits: MatchLimits = MatchLimits() if method is None else method.find_match_limits(method.describe())
+    limits: GapLimits = GapLimits() if method is None else method.find_gap_limits(method.describe())
     return limits
 
 

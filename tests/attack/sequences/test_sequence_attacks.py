@@ -18,7 +18,7 @@ from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
 from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _SearchedTraces, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.details import ChainDetails, SequenceDetails, read_details
-from sfumato.public.thresholds import MatchLimits
+from sfumato.public.thresholds import GapLimits
 from sfumato.report.sections.sequence_section import build_sequence_section
 
 
@@ -422,8 +422,8 @@ class NearHiding(sf.HideSequences):
     near: int
 
     @classmethod
-    def find_match_limits(cls, parameters: Mapping[str, Any]) -> MatchLimits:
-        return MatchLimits(max_gap=parameters["near"])
+    def find_gap_limits(cls, parameters: Mapping[str, Any]) -> GapLimits:
+        return GapLimits(max_gap=parameters["near"])
 
 
 def test_attacks_and_the_report_count_the_matches_that_the_method_states() -> None:

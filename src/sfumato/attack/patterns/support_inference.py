@@ -82,9 +82,9 @@ class SupportInference(Attack):
         )
 
     def _find_thresholds(self, release: Release, truth: Baskets) -> tuple[int, int]:
-        stated = find_crowd_thresholds(release)
-        k = self.k or (stated and stated.k)
-        support = self.min_support or (stated and stated.support)
+        thresholds = find_crowd_thresholds(release)
+        k = self.k or (thresholds and thresholds.k)
+        support = self.min_support or (thresholds and thresholds.support)
         if k is None or support is None:
             raise PolicyError("give k and min_support: the release's method does not state them")
         return int(k), compute_least_count(support, len(truth))

@@ -29,7 +29,7 @@ from sfumato.attack.sequences.vanished_patterns import find_vanished
 from sfumato.baskets import Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.public.marked_items import find_mark
-from sfumato.public.thresholds import find_match_limits
+from sfumato.public.thresholds import find_gap_limits
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -261,7 +261,7 @@ def _guess_secrets_of(step: Release, mark: str) -> list[list[NamedPattern]]:
     """The same for one method."""
     published_sequences: Sequences = step.data
     stated_patterns = [(name_pattern(pattern), int(limit)) for pattern, limit in step.details["sensitive"]]
-    gap, window = find_match_limits(step)
+    gap, window = find_gap_limits(step)
     many, longest = len(stated_patterns), max(measure_length(pattern) for pattern, _ in stated_patterns)
     thresholds = sorted({limit for _, limit in stated_patterns if limit})
     absent_rankings: list[Ranking] = []

@@ -39,7 +39,7 @@ from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import support
 from sfumato.public.marked_items import find_mark
-from sfumato.public.thresholds import find_match_limits
+from sfumato.public.thresholds import find_gap_limits
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -124,7 +124,7 @@ class SequenceRemining(Attack):
         if patterns:
             largest = max((secret.limit for secret in stated_secrets), default=0)
             other_patterns = set(patterns) - {secret.pattern for secret in stated_secrets}
-            limits = stated_secrets[-1][2:] if stated_secrets else find_match_limits(release)
+            limits = stated_secrets[-1][2:] if stated_secrets else find_gap_limits(release)
             stated_secrets = [
                 *(secret for secret in stated_secrets if secret.pattern in patterns),
                 *(_Secret(pattern, largest, *limits) for pattern in other_patterns),
@@ -160,7 +160,7 @@ class _Secret(NamedTuple):
 def _list_stated(release: Release) -> list[_Secret]:
     """What each method of a release hid, within its own limits on gaps and windows."""
     return [
-        _Secret(name_pattern(pattern), int(limit), *find_match_limits(step))
+        _Secret(name_pattern(pattern), int(limit), *find_gap_limits(step))
         for step in release.list_steps()
         for pattern, limit in step.details.get("sensitive") or ()
     ]

@@ -35,7 +35,7 @@ from sfumato.protect.sequences.sequence_claims import (
     claim_patterns_hidden,
 )
 from sfumato.public.marked_items import MARK
-from sfumato.public.thresholds import MatchLimits, compute_least_count
+from sfumato.public.thresholds import GapLimits, compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.sequences import Sequences
@@ -160,9 +160,9 @@ class HideSequences(Method):
         return MARK if parameters["mark"] == MARK else ""
 
     @classmethod
-    def find_match_limits(cls, parameters: Mapping[str, Any]) -> MatchLimits:
+    def find_gap_limits(cls, parameters: Mapping[str, Any]) -> GapLimits:
         """As the policy says."""
-        return MatchLimits(parameters.get("max_gap"), parameters.get("window"))
+        return GapLimits(parameters.get("max_gap"), parameters.get("window"))
 
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:
         """Find every match, choose sequences and items in them, and take these away."""

@@ -18,7 +18,7 @@ from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
 from sfumato.public.marked_items import MARK, find_mark
-from sfumato.public.thresholds import find_match_limits
+from sfumato.public.thresholds import find_gap_limits
 from sfumato.release import Release
 from sfumato.report.pictures.grid_pictures import draw_grid_figures
 from sfumato.report.pictures.rendering import LABEL, PALETTE
@@ -129,7 +129,7 @@ def _draw_secrets(
     step: Release, original: Sequences, published_sequences: Sequences, secrets: Sequence[Any]
 ) -> ReportFigure:
     """The supports of the hidden patterns before and after, and what is allowed."""
-    limits = find_match_limits(step)._asdict()
+    limits = find_gap_limits(step)._asdict()
     shown_secrets = list(secrets)[:_SECRETS]
     patterns = [tuple(tuple(sorted(map(str, element))) for element in pattern) for pattern, _ in shown_secrets]
     counts = [count_pattern_supports(data, patterns, **limits) for data in (original, published_sequences)]
