@@ -23,6 +23,7 @@ from sfumato.fields.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
+from sfumato.report.words.loss_words import LOSSES
 from sfumato.workflow.shapes.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_all, make_once, released
@@ -298,6 +299,16 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
     wrong = explain_loss_words(type(example.subject), {change.kind for change in release.changes})
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+@parametrize_examples
+def test_every_loss_has_an_entry(example: Example) -> None:
+    """What it is called, whether it is a share, and whether those of several methods add up."""
+    missing_names = set(make_once(example).release.losses) - set(LOSSES)
+    assert not missing_names, (
+        f"add {sorted(missing_names)} to LOSSES in report/words/loss_words.py: a title, a sentence, is_share if it "
+        "runs from 0 to 1, and adds_up if those of two methods are added"
+    )
 
 
 def explain_loss_words(method: type[sf.Method], stated_kinds: Set[ChangeKind]) -> str:

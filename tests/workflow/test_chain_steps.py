@@ -17,7 +17,10 @@ from sfumato.data.generators.population import (
     list_population_roles,
 )
 from sfumato.details import AnonymityDetails, SwapDetails
+from sfumato.report.words import loss_words
+from sfumato.report.words.loss_words import LossEntry
 from sfumato.workflow.attack_run import attack_again
+from sfumato.workflow.chain import _combine_losses
 from sfumato.workflow.summary.release_utility import _measure_swapped_joints
 
 KNOWN = ["sex", "zip", "education", "occupation"]
@@ -197,3 +200,9 @@ def test_nobody_is_looked_up_by_codes() -> None:
     for attack in (sf.attack.Linking(knowledge=("age", "sex")), sf.attack.Inference(column="ill")):
         with pytest.raises(sf.PolicyError, match="holds codes"):
             run_seeded(people, (method,), attacks=(attack,))
+
+
+def test_losses_add_up_if_their_entries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = {"delta": LossEntry("Delta", ".", adds_up=True), "spread": LossEntry("Spread", ".")}
+    monkeypatch.setattr(loss_words, "LOSSES", entries)
+    assert _combine_losses({"delta": 0.25, "spread": 2}, {"delta": 0.5, "spread": 1}) == {"delta": 0.75, "spread": 2}

@@ -209,11 +209,12 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
 
 
 def _format_figure(name: str, value: float) -> str:
-    """A loss by name; a share of entries as a percentage, so that nobody takes it for a count."""
-    return f"{name.replace('_', ' ')} {f'{value:.1%}' if name in _SHARES else f'{value:.4g}'}"
+    """A loss by name; a share as a percentage, so that nobody takes it for a count."""
+    from sfumato.report.words.loss_words import find_loss_entry
+
+    return f"{name.replace('_', ' ')} {f'{value:.1%}' if find_loss_entry(name).is_share else f'{value:.4g}'}"
 
 
-_SHARES = ("answered_entries", "right_answers", "right_by_prior")
 _SHOWN = (
     *("loss", "suppressed_rows", "private_entries", "derived_entries", "answered_entries", "right_answers"),
     *("right_by_prior", "changes", "lost_rules", "ghost_rules"),

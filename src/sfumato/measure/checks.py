@@ -24,6 +24,7 @@ from sfumato.runtime.lazy import find_checks
 from sfumato.table import Table
 
 Bound = Literal["at_least", "at_most", "below", "exactly"]
+Unit = Literal["number", "share"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ class Check:
     """Whether it counts other changes; columns changed by another method are passed as `besides`."""
     of_groups: bool
     """Whether it counts groups or rules, of which one cell need not make another."""
+    unit: Unit
+    """Whether it measures a share, to be shown as a percentage."""
     covers: CoveredRisk
     """A risk that its claims bound; a verdict says that nobody looked at it otherwise."""
 
@@ -113,6 +116,7 @@ def checks_claim(
     private: str | None = None,
     of_the_rest: bool = False,
     of_groups: bool = False,
+    unit: Unit = "number",
     covers: CoveredRisk = "",
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
@@ -132,6 +136,7 @@ def checks_claim(
             private,
             of_the_rest,
             of_groups,
+            unit,
             covers,
         )
         return measure

@@ -25,7 +25,7 @@ from sfumato.protect.claims import guard_blanks
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
-from sfumato.report.words.loss_words import ADDED_UP
+from sfumato.report.words.loss_words import find_loss_entry
 from sfumato.table import Table
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.method_order import refuse_misfits
@@ -146,7 +146,7 @@ def _combine_losses(first: Mapping[str, Number], second: Mapping[str, Number]) -
     """Losses of two methods: privacy budgets and counts add up, and of everything else the larger one counts."""
     losses = {**first, **second}
     for name in first.keys() & second.keys():
-        losses[name] = first[name] + second[name] if name in ADDED_UP else max(first[name], second[name])
+        losses[name] = first[name] + second[name] if find_loss_entry(name).adds_up else max(first[name], second[name])
     return losses
 
 

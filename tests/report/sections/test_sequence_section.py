@@ -57,7 +57,7 @@ def test_measures_of_patterns_read_like_the_table_of_losses() -> None:
     assert rows["Supports moved"] == "106,450"
     assert rows["Smaller supports (M3)"] == f"−101.7{NBSP}%"
     assert rows["Similarity of supports (SupSim)"] == f"53{NBSP}%"
-    assert "below 0" in LOSSES["support_distortion"][1]
+    assert "below 0" in LOSSES["support_distortion"].meaning
 
 
 def test_the_page_that_leaves_counts_items_without_the_mark() -> None:
@@ -92,9 +92,9 @@ def test_the_report_says_which_patterns_count() -> None:
     caption = by_title(build_sequence_section(result.release, walks, result.release.data, utility))["Frequent patterns"]
     assert "Patterns to be hidden, and all that contain one, do not count." in caption.caption
     for name in ("frequent_before", "frequent_after"):
-        assert "patterns to be hidden, and all that contain one, do not count" in LOSSES[name][1]
+        assert "patterns to be hidden, and all that contain one, do not count" in LOSSES[name].meaning
     for name in ("lost_patterns", "ghost_patterns", "f_measure", "pattern_distortion", "support_distortion"):
-        assert "that count" in LOSSES[name][1]
+        assert "that count" in LOSSES[name].meaning
     anonymous = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility))["Frequent patterns"]
     assert "hidden" not in anonymous.caption
 

@@ -51,7 +51,7 @@ checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
 )
 
 
-@checks_claim("suppressed_share", "at_most", "exactly", arguments=("starred_rows",))
+@checks_claim("suppressed_share", "at_most", "exactly", arguments=("starred_rows",), unit="share")
 def _check_suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     """Rows of stars are suppressed rows, unless every row is one: then each column's level is a star."""
     share = suppressed_share(evidence.published)
@@ -78,7 +78,7 @@ checks_claim("shown_in_suppressed", "exactly", arguments=("columns",))(
 )
 
 
-@checks_claim("left_out_share", "at_most", properties=("suppressed_share",), needs_original=True)
+@checks_claim("left_out_share", "at_most", properties=("suppressed_share",), needs_original=True, unit="share")
 def _check_left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     return left_out_share(evidence.published, evidence.original)
 

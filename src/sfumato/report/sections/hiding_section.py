@@ -272,9 +272,7 @@ def build_pattern_section(release: Release, original: Baskets, published_pattern
 def build_repair_figure(release: Release, names: Iterable[str]) -> ReportFigure:
     """What a repair changed, by these losses."""
     effects = [
-        (loss_words.LOSSES.get(name, (wording.spell_name(name), ""))[0], int(release.losses[name]))
-        for name in names
-        if name in release.losses
+        (loss_words.find_loss_entry(name).title, int(release.losses[name])) for name in names if name in release.losses
     ]
     return ReportFigure(
         "What the repair changed",

@@ -175,14 +175,14 @@ def _draw_patterns(utility: Mapping[str, float], crowd: int | None, *, hides: bo
     if crowd is not None:
         caption += f" The promise is about patterns in {crowd} sequences: above that, they may well become frequent."
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
-    rows = tuple((loss_words.LOSSES[name][0], _format_measure(name, utility.get(name))) for name in names)
+    rows = tuple((loss_words.LOSSES[name].title, _format_measure(name, utility.get(name))) for name in names)
     return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]
 
 
 def _format_measure(name: str, value: float | None) -> str:
     if value is None:
         return "undefined"
-    return wording.format_percent(value) if name in loss_words.SHARES else wording.format_count(value)
+    return wording.format_percent(value) if loss_words.LOSSES[name].is_share else wording.format_count(value)
 
 
 def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:

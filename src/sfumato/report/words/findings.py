@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sfumato.measure.checks import CHECKS
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
 from sfumato.report.words.attack_names import TELLING_PARAMETERS, name_attacks
@@ -18,7 +19,8 @@ def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each claim in words: promised, measured, and who can check it."""
     claim_rows = []
     for claim in body["claims"]:
-        share = claim["property"].endswith("_share") and claim["property"] != "uniques_off_share"  # that one counts
+        check = CHECKS.get(claim["measure"])
+        share = check is not None and check.unit == "share"
         column = claim.get("arguments", {}).get("column")
         title = wording.PROPERTIES.get(claim["property"], wording.spell_name(claim["property"]).capitalize())
         claim_rows.append(
@@ -52,21 +54,20 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, value in losses.items():
         if name == "height" and not body.get("heights"):
             continue  # no levels were chosen
-        title, meaning = loss_words.find_loss_words(name, body)
+        entry = loss_words.find_loss_words(name, body)
         if name == "height":
-            meaning += f" The highest possible is {sum(body['heights'].values())}."
+            highest = sum(body["heights"].values())
+            entry = entry._replace(meaning=f"{entry.meaning} The highest possible is {highest}.")
         file_loss = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
-        loss_rows.append(_describe_loss(name, title, meaning, value, file_loss))
+        loss_rows.append(_describe_loss(entry, value, file_loss))
     return loss_rows + _list_learning_losses(utility)
 
 
-def _describe_loss(name: str, title: str, meaning: str, value: float | None, file_loss: float | None) -> dict[str, str]:
+def _describe_loss(entry: loss_words.LossEntry, value: float | None, file_loss: float | None) -> dict[str, str]:
     """One loss, by the method and as measured on the file; a share as a percentage."""
-    format_value = (
-        wording.format_percent if name.startswith("loss") or name in loss_words.SHARES else wording.format_count
-    )
+    format_value = wording.format_percent if entry.is_share else wording.format_count
     first, file_text = ("" if number is None else format_value(number) for number in (value, file_loss))
-    return {"title": title, "value": first, "again": file_text, "meaning": meaning}
+    return {"title": entry.title, "value": first, "again": file_text, "meaning": entry.meaning}
 
 
 def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -10,229 +10,239 @@ from sfumato.change_kinds import ChangeKind, LossWords
 from sfumato.report.words.wording import spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
-LOSSES = {
-    "loss": ("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
-    "loss_geometric": ("Loss, geometric mean", "The same, averaged as in ARX, for comparison."),
-    "discernibility": (
+
+class LossEntry(NamedTuple):
+    """A loss: what it is called, what it means, and how to compute with it."""
+
+    title: str
+    meaning: str
+    """One or two sentences for the report."""
+    is_share: bool = False
+    """Whether it is a share, to be shown as a percentage."""
+    adds_up: bool = False
+    """Whether the losses of several methods add up; otherwise the largest counts."""
+
+
+LOSSES: Mapping[str, LossEntry] = {
+    "loss": LossEntry(
+        "Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".', is_share=True
+    ),
+    "loss_geometric": LossEntry("Loss, geometric mean", "The same, averaged as in ARX, for comparison.", is_share=True),
+    "discernibility": LossEntry(
         "Discernibility",
         "Sum over rows of the size of their class; a suppressed row counts as the whole table. Less is more precise.",
     ),
-    "height": ("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
-    "average_class_size": (
-        "Average class",
-        "Published rows for each different combination of quasi-identifying values.",
+    "height": LossEntry("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
+    "average_class_size": LossEntry(
+        "Average class", "Published rows for each different combination of quasi-identifying values."
     ),
-    "suppressed_rows": ("Suppressed rows", "Rows whose quasi-identifying values were all removed."),
-    "published_loss": ("Loss of the published rows", "The same, without rows that are not in the release."),
-    "starred_rows": ("Rows of stars", 'Rows that are "*" in every quasi-identifying column by their own levels.'),
-    "derived_entries": (
-        "Entries blanked to protect",
-        "Entries that were not private, blanked so that rules predict no private entry.",
+    "suppressed_rows": LossEntry(
+        "Suppressed rows", "Rows whose quasi-identifying values were all removed.", adds_up=True
     ),
-    "leftover_rules": (
+    "published_loss": LossEntry(
+        "Loss of the published rows", "The same, without rows that are not in the release.", is_share=True
+    ),
+    "starred_rows": LossEntry(
+        "Rows of stars", 'Rows that are "*" in every quasi-identifying column by their own levels.'
+    ),
+    "derived_entries": LossEntry(
+        "Entries blanked to protect", "Entries that were not private, blanked so that rules predict no private entry."
+    ),
+    "leftover_rules": LossEntry(
         "Rules left",
         "Rules at the thresholds that still predict private entries: the printed algorithm does not mine again.",
     ),
-    "private_entries": ("Private entries", "Entries to be hidden; all are blanked."),
-    "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
-    "answered_entries": (
+    "private_entries": LossEntry("Private entries", "Entries to be hidden; all are blanked."),
+    "derived_share": LossEntry("Share blanked to protect", "Of all entries that are not private.", is_share=True),
+    "answered_entries": LossEntry(
         "Private entries that a rule answers",
         (
-            "Of the private entries, the share that a rule at the thresholds fits: the release does not show whether "
-            "the rule is right."
+            "Of the private entries, the share that a rule at the thresholds fits: the release does not "
+            "show whether the rule is right."
         ),
+        is_share=True,
     ),
-    "right_answers": ("Right answers", "Of these answers, the share that is right."),
-    "right_by_prior": ("Right by guessing", "Of the same entries, the share that the most common value gets right."),
-    "changes": ("Changes", "Items that were added, removed, replaced, or marked as unknown."),
-    "exposed_rules": ("Exposed rules", "Rules about the items to be hidden that still reach both thresholds."),
-    "removed": ("Removed", "Items taken out of a basket."),
-    "added": ("Added", "Items put into a basket."),
-    "unknown": ("Unknown", "Items marked as unknown: a basket may or may not hold them."),
-    "changed_baskets": ("Changed baskets", "Baskets in which something was changed."),
-    "lost_itemsets": ("Itemsets lost", "Frequent before, and not published or no longer frequent."),
-    "ghost_itemsets": ("Ghost itemsets", "Frequent in the release, and not before."),
-    "deleted_elements": ("Elements deleted", "Elements of sequences that are no longer in their place."),
-    "inserted_elements": ("Elements inserted", "Elements that the original of a sequence does not have there."),
-    "changed_sequences": ("Sequences changed", "Sequences in which something was changed."),
-    "dropped_sequences": ("Sequences dropped", "Sequences with nothing in common with any frequent one."),
-    "frequent_before": (
+    "right_answers": LossEntry("Right answers", "Of these answers, the share that is right.", is_share=True),
+    "right_by_prior": LossEntry(
+        "Right by guessing", "Of the same entries, the share that the most common value gets right.", is_share=True
+    ),
+    "changes": LossEntry("Changes", "Items that were added, removed, replaced, or marked as unknown.", adds_up=True),
+    "exposed_rules": LossEntry(
+        "Exposed rules", "Rules about the items to be hidden that still reach both thresholds.", adds_up=True
+    ),
+    "removed": LossEntry("Removed", "Items taken out of a basket.", adds_up=True),
+    "added": LossEntry("Added", "Items put into a basket.", adds_up=True),
+    "unknown": LossEntry("Unknown", "Items marked as unknown: a basket may or may not hold them."),
+    "changed_baskets": LossEntry("Changed baskets", "Baskets in which something was changed."),
+    "lost_itemsets": LossEntry("Itemsets lost", "Frequent before, and not published or no longer frequent."),
+    "ghost_itemsets": LossEntry("Ghost itemsets", "Frequent in the release, and not before."),
+    "deleted_elements": LossEntry("Elements deleted", "Elements of sequences that are no longer in their place."),
+    "inserted_elements": LossEntry(
+        "Elements inserted", "Elements that the original of a sequence does not have there."
+    ),
+    "changed_sequences": LossEntry("Sequences changed", "Sequences in which something was changed."),
+    "dropped_sequences": LossEntry("Sequences dropped", "Sequences with nothing in common with any frequent one."),
+    "frequent_before": LossEntry(
         "Patterns before",
         "Patterns that are frequent in the originals; patterns to be hidden, and all that contain one, do not count.",
     ),
-    "frequent_after": (
+    "frequent_after": LossEntry(
         "Patterns after",
         "Patterns that are frequent in the release; patterns to be hidden, and all that contain one, do not count.",
     ),
-    "lost_patterns": ("Patterns lost", "Of the patterns that count, those that are frequent before and no longer."),
-    "ghost_patterns": (
-        "Ghost patterns",
-        "Of the patterns that count, those that are frequent in the release and not before.",
+    "lost_patterns": LossEntry(
+        "Patterns lost", "Of the patterns that count, those that are frequent before and no longer."
     ),
-    "support_distance": (
-        "Supports moved",
-        "The sum of the differences of supports, over all frequent patterns that count.",
+    "ghost_patterns": LossEntry(
+        "Ghost patterns", "Of the patterns that count, those that are frequent in the release and not before."
     ),
-    "support_similarity": (
+    "support_distance": LossEntry(
+        "Supports moved", "The sum of the differences of supports, over all frequent patterns that count."
+    ),
+    "support_similarity": LossEntry(
         "Similarity of supports (SupSim)",
         "Over patterns that count, frequent before and after: the mean of the smaller support divided by the larger.",
+        is_share=True,
     ),
-    "f_measure": (
+    "f_measure": LossEntry(
         "F-measure",
         "Agreement of the frequent patterns that count before and after; 100 % is the same ones.",
+        is_share=True,
     ),
-    "pattern_distortion": (
+    "pattern_distortion": LossEntry(
         "Fewer patterns (M2)",
         "By which share the number of frequent patterns that count fell; below 0, it rose.",
+        is_share=True,
     ),
-    "support_distortion": (
+    "support_distortion": LossEntry(
         "Smaller supports (M3)",
         "The mean share of its support that a frequent pattern that counts lost; below 0, supports rose.",
+        is_share=True,
     ),
-    "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
-    "withheld_rules": ("Rules withheld", "Rules of the originals that are not published."),
-    "invented_rules": ("Rules invented", "Published rules that the originals do not have."),
-    "changed_rules": ("Rules changed", "Rules whose published confidence is not the true one."),
-    "leaves": ("Leaves", "Groups of people for which the classifier has rules of their own."),
-    "added_baskets": ("Baskets added", "Invented baskets that raise supports."),
-    "dissimilarity": ("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
-    "dropped_rows": ("Rows left out", "Rows left out because of a missing value (missing = drop)."),
-    "largest_loss": ("Largest loss", "The same in the column that lost most."),
-    "epsilon": (
+    "changed_supports": LossEntry("Supports changed", "Itemsets whose published support is not the true one."),
+    "withheld_rules": LossEntry("Rules withheld", "Rules of the originals that are not published."),
+    "invented_rules": LossEntry("Rules invented", "Published rules that the originals do not have."),
+    "changed_rules": LossEntry("Rules changed", "Rules whose published confidence is not the true one."),
+    "leaves": LossEntry("Leaves", "Groups of people for which the classifier has rules of their own."),
+    "added_baskets": LossEntry("Baskets added", "Invented baskets that raise supports."),
+    "dissimilarity": LossEntry(
+        "Dissimilarity", "How far item frequencies moved, as a share of their sum.", is_share=True
+    ),
+    "dropped_rows": LossEntry(
+        "Rows left out", "Rows left out because of a missing value (missing = drop).", adds_up=True
+    ),
+    "largest_loss": LossEntry("Largest loss", "The same in the column that lost most.", is_share=True),
+    "epsilon": LossEntry(
         "Privacy budget ε",
         (
-            "What is published of a person is at most e^ε times as likely for one truth as for another, under the "
-            "conditions that the claims name. Less is safer."
+            "What is published of a person is at most e^ε times as likely for one truth as for another, "
+            "under the conditions that the claims name. Less is safer."
         ),
+        adds_up=True,
     ),
-    "redrawn_rows": ("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
-    "rare_words": (
+    "redrawn_rows": LossEntry("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
+    "rare_words": LossEntry(
         "Rare words",
         "Of the synthetic text cells, the share whose value fewer people have than a leaf must hold.",
+        is_share=True,
     ),
-    "replaced_words": (
+    "replaced_words": LossEntry(
         "Words replaced",
         "Of the original text values in synthetic columns, the share that few people have; others replace them.",
+        is_share=True,
     ),
-    "sse": ("Within groups", "Sum of squared deviations from the published group values (SSE)."),
-    "sst": ("In total", "Sum of squared deviations from the means of the columns (SST)."),
-    "information_loss": ("Information loss", "SSE divided by SST."),
-    "grouped_cells": ("Values grouped", "Cells that hold the common label of rare values."),
-    "rounded_cells": ("Values rounded", "Cells that hold another number than before."),
-    "classification": (
+    "sse": LossEntry("Within groups", "Sum of squared deviations from the published group values (SSE)."),
+    "sst": LossEntry("In total", "Sum of squared deviations from the means of the columns (SST)."),
+    "information_loss": LossEntry("Information loss", "SSE divided by SST.", is_share=True),
+    "grouped_cells": LossEntry("Values grouped", "Cells that hold the common label of rare values."),
+    "rounded_cells": LossEntry("Values rounded", "Cells that hold another number than before."),
+    "classification": LossEntry(
         "Classification",
         "Rows that are suppressed, or whose class is not the most common one among those who look alike.",
     ),
-    "coded_cells": ("Values capped", "Cells that hold a limit instead of their value."),
-    "added_codes": ("Codes added", "Codes beyond one per item."),
-    "feigned_items": (
-        "False positives of the filters",
-        "Items that filters show although the basket does not hold them.",
+    "coded_cells": LossEntry("Values capped", "Cells that hold a limit instead of their value."),
+    "added_codes": LossEntry("Codes added", "Codes beyond one per item."),
+    "feigned_items": LossEntry(
+        "False positives of the filters", "Items that filters show although the basket does not hold them."
     ),
-    "bits_set": ("Bits set", "Of all bits of the filters, the share that is set."),
-    "changed_cells": ("Values swapped", "Cells that hold another value than before."),
-    "joint_total_variation": (
+    "bits_set": LossEntry("Bits set", "Of all bits of the filters, the share that is set.", is_share=True),
+    "changed_cells": LossEntry("Values swapped", "Cells that hold another value than before."),
+    "joint_total_variation": LossEntry(
         "Change of joint distributions",
         "How far the joint distribution of a swapped and another column moved (mean total variation).",
+        is_share=True,
     ),
-    "joint_i_divergence": (
+    "joint_i_divergence": LossEntry(
         "I-divergence, full patterns",
         "Of the joint distribution of a swapped column and all known ones, in bits; half a count is added everywhere.",
     ),
-    "bayes_i_divergence": (
+    "bayes_i_divergence": LossEntry(
         "I-divergence, simple Bayes",
         "The same with the known columns taken to be independent given the swapped one, as the swaps are chosen.",
     ),
-    "marginal_shift": (
-        "Shift in counts",
-        "Sum of the changes in the number of people per swapped value.",
+    "marginal_shift": LossEntry(
+        "Shift in counts", "Sum of the changes in the number of people per swapped value.", adds_up=True
     ),
-    "marginal_total_variation": (
+    "marginal_total_variation": LossEntry(
         "Shift of the swapped values",
         (
-            "Half the sum of the changes in the shares of swapped values: a value whose share goes from 12 % to 40 % "
-            "moved by 28 points."
+            "Half the sum of the changes in the shares of swapped values: a value whose share goes from 12 "
+            "% to 40 % moved by 28 points."
         ),
+        is_share=True,
     ),
-    "objective": (
+    "objective": LossEntry(
         "Cost of swapping",
         "Sum of how much likelier the true values are than their replacements. Smaller keeps more of the data.",
     ),
-    "c_avg": ("Average class over k", "Average class size divided by the promised k."),
-    "precision": ("Precision", "How far cells stay below the top of their hierarchies: 100 % is the original."),
-    "non_uniform_entropy": (
+    "c_avg": LossEntry("Average class over k", "Average class size divided by the promised k."),
+    "precision": LossEntry(
+        "Precision", "How far cells stay below the top of their hierarchies: 100 % is the original.", is_share=True
+    ),
+    "non_uniform_entropy": LossEntry(
         "Non-uniform entropy",
         "Information lost about the original values: 0 % is the original, 100 % is nothing published.",
+        is_share=True,
     ),
-    "total_variation": (
+    "total_variation": LossEntry(
         "Shift of single columns",
         "How far the distribution of a column moved (mean total variation); a label counts equally for all its values.",
+        is_share=True,
     ),
-    "pair_total_variation": (
+    "pair_total_variation": LossEntry(
         "Shift of pairs of columns",
         "How far the joint distribution of two columns moved (mean total variation): 0 % is the original.",
+        is_share=True,
     ),
-    "largest_mean_shift": (
-        "Largest shift of a mean",
-        "The largest shift of a column's mean, in standard deviations.",
+    "largest_mean_shift": LossEntry(
+        "Largest shift of a mean", "The largest shift of a column's mean, in standard deviations."
     ),
-    "largest_spread_change": (
-        "Largest change of a spread",
-        "The largest relative change of a column's standard deviation.",
+    "largest_spread_change": LossEntry(
+        "Largest change of a spread", "The largest relative change of a column's standard deviation.", is_share=True
     ),
-    "largest_correlation_shift": (
+    "largest_correlation_shift": LossEntry(
         "Largest shift of a correlation",
         "The largest change of a correlation of two columns, which lies between −1 and 1.",
     ),
-    "entropy_change": (
+    "entropy_change": LossEntry(
         "Change of the class's entropy",
         "Increase in the entropy of the class given one other column, in bits (mean over columns).",
     ),
-    "joint_entropy_change": (
+    "joint_entropy_change": LossEntry(
         "Change of the class's entropy, all columns",
         "Increase in the entropy of the class given all other columns, in bits.",
     ),
-    "query_error": (
+    "query_error": LossEntry(
         "Error of queries",
         "The median relative error of random counting queries on the published values.",
+        is_share=True,
     ),
 }
+"""Every loss of a method, and every measure of utility that the report lists with them."""
 
-SHARES = frozenset(
-    {
-        "largest_loss",
-        "precision",
-        "non_uniform_entropy",
-        "rare_words",
-        "replaced_words",
-        "joint_total_variation",
-        "total_variation",
-        "pair_total_variation",
-        "largest_spread_change",
-        "information_loss",
-        "bits_set",
-        "query_error",
-        "derived_share",
-        "answered_entries",
-        "right_answers",
-        "right_by_prior",
-        "dissimilarity",
-        "f_measure",
-        "pattern_distortion",
-        "support_distortion",
-        "support_similarity",
-    }
-)
-"""Losses that are percentages, besides every `loss…`."""
-
-
-ADDED_UP = frozenset(
-    {"epsilon", "suppressed_rows", "dropped_rows", "changes", "added", "removed", "exposed_rules", "marginal_shift"}
-)
-"""Losses of several methods that add up; of all others, the largest counts."""
 _LARGEST = " Of several methods, the largest counts."
 
-_DETAIL = LossWords(LOSSES["loss"][1], "detail kept", "mean over the quasi-identifying columns")
+_DETAIL = LossWords(LOSSES["loss"].meaning, "detail kept", "mean over the quasi-identifying columns")
 _UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
     "By the methods: the largest of their losses, each by its own measure. On the file: the largest by any kind of "
@@ -259,20 +269,18 @@ def describe_loss(body: Mapping[str, Any]) -> LossWords:
     return describe_method_loss(tags[-1], body.get("changes", ())) if tags else _UNKNOWN
 
 
-class LossTitle(NamedTuple):
-    """A loss in words."""
-
-    title: str
-    meaning: str
+def find_loss_entry(name: str) -> LossEntry:
+    """What is known of a loss; one without an entry has only its name, and of several methods the largest counts."""
+    return LOSSES.get(name, LossEntry(spell_name(name).capitalize(), ""))
 
 
-def find_loss_words(name: str, body: Mapping[str, Any]) -> LossTitle:
-    """The title of a loss, and what it means."""
-    title, meaning = LOSSES.get(name, (spell_name(name).capitalize(), ""))
+def find_loss_words(name: str, body: Mapping[str, Any]) -> LossEntry:
+    """What is known of a loss, with what it means in this run."""
+    entry = find_loss_entry(name)
     if name == "loss":
-        return LossTitle(title, describe_loss(body).meaning)
-    is_largest = len(body["methods"]) > 1 and name in body["losses"] and name not in ADDED_UP
-    return LossTitle(title, f"{meaning}{_LARGEST * is_largest}".strip())
+        return entry._replace(meaning=describe_loss(body).meaning)
+    is_largest = len(body["methods"]) > 1 and name in body["losses"] and not entry.adds_up
+    return entry._replace(meaning=f"{entry.meaning}{_LARGEST * is_largest}".strip())
 
 
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:
