@@ -187,6 +187,11 @@ class Method(Description, ABC):
         """The columns, as its parameters name them, whose cells follow a law that the release publishes."""
         return ()
 
+    def list_capped_columns(self) -> tuple[str, ...]:
+        """The columns, as its parameters name them, whose extreme values become one: their classes are others than
+        before."""
+        return ()
+
     @property
     def draws_by_law(self) -> bool:
         """Whether that law is one of chance: a gate that selects among draws would break it."""

@@ -8,10 +8,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.anonymity import stored_top_code
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.stored.stored_support import list_unsupported
 from sfumato.workflow.verification import verify
 from tests.protect.test_stored_rowwise import make_people
 from tests.workflow.stored.test_stored_run import compare_attacks, compare_runs, sign_changed_release
@@ -80,6 +82,22 @@ def test_what_cannot_run_is_refused_before_anything_is_read(tmp_path: Path) -> N
         )
         with pytest.raises(PolicyError, match=rf"the engine duckdb does not run {words}; it runs .*top_code"):
             run(changed_policy, tmp_path / "out", engine="duckdb")
+
+
+class Winsorize(sf.RoundNumbers):
+    """Another method that caps, under another name."""
+
+    def list_capped_columns(self) -> tuple[str, ...]:
+        return self.columns
+
+
+def test_any_method_that_caps_says_so(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path)
+    for attacked_column, is_named in (("x", True), ("y", False)):
+        attack = {"attack": "homogeneity", "column": attacked_column}
+        changes = {"protect": (Winsorize(columns=("x",), step=5),), "attack": (sf.attack.Homogeneity(**attack),)}
+        features = list_unsupported(policy.model_copy(update=changes))
+        assert ("homogeneity of a capped column" in features) == is_named
 
 
 def test_more_numbers_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,10 @@ class TopCode(Method):
     def _wrap_name(cls, names: Any) -> Any:
         return (names,) if isinstance(names, str) else names
 
+    def list_capped_columns(self) -> tuple[str, ...]:
+        """All that it codes."""
+        return self.columns
+
     def footprint(self, data: Table) -> Footprint:
         """The coded columns."""
         return trace_columns(self.columns)

@@ -94,7 +94,7 @@ def list_unsupported(policy: Policy) -> list[str]:
             f"randomized quasi-identifying columns ({', '.join(drawn_columns)}), which linking searches row by row"
         )
     blanks = any(method.utility == "blanks" for method in policy.protect)
-    capped_columns = [name for method in policy.protect if method.method == "top_code" for name in method.columns]
+    capped_columns = [name for method in policy.protect for name in method.list_capped_columns()]
     if policy.data.missing not in (("own_value",) if draws or blanks or capped_columns else ("own_value", "drop")):
         cells = (
             "randomized columns"
