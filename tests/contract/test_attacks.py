@@ -85,6 +85,14 @@ def test_counts_make_sense(example: Example) -> None:
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
+def test_it_says_which_columns_it_guesses_if_its_fields_name_none(kind: type[sf.Attack]) -> None:
+    optional_fields = {name for name in ("column", "columns") if name in kind.model_fields}
+    optional_fields = {name for name in optional_fields if not kind.model_fields[name].is_required()}
+    is_stated = kind.guesses != "" or "list_targets" in vars(kind)
+    assert is_stated or not optional_fields, "set `guesses`, or override list_targets: the verdict reads it"
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
 def test_every_field_is_documented(kind: type[sf.Attack]) -> None:
     undocumented = [name for name in kind.model_fields if not find_field_doc(kind, name) and name != "attack"]
     assert undocumented == []

@@ -21,7 +21,7 @@ from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.fields.field_docs import find_field_doc
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
-from sfumato.protect import METHODS
+from sfumato.protect import METHODS, MODELS
 from sfumato.protect.method import KeyedMethod
 from sfumato.report.words.loss_words import LOSSES
 from sfumato.workflow.shapes.file_shapes import find_shape
@@ -299,6 +299,17 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
     wrong = explain_loss_words(type(example.subject), {change.kind for change in release.changes})
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+@parametrize_examples
+def test_it_states_the_claims_of_models_that_it_makes(example: Example) -> None:
+    """From its public parameters alone: `verify` refuses a certificate that claims more or less."""
+    method, model_properties = example.subject, {name for model in MODELS for name in model.claim_properties}
+    claims = {(claim.property, claim.threshold) for claim in make_once(example).release.claims}
+    promises = {(claim.property, claim.threshold) for claim in method.list_promises(method.describe())}
+    assert promises == {claim for claim in claims if claim[0] in model_properties}, (
+        "override list_promises, so that it lists what the models of the method promise"
+    )
 
 
 @parametrize_examples

@@ -50,8 +50,8 @@ def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
 
 
 def _advise_on_rows(body: Mapping[str, Any], release: Release) -> list[str]:
-    sentences = []
-    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
+    sentences, method = [], release.method
+    if body["suppression"]["rows"] == 0 and method.find_suppression_limit(method.describe()) == 0:
         sentences.append("A small suppression limit (0.01 to 0.05) often keeps the other rows much more precise.")
     if any(claim.property == "k_anonymity" for claim in release.claims):
         sentences.append(
