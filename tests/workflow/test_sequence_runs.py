@@ -262,11 +262,11 @@ def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folde
     assert str(folder) not in str(error_info.value)
 
 
-@pytest.mark.parametrize("mark", ["Δ", "delete"])
-def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str) -> None:
+@pytest.mark.parametrize(("mark", "limit"), [("Δ", ""), ("delete", ""), ("Δ", "max_gap = 0")])
+def test_marks_of_a_release_folder_are_guessed_again(folder: Path, mark: str, limit: str) -> None:
     """`attack` said "give the items to guess" of what the run itself had guessed."""
     attacks = '[[attack]]\nattack = "mark_guessing"\n[[attack]]\nattack = "sequence_remining"\n[output]'
-    text = HIDE.replace("[output]", attacks).replace('mark = "Δ"', f'mark = "{mark}"')
+    text = HIDE.replace("[output]", attacks).replace('mark = "Δ"', f'mark = "{mark}"\n{limit}')
     (folder / "again.toml").write_text(text, encoding="utf-8")
     result = sf.run(sf.Policy.read(folder / "again.toml"))
     attack_counts = [(attack["attempts"], attack["successes"]) for attack in result.record["attacks"]]
