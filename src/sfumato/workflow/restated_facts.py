@@ -40,6 +40,7 @@ _BUDGETS = ("epsilon", "epsilon_in_all")
 _CHANNEL = ("kind", "p", "q")
 _ROUNDING = 1e-6
 
+
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
