@@ -260,8 +260,30 @@ def try_sorting(chance: Chance) -> Trial:
     return Trial(sf.attack.Sorting(), release, truth, naive)
 
 
+def permute_runs(chance: Chance) -> tuple[sf.Table, sf.Release, Any, Any]:
+    """Ages with gaps as codes that keep the order of runs of neighbours, but not the order within a run."""
+    domain, run = np.sort(chance.choice(60, 24, replace=False)), int(chance.integers(2, 7))
+    places = np.concatenate([chance.permutation(np.arange(at, min(at + run, 24))) for at in range(0, 24, run)])
+    rows = np.concatenate([np.arange(24), chance.integers(0, 24, int(chance.integers(10, 60)))])
+    ages, codes = domain[rows].astype(np.float64), places[rows] * 2.5
+    return sf.Table.of({"age": ages}), sf.Release(sf.Table.of({"age": codes}), None, (), {}), ages, codes
+
+
+def try_rank_matching(chance: Chance) -> Trial:
+    """The sorted ages; a code stands for the one at the middle rank of its rows, from below or from above."""
+    truth, release, ages, codes = permute_runs(chance)
+    naive = 0
+    for side in (codes, -codes):
+        order = np.sort(side).tolist()
+        ranks = [order.index(code) + order.count(code) // 2 for code in side.tolist()]
+        naive = max(naive, count_near(np.sort(ages)[ranks], ages))
+    return Trial(sf.attack.QuantileMatching(share=1.0), release, truth, naive)
+
+
 def try_quantile_matching(chance: Chance) -> Trial:
     """Sorts codes and ages, and lays them side by side."""
+    if chance.random() < 0.5:
+        return try_rank_matching(chance)
     truth, release, ages, codes = encode(chance)
     order = np.argsort(codes, kind="stable")
     rising, falling = np.empty_like(ages), np.empty_like(ages)
@@ -324,8 +346,54 @@ def draw_baskets(chance: Chance, rows: int = 150, items: int = 8) -> sf.Baskets:
     return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
+def list_holders(lists: Sequence[Any]) -> dict[Any, set[int]]:
+    """The rows that hold each item."""
+    holders: dict[Any, set[int]] = {}
+    for row_index, row in enumerate(lists):
+        for item in row:
+            holders.setdefault(item, set()).add(row_index)
+    return holders
+
+
+Holders = dict[Any, set[int]]
+
+
+def count_nearest(items: Holders, codes: Holders, is_right: Callable[[Any, Any], bool], chance: Chance) -> int:
+    """Each item, most common first, takes the unused code of nearest support; of ten orders of ties, the unluckiest."""
+    counts = []
+    for _ in range(10):
+        names, free = ([list(side)[at] for at in chance.permutation(len(side))] for side in (items, codes))
+        naive = 0
+        for item in sorted(names, key=lambda item: -len(items[item]))[: len(codes)]:
+            code = min(free, key=lambda code: abs(len(codes[code]) - len(items[item])))
+            free.remove(code)
+            naive += is_right(item, code)
+        counts.append(naive)
+    return min(counts)
+
+
+def try_nearest_codes(chance: Chance) -> Trial:
+    """Each item takes the unused code of nearest support, if that is no luck."""
+    baskets = draw_baskets(chance, int(chance.integers(30, 80)), int(chance.integers(3, 9)))
+    method = sf.EncodeItems(kind="one_to_n", n=2)
+    release = method.protect(baskets, method.new_key(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30)))))
+    items, codes = list_holders(baskets.to_lists()), list_holders(release.data.to_lists())
+
+    def is_right(item: Any, code: Any) -> bool:
+        larger = [rows for rows in items.values() if len(rows) > len(items[item])]
+        return items[item] <= codes[code] and not any(rows <= codes[code] for rows in larger)
+
+    naive = count_nearest(items, codes, is_right, chance)
+    attack = sf.attack.ItemFrequency(
+        knowledge=str(chance.choice(["supports", "pairs"])), clean=bool(chance.random() < 0.5)
+    )
+    return Trial(attack, release, baskets, naive)
+
+
 def try_item_frequency(chance: Chance) -> Trial:
     """The most common code is the most common item, and so on."""
+    if chance.random() < 0.5:
+        return try_nearest_codes(chance)
     baskets = draw_baskets(chance)
     names = dict(zip(baskets.items, chance.permutation(len(baskets.items)).tolist(), strict=True))
     encoded = sf.Baskets.of([[names[item] for item in row] for row in baskets.to_lists()])
@@ -336,8 +404,24 @@ def try_item_frequency(chance: Chance) -> Trial:
     return Trial(sf.attack.ItemFrequency(knowledge="supports"), sf.Release(encoded, None, (), {}), baskets, naive)
 
 
+def try_nearest_bits(chance: Chance) -> Trial:
+    """Each item takes the unused bit of nearest support, if that is no luck."""
+    baskets = draw_baskets(chance, int(chance.integers(40, 100)), int(chance.integers(3, 9)))
+    method = sf.EncodeBloom(bits=int(chance.choice([16, 64])), hashes=int(chance.choice([1, 2, 4])))
+    release = method.protect(baskets, method.new_key(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30)))))
+    items, bits = list_holders(baskets.to_lists()), list_holders(release.data.to_lists())
+
+    def is_right(item: Any, bit: Any) -> bool:
+        return len(items[item] & bits[bit]) >= 0.9 * len(items[item] | bits[bit])
+
+    naive = count_nearest(items, bits, is_right, chance)
+    return Trial(sf.attack.BloomDictionary(knowledge="supports"), release, baskets, naive)
+
+
 def try_bloom_dictionary(chance: Chance) -> Trial:
     """Names the baskets whose filter holds all bits of an item."""
+    if chance.random() < 0.5:
+        return try_nearest_bits(chance)
     baskets = draw_baskets(chance, 60)
     lists = baskets.to_lists()
     filters = [sorted({bit for item in row for bit in hash_item(item, 64, 2)}) for row in lists]

@@ -70,3 +70,24 @@ def test_filters_of_unknown_size_are_not_called_safe() -> None:
         BloomDictionary().run(bare_release, data)
     outcome = BloomDictionary(bits=128, hashes=3).run(bare_release, data)
     assert outcome.successes == BloomDictionary().run(release, data).successes == 3
+
+
+def build_filters(bits: dict[int, int], rows: int = 100) -> sf.Release:
+    """Each bit is set in the first baskets, as many as it says."""
+    return sf.Release(sf.Baskets.of([[bit for bit in bits if row < bits[bit]] for row in range(rows)]), None, (), {})
+
+
+def test_items_whose_bits_are_shared_take_no_bits_from_others() -> None:
+    """The two commonest items have no bit of their own; each of the others has, and one has two in the same baskets."""
+    supports = {"a": 55, "b": 54, "c": 47, "d": 30, "e": 20}
+    data = sf.Baskets.of([[item for item in supports if row < supports[item]] for row in range(100)])
+    release = build_filters({0: 90, 1: 89, 2: 88, 3: 47, 4: 47, 5: 30, 6: 20})
+    assert BloomDictionary(knowledge="supports", agreement=0.98).run(release, data).successes == 3
+
+
+def test_bits_of_the_same_baskets_may_stand_for_two_items() -> None:
+    """Bits 0 and 1 are set in the same baskets. If they count once, "b" takes the bit of "c", and "c" that of "d"."""
+    supports = {"a": 50, "b": 49, "c": 40, "d": 30}
+    data = sf.Baskets.of([[item for item in supports if row < supports[item]] for row in range(100)])
+    release = build_filters({0: 50, 1: 50, 2: 40, 3: 30})
+    assert BloomDictionary(knowledge="supports").run(release, data).successes == 4

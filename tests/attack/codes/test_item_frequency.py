@@ -120,3 +120,21 @@ def test_pairs_make_up_for_unknown_supports() -> None:
     release = released(EncodeItems(kind="one_to_n", n=1, fake_codes=0, noise=0.0), data)
     outcome = ItemFrequency(known_share=0.5).run(release, data)
     assert outcome.successes > 12
+
+
+def test_who_knows_more_never_names_fewer_items() -> None:
+    """Pairs beside supports, and cleaning beside none: the ways of whoever knows less are tried as well."""
+    for seed in range(30):
+        data = shop(items=4 + seed % 6, rows=40, seed=seed)
+        release = released(EncodeItems(kind="one_to_n", n=2) if seed % 2 else EncodeItems(k=2), data)
+        for share in (1.0, 0.5):
+            right = {
+                (knowledge, clean): ItemFrequency(knowledge=knowledge, clean=clean, known_share=share)
+                .run(release, data, randomness=sf.Randomness.seeded(seed))
+                .successes
+                for knowledge in ("supports", "pairs")
+                for clean in (False, True)
+            }
+            assert right["pairs", False] >= right["supports", False], seed
+            assert right["pairs", True] >= max(right["supports", True], right["pairs", False]), seed
+            assert right["supports", True] >= right["supports", False], seed

@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.codes.quantile_matching import QuantileMatching
 from sfumato.public.codes.coded_columns import CodedColumn
-from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile
+from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile, guess_by_rank
 
 
 def release(codes: Any) -> sf.Release:
@@ -29,6 +29,22 @@ def test_quantiles_by_hand() -> None:
     assert coded_column.middle.tolist() == [0.25, 0.625, 0.875]
     assert guess_by_quantile(coded_column, np.array([2, 1, 1])).tolist() == [10, 20, 30]
     assert guess_by_quantile(coded_column, np.array([1, 0, 1])).tolist() == [10, pytest.approx(25), 30]
+
+
+def test_ranks_by_hand() -> None:
+    """The code 1 has rows 0 and 1, its middle one is row 1; of a sample half as large, that is row 0."""
+    coded_column = CodedColumn.of("x", pl.Series([1.0, 1, 2, 3]), pl.Series([10.0, 10, 20, 30]))
+    assert guess_by_rank(coded_column, np.array([2, 1, 1])).tolist() == [10, 20, 30]
+    assert guess_by_rank(coded_column, np.array([1, 2, 1])).tolist() == [20, 20, 30]
+    assert guess_by_rank(coded_column, np.array([1, 0, 1])).tolist() == [10, 30, 30]
+
+
+def test_ranks_read_true_values_where_quantiles_fall_between_them() -> None:
+    """Codes of one and of three rows changed places: interpolation is far from all values, ranks are at some."""
+    values = np.array([0.0, 10, 10, 10, 20, 20, 20, 30])
+    codes = np.array([2.0, 1, 1, 1, 4, 4, 4, 3])
+    outcome = QuantileMatching(share=1.0).run(release(codes), sf.Table.of({"x": values}))
+    assert outcome.successes == 6 and outcome.facts["columns"]["x"]["best_guess"].startswith("by rank")
 
 
 def test_samples_are_drawn_without_replacement() -> None:

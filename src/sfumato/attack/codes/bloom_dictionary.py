@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.codes.nearest_supports import match_nearest_supports
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.bloom_filters import hash_item
@@ -31,9 +33,9 @@ class BloomDictionary(Attack):
     With `knowledge="dictionary"` the adversary knows the item names, and the hash functions unless they are keyed. It
     computes the filter of each item and names the baskets whose filters contain it. With `knowledge="supports"` it
     knows how often each item is bought instead, and names the baskets that hold the bit with the nearest support, each
-    bit for one item only; or it matches items and bits by the ranks of their supports. The best way counts. A
-    success is an item whose named baskets agree with the true ones to a certain share. The
-    baseline always names all baskets.
+    bit for one item only: common items choose first, or those that some bit fits best, and bits of the same baskets
+    count once or each. Or it matches items and bits by the ranks of their supports. The best way counts. A success is
+    an item whose named baskets agree with the true ones to a certain share. The baseline always names all baskets.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -83,8 +85,14 @@ class BloomDictionary(Attack):
         """The named baskets of each item, in one or more ways."""
         columns = build_item_columns(release.data)
         if self.knowledge == "supports":
-            nearest = _match_by_supports(columns, supports, len(release.data) / max(1, baskets))
-            return [nearest, _match_by_ranks(columns, supports)]
+            # An item may set several bits in the same baskets: they count once, or each for an item.
+            scale, distinct = len(release.data) / max(1, baskets), dict.fromkeys(columns.values())
+            nearest = _match_by_supports(distinct, supports, scale)
+            return [
+                *nearest,
+                *_match_by_supports(columns.values(), supports, scale),
+                _match_by_ranks(distinct, supports),
+            ]
         whole = build_full_column(len(release.data))
         names = {str(item): item for item in release.data.items}
         size = self._find_filter_size(release, names.keys() & {str(item) for item in supports})
@@ -129,21 +137,18 @@ def _list_commonest_items(baskets: Baskets, most: int) -> list[Item]:
     return sorted(columns, key=lambda item: (-columns[item], str(item)))[:most]
 
 
-def _match_by_ranks(columns: dict[Item, Column], supports: dict[Item, int]) -> dict[Item, Column]:
-    """The most common item has the most common bit, and so on; bits with the same baskets count once."""
-    distinct = sorted(dict.fromkeys(columns.values()), key=int.bit_count, reverse=True)
-    return dict(zip(sorted(supports, key=lambda item: -supports[item]), distinct, strict=False))
+def _match_by_ranks(columns: Iterable[Column], supports: dict[Item, int]) -> dict[Item, Column]:
+    """The most common item has the most common bit, and so on."""
+    ranked_columns = sorted(columns, key=int.bit_count, reverse=True)
+    return dict(zip(sorted(supports, key=lambda item: -supports[item]), ranked_columns, strict=False))
 
 
-def _match_by_supports(columns: dict[Item, Column], supports: dict[Item, int], scale: float) -> dict[Item, Column]:
-    """For each item, most common first, the bit nearest in support; bits with the same baskets count once."""
-    free = list(dict.fromkeys(columns.values()))
-    counts = [column.bit_count() for column in free]
-    matched_columns: dict[Item, Column] = {}
-    for item, support in sorted(supports.items(), key=lambda item: -item[1]):
-        if not free:
-            break
-        nearest = min(range(len(free)), key=lambda index: abs(counts[index] - support * scale))
-        matched_columns[item] = free.pop(nearest)
-        counts.pop(nearest)
-    return matched_columns
+def _match_by_supports(columns: Iterable[Column], supports: dict[Item, int], scale: float) -> list[dict[Item, Column]]:
+    """For each item an unused bit of nearest support, in several orders."""
+    bits = list(columns)
+    item_supports = np.array(list(supports.values()), dtype=np.float64) * scale
+    bit_supports = np.array([bit.bit_count() for bit in bits], dtype=np.float64)
+    return [
+        {item: bits[place] for item, place in zip(supports, places.tolist(), strict=True) if place >= 0}
+        for places in match_nearest_supports(item_supports, bit_supports).values()
+    ]

@@ -18,7 +18,13 @@ from sfumato.arrays import Floats, Ints
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.errors import PolicyError
 from sfumato.public.codes.coded_columns import CodedColumn
-from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_frequency, guess_by_quantile, number_runs
+from sfumato.public.codes.crack_functions import (
+    draw_rival_samples,
+    guess_by_frequency,
+    guess_by_quantile,
+    guess_by_rank,
+    number_runs,
+)
 from sfumato.public.codes.learner_columns import find_class_ranges
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -32,8 +38,9 @@ class FrequencyMatching(DrawnCodeAttack):
     The adversary has a sample of true values with their frequencies, here a share of the rows, without codes. The
     release shows the classes, and so which runs of codes belong to one class and may be permuted. Within each run it
     matches codes and values by frequency; everywhere else by quantile. It also tries to match all codes by frequency,
-    and all by quantile; all this with rising and with falling values. The risk is the share of people whose value is
-    read within the radius by the best of these, in the median of many samples and in the column where most are.
+    and all by quantile or rank; all this with rising and with falling values. The risk is the share of people whose
+    value is read within the radius by the best of these, in the median of many samples and in the column where most
+    are.
     """
 
     story: ClassVar[str] = (
@@ -81,6 +88,7 @@ def _guess_in_order(column: CodedColumn, sample: Ints, runs: Ints) -> dict[str, 
         "within classes": guess_by_frequency(column, sample, runs),
         "by frequency alone": guess_by_frequency(column, sample, np.zeros_like(runs)),
         "by quantile": guess_by_quantile(column, sample),
+        "by rank": guess_by_rank(column, sample),
     }
 
 

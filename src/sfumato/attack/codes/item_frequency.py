@@ -19,6 +19,7 @@ from pydantic import Field
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.codes.added_baskets import weigh_true_baskets
+from sfumato.attack.codes.nearest_supports import match_nearest_supports
 from sfumato.baskets import Baskets, Item
 from sfumato.public.codes.item_columns import build_item_columns
 from sfumato.randomness import Randomness
@@ -41,8 +42,9 @@ class ItemFrequency(Attack):
     everywhere at one rate, so it guesses the rate and subtracts it. If more baskets are published than there are true
     ones, a mixture model tells the added ones apart. It matches items with codes by support, then repeatedly by how
     often each occurs with those already matched. A success is an item whose code was named: a code that all baskets
-    with the item hold, and that fits no item of more baskets as well. The best of these matchings and of matching ranks
-    of supports counts. The baseline names codes at random. The facts state the rate.
+    with the item hold, and that fits no item of more baskets as well. It also gives each item an unused code of nearest
+    support, matches ranks of supports, and tries all that an adversary with supports alone, or without cleaning, would;
+    the best matching counts. The baseline names codes at random. The facts state the rate.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -70,12 +72,12 @@ class ItemFrequency(Attack):
         views = self._list_views(release.data, len(truth))
         judge = _CodeJudge(release, truth)
         known_pairs = _PairShares.of(truth, self.items)
-        guesses = self._guess_codes(known_pairs, views, chance)
+        guesses = self._guess_codes(known_pairs, views, release.data, chance)
         right = {way: judge.count_right(known_pairs.names, guess.codes) for way, guess in guesses.items()}
         strangers = None
         if control is not None:
             other = _PairShares.of(control, self.items)
-            stranger_guesses = self._guess_codes(other, views, chance).values()
+            stranger_guesses = self._guess_codes(other, views, release.data, chance).values()
             strangers = max(judge.count_right(other.names, guess.codes) for guess in stranger_guesses)
         return Outcome(
             attempts=len(known_pairs.names),
@@ -100,19 +102,28 @@ class ItemFrequency(Attack):
         return views
 
     def _guess_codes(
-        self, known_pairs: _PairShares, views: Sequence[_PairShares], chance: np.random.Generator
+        self,
+        known_pairs: _PairShares,
+        views: Sequence[_PairShares],
+        published_baskets: Baskets,
+        chance: np.random.Generator,
     ) -> dict[str, _CodeGuess]:
-        """The codes guessed for the known items, in several ways."""
-        by_pairs = self.knowledge == "pairs"
+        """The codes guessed for the known items, in several ways: all those of an adversary who knows less, too."""
         shares = known_pairs.shares * chance.uniform(1 - self.error, 1 + self.error, known_pairs.shares.shape)
         if self.known_share < 1:
-            shares = _forget_shares(shares, self.known_share, chance, by_pairs=by_pairs)
-        rates = _RATES if self.clean else _RATES[:1]
+            shares = _forget_shares(shares, self.known_share, chance)
+        guesses = self._guess_by_views(shares, views, by_pairs=False)
+        if self.knowledge == "pairs":
+            by_supports = {f"{way}, by supports alone": guess for way, guess in guesses.items()}
+            guesses = self._guess_by_views(shares, views, by_pairs=True) | by_supports
+        return guesses | {"ranks": _match_ranks(shares, views[0])} | _match_nearest(shares, published_baskets, views[0])
+
+    def _guess_by_views(self, shares: Floats, views: Sequence[_PairShares], *, by_pairs: bool) -> dict[str, _CodeGuess]:
+        """The codes that fit best in all baskets, as published or without random codes, and in the true baskets."""
         first, *other_views = views
-        guesses = {
-            "all baskets": _choose_nearest(_match_view(shares, first, rate, by_pairs=by_pairs) for rate in rates),
-            "ranks": _match_ranks(shares, first),
-        }
+        rates = _RATES if self.clean else _RATES[:1]
+        by_rate = [_match_view(shares, first, rate, by_pairs=by_pairs) for rate in rates]
+        guesses = {"all baskets": _choose_nearest(by_rate), "as published": by_rate[0]}
         if other_views:
             # Supports alone tell which of the views is of true baskets.
             nearest = min(other_views, key=lambda view: _match_view(shares, view, 0.0, by_pairs=False).distance)
@@ -179,14 +190,30 @@ def _choose_nearest(guesses: Iterable[_CodeGuess]) -> _CodeGuess:
     return min(guesses, key=lambda guess: guess.distance)
 
 
-def _forget_shares(shares: Floats, known_share: float, chance: np.random.Generator, *, by_pairs: bool) -> Floats:
-    """Keep a share of the supports; the others become NaN, on both sides of the diagonal."""
-    first, second = np.triu_indices(len(shares)) if by_pairs else np.diag_indices(len(shares))
-    kept_indices = chance.choice(len(first), round(known_share * len(first)), replace=False)
+def _forget_shares(shares: Floats, known_share: float, chance: np.random.Generator) -> Floats:
+    """Keep a share of the supports of items, and of pairs; the others become NaN, on both sides of the diagonal.
+
+    Who knows supports only knows the same ones as who knows pairs too.
+    """
     kept_shares = np.full_like(shares, np.nan)
-    for rows, columns in ((first[kept_indices], second[kept_indices]), (second[kept_indices], first[kept_indices])):
-        kept_shares[rows, columns] = shares[rows, columns]
+    for first, second in (np.diag_indices(len(shares)), np.triu_indices(len(shares), 1)):
+        kept_indices = chance.choice(len(first), round(known_share * len(first)), replace=False)
+        rows, columns = first[kept_indices], second[kept_indices]
+        kept_shares[rows, columns], kept_shares[columns, rows] = shares[rows, columns], shares[columns, rows]
     return kept_shares
+
+
+def _match_nearest(known_shares: Floats, published_baskets: Baskets, view: _PairShares) -> dict[str, _CodeGuess]:
+    """Each item takes an unused code of nearest support, out of the true number of baskets or of all."""
+    code_supports = np.bincount(published_baskets.codes, minlength=len(published_baskets.items)).astype(np.float64)
+    guesses = {}
+    for whole, count in (("true", view.baskets), ("all", max(1, len(published_baskets)))):
+        # Whole counts, so that equal distances are equal.
+        supports = np.round(np.diag(known_shares) * count, 6)
+        for order, places in match_nearest_supports(supports, code_supports).items():
+            codes = [published_baskets.items[place] if place >= 0 else None for place in places.tolist()]
+            guesses[f"nearest of {whole} baskets, {order}"] = _CodeGuess(codes, 0.0, 0.0)
+    return guesses
 
 
 def _match_ranks(known_shares: Floats, view: _PairShares) -> _CodeGuess:

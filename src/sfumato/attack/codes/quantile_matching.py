@@ -15,19 +15,21 @@ from pydantic import Field
 
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.public.codes.coded_columns import CodedColumn
-from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile
+from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile, guess_by_rank
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
+
+_WAYS = {"by quantile": guess_by_quantile, "by rank": guess_by_rank}
 
 
 class QuantileMatching(DrawnCodeAttack):
     """A rival hospital with its own patients sorts the codes, and reads the values off its own sorted column.
 
     The adversary has a sample of true values, here a share of the rows, without codes or classes. A code with a tenth
-    of the rows below it gets the value that has a tenth of the sample below it, or above it if codes fall while values
-    rise. The risk is the share of people whose value is read within the radius, in the median of many samples and in
-    the column where most are. A single curve or random breakpoints do not protect, since they keep the order; permuted
-    values do.
+    of the rows below it gets the value that has a tenth of the sample below it, between two values by interpolation or
+    as one of the sample (by rank); or above it if codes fall while values rise. The better way counts. The risk is the
+    share of people whose value is read within the radius, in the median of many samples and in the column where most
+    are. A single curve or random breakpoints do not protect, since they keep the order; permuted values do.
     """
 
     story: ClassVar[str] = (
@@ -43,12 +45,15 @@ class QuantileMatching(DrawnCodeAttack):
         """Draw samples, match quantiles."""
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            rising, falling, negated_column = [], [], column.negate()
+            ways: dict[str, list[Cracks]] = {}
+            negated_column = column.negate()
             for done_count in range(trials):
                 report_progress("matching quantiles", done_count, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
-                rising.append(Cracks.of(judge, guess_by_quantile(column, sample), self.radius))
-                falling.append(Cracks.of(judge, guess_by_quantile(negated_column, sample)[::-1], self.radius))
-            return {"by quantile": Cracks.join(rising), "by quantile, falling": Cracks.join(falling)}
+                for way, guess in _WAYS.items():
+                    rising, falling = guess(column, sample), guess(negated_column, sample)[::-1]
+                    ways.setdefault(way, []).append(Cracks.of(judge, rising, self.radius))
+                    ways.setdefault(f"{way}, falling", []).append(Cracks.of(judge, falling, self.radius))
+            return {way: Cracks.join(parts) for way, parts in ways.items()}
 
         return CrackPlan(crack_column, 1 if self.share == 1 else self.trials, {"share": self.share})

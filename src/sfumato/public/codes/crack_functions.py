@@ -164,6 +164,13 @@ def guess_by_quantile(column: CodedColumn, sample: Ints) -> Floats:
     return np.asarray(np.interp(column.middle, compute_shares_below(sample[sampled_mask]), column.domain[sampled_mask]))
 
 
+def guess_by_rank(column: CodedColumn, sample: Ints) -> Floats:
+    """The value in a rival's sorted rows that is where the middle one of the code's rows is in the release's."""
+    middle_rows = np.cumsum(column.rows) - column.rows + column.rows // 2
+    sample_rows = middle_rows * int(sample.sum()) // column.people
+    return np.asarray(column.domain[np.searchsorted(np.cumsum(sample), sample_rows, side="right")])
+
+
 def guess_by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
     """Within each run of codes, the value of a rival's sample with the same rank by frequency.
 
