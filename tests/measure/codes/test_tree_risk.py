@@ -114,6 +114,23 @@ def test_shelter_by_hand() -> None:
     assert bare.advice.startswith("not safe: 0% of its values are in pure pieces, 0% of its domain")
 
 
+@pytest.mark.parametrize("permute", [False, True])
+def test_what_sorting_reveals_is_never_below_what_the_attack_reads(permute: bool) -> None:
+    """Many people of few values, values in permuted pieces that stayed where they were, counting up or down."""
+    for seed in range(20):
+        lot = np.random.default_rng(seed)
+        pay = lot.integers(100, 1000 if seed % 2 else 160, 60)
+        kind = np.where((pay > 500) | (lot.random(60) < 0.2), "hi", "lo").tolist()
+        table = sf.Table.of({"pay": pay, "kind": kind})
+        method = sf.EncodeForTrees(target="kind", permute=permute, direction="random")
+        release = method.protect(table, method.new_key(table, sf.Randomness.seeded(seed)))
+        outcome = sf.attack.Sorting(column="pay").run(release, table)
+        (found,) = shelter(table, "kind", ("pay",), release=release)
+        assert int(60 * found.read_share + 1e-9) == outcome.successes
+        assert found.revealed_share >= outcome.risk and found.safe == (found.revealed_share <= 0.3)
+        assert found.advice.startswith("not safe") != found.safe
+
+
 @quick
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True), st.integers(0, 6))
 def test_sorting_ranges_by_brute_force(values: list[int], reach: int) -> None:

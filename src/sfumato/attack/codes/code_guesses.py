@@ -22,6 +22,7 @@ from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, GuessedColumns, Outcome
 from sfumato.change import ChangeKind
 from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
+from sfumato.public.codes.crack_functions import guess_plainly
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -167,12 +168,9 @@ class CodeAttack(Attack):
         """How a column is cracked."""
 
     def _try_column(self, column: CodedColumn, judge: CodedColumn, plan: CrackPlan) -> CrackTrials:
-        """The attack's ways of guessing, and what anyone would try first: codes are values, as they are or mirrored
-        because they fall while values rise, or everybody has one.
-        """
+        """The attack's ways of guessing, and what anyone would try first: codes are values, or everybody has one."""
         same = np.full(len(column.codes), column.find_common_value(self.radius))
-        mirror_image = column.codes[0] + (column.codes[-1] - column.codes)
-        simple = {"as published": column.codes, "as published, falling": mirror_image, _BLIND: same}
+        simple = {**guess_plainly(column), _BLIND: same}
         ways = {way: Cracks.of(judge, guesses, self.radius) for way, guesses in simple.items()}
         return CrackTrials(column, {**plan.cracking(column, judge, plan.trials), **ways})
 

@@ -18,13 +18,16 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.codes.c45 import C45Tree
-from sfumato.public.codes.coded_columns import CodedColumn, find_unit
-from sfumato.public.codes.crack_functions import bound_by_rank
+from sfumato.public.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
+from sfumato.public.codes.crack_functions import bound_by_rank, guess_plainly, spread_evenly
 from sfumato.public.codes.learner_columns import find_class_ranges, is_learnable_type
+from sfumato.release import Release
 from sfumato.table import Table
 
 RADII = (0.01, 0.02, 0.05)
 """How close a guess must be, as shares of the dynamic range (Section 6.1)."""
+SORTING_LIMIT = 0.3
+"""A column is called unsafe if sorting cracks more than this share of its values."""
 _LEAF = -1
 
 
@@ -136,13 +139,16 @@ class ColumnShelter:
     even_sorting: float
     """The share of values that are cracked if codes in order are spread evenly from the smallest value to the largest:
     of few values, the two ends alone are a large share."""
+    read_share: float
+    """The share of people whose value sorting the codes of a release reads, permuted ones too; 0 without a release."""
     safe: bool
+    """Whether sorting reveals no more than the limit."""
     advice: str
 
     @property
     def revealed_share(self) -> float:
-        """The largest share of values that sorting is known to crack."""
-        return max(self.worst_sorting, self.even_sorting)
+        """The largest share of values, or of people, that sorting is known to crack."""
+        return max(self.worst_sorting, self.even_sorting, self.read_share)
 
     @property
     def discontinuities(self) -> int:
@@ -156,11 +162,13 @@ def shelter(
     columns: Sequence[str] | None = None,
     min_width: int = 5,
     radius: float = 0.02,
-    limit: float = 0.3,
+    limit: float = SORTING_LIMIT,
+    release: Release | None = None,
 ) -> tuple[ColumnShelter, ...]:
     """For every number column, what protects it, and whether it is safe to encode (Figures 8 and 11, Section 5.4).
 
-    A column is safe if sorting with the true smallest and largest value cracks at most `limit` of its values.
+    A column is safe if sorting with the true smallest and largest value cracks at most `limit` of its values. Given a
+    `release`, its codes are sorted, and people whose value is read count as well.
     """
     if target not in table.frame.columns:
         raise PolicyError(f'{table.source}: the target "{target}" is not a column of the table')
@@ -170,14 +178,37 @@ def shelter(
     if unfit:
         raise PolicyError(f"{table.source}: {quote_names(unfit)} is not a column of numbers")
     return tuple(
-        _assess_column_shelter(table.frame[name], name, classes, min_width, radius, limit)
+        _assess_column_shelter(
+            table.frame[name],
+            classes,
+            min_width,
+            radius,
+            limit,
+            0.0 if release is None else measure_sorting(release, table, name, radius),
+        )
         for name in (names if columns is None else columns)
     )
 
 
+def measure_sorting(release: Release, original: Table, name: str, radius: float) -> float:
+    """The share of people whose value the best guess reads if sorted codes get values between the known ends in order.
+
+    Guesses are drawn from the ranges of ranks (the expected share), at either end of them, or spread evenly, with
+    rising and falling values; or codes are taken as values, or all people have one.
+    """
+    (column,) = list_coded_columns(release.data, original, release.details, name)
+    many, least, greatest = len(column.codes), float(column.domain[0]), float(column.domain[-1])
+    even, ranges = spread_evenly(many, least, greatest), bound_by_rank(many, least, greatest, column.unit)
+    guesses = [*guess_plainly(column).values(), np.full(many, column.find_common_value(radius)), even, even[::-1]]
+    guesses += [guess for side in (ranges, ranges.reverse()) for guess in (side.low, side.high)]
+    drawn = max(side.expect_read(column, radius) for side in (ranges, ranges.reverse()))
+    return max(drawn, float(column.count_read(np.array(guesses), radius).max())) / column.people
+
+
 def _assess_column_shelter(
-    cells: pl.Series, name: str, classes: Ints, min_width: int, radius: float, limit: float
+    cells: pl.Series, classes: Ints, min_width: int, radius: float, limit: float, read_share: float
 ) -> ColumnShelter:
+    name = cells.name
     numbers = cells.cast(pl.Float64).to_numpy()
     known_mask = ~np.isnan(numbers)
     if not known_mask.any():
@@ -193,7 +224,8 @@ def _assess_column_shelter(
     worst = (1 - share) * (min(1.0, 2 * radius * (width - 1) / gaps) if gaps else 1.0)
     spread_values = np.linspace(values[0], values[-1], len(values))
     even = float(((np.abs(spread_values - values) <= radius * (values[-1] - values[0])) & ~pure).mean())
-    safe = max(worst, even) <= limit
+    revealed = max(worst, even, read_share)
+    safe = revealed <= limit
     return ColumnShelter(
         column=name,
         range_width=width,
@@ -204,8 +236,9 @@ def _assess_column_shelter(
         expected_sorting=float((ranges.compute_crack_chance(column, radius) * ~pure).mean()),
         worst_sorting=worst,
         even_sorting=even,
+        read_share=read_share,
         safe=safe,
-        advice=_advise_encoding(safe, share, gaps / width, max(worst, even)),
+        advice=_advise_encoding(safe, share, gaps / width, revealed),
     )
 
 
@@ -220,13 +253,11 @@ def _find_pure_pieces(classes: Ints, mixed_mask: Flags, min_width: int) -> tuple
 
 def _advise_encoding(safe: bool, pure: float, gaps: float, worst: float) -> str:
     """The recipe of Section 5.4, in words."""
-    reason = f"{_spell_share(pure)} of its values are in pure pieces, {_spell_share(gaps)} of its domain does not occur"
-    if safe:
-        return f"safe against sorting: {reason}"
-    return (
-        f"not safe: {reason}, so sorting alone may crack {_spell_share(worst)} of its values; encode it only if it is "
-        "not secret by itself, or coarsen it"
+    reason = (
+        f"{_spell_share(pure)} of its values are in pure pieces, {_spell_share(gaps)} of its domain does not occur, so "
+        f"sorting alone may crack {_spell_share(worst)} of its values"
     )
+    return reason if safe else f"not safe: {reason}; encode it only if it is not secret by itself, or coarsen it"
 
 
 def _spell_share(share: float) -> str:

@@ -150,6 +150,12 @@ def spread_evenly(codes: int, least: float, greatest: float) -> Floats:
     return np.asarray(np.linspace(least, greatest, codes) if codes > 1 else np.full(codes, (least + greatest) / 2))
 
 
+def guess_plainly(column: CodedColumn) -> dict[str, Floats]:
+    """What anyone would try first: codes are values, as they are or mirrored because they fall while values rise."""
+    mirror_image = column.codes[0] + (column.codes[-1] - column.codes)
+    return {"as published": column.codes, "as published, falling": mirror_image}
+
+
 def draw_rival_samples(column: CodedColumn, share: float, trials: int, chance: np.random.Generator) -> Ints:
     """How often each true value is in a rival's sample, a row for each trial; drawn without replacement."""
     size = max(1, round(share * int(column.domain_rows.sum())))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from sfumato.details import CodeDetails
-from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
+from sfumato.measure.codes.tree_risk import SORTING_LIMIT, ColumnShelter, shelter
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -18,21 +18,18 @@ def build_code_section(release: Release, original: Table) -> ReportSection:
     columns = [
         name for name in release.details.require_family(CodeDetails).pieces or {} if original.frame[name].count()
     ]
-    shelters = shelter(original, method.target, columns, method.min_width)
+    shelters = shelter(original, method.target, columns, method.min_width, release=release)
     unsafe = sum(not shelter.safe for shelter in shelters)
     intro = (
         f"{wording.count_noun(len(shelters), 'numeric column was', 'numeric columns were')} encoded. The key in "
-        f"private/ decodes the tree. {_count_unsafe(unsafe)} not safe from someone "
-        "who sorts the codes and knows the smallest and the largest value."
+        "private/ decodes the tree. Someone who sorts the codes and knows the smallest and the largest value may learn "
+        f"more than {wording.format_percent(SORTING_LIMIT)} of the values of "
+        f"{wording.count_noun(unsafe, 'column', 'columns') if unsafe else 'no column'}."
     )
     notes = tuple(f"{shelter.column}: {shelter.advice}" for shelter in shelters)
     return ReportSection(
         "codes", "What protects the codes", intro, (_build_shelter_figure(shelters),) if shelters else (), notes
     )
-
-
-def _count_unsafe(count: int) -> str:
-    return wording.count_noun(count, "column is", "columns are") if count else "No column is"
 
 
 def _build_shelter_figure(shelters: tuple[ColumnShelter, ...]) -> ReportFigure:
@@ -50,8 +47,8 @@ def _build_shelter_figure(shelters: tuple[ColumnShelter, ...]) -> ReportFigure:
         "What sorting reveals at worst",
         _draw_shelter_bars(shelters),
         "For each column, the share of values that sorting reveals to within 2 % of the range, at worst.",
-        "The share of values that sorting reveals to within 2 % of the range, at worst. Pure pieces and gaps in the "
-        "domain protect a column.",
+        "The share of values that sorting reveals to within 2 % of the range, at worst: of distinct values or, if that "
+        "is more, of people. Pure pieces and gaps in the domain protect a column.",
         ("Column", "Values", "Gaps", "In pure pieces", "Revealed at worst"),
         rows,
         wide=True,
