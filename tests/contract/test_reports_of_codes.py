@@ -178,19 +178,16 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
 def count_read_by_sorting(codes: list[float], values: list[int]) -> int:
     """How many people's values are near if sorted codes are values spread evenly, counted up or counted down."""
     low, high, order = min(values), max(values), sorted(set(codes))
-    steps, right = len(order) - 1, 0
+    steps, right = len(order) - 1, [0]
     for ranks in (order, order[::-1]):
-        rank = {code: at for at, code in enumerate(ranks)}
-        for guess in (
-            lambda at: low + (high - low) * at / steps,
-            lambda at: low + at,
-            lambda at: high - (steps - at),
-        ):
+        even, up, down = (
+            {code: start + step * at for at, code in enumerate(ranks)}
+            for start, step in ((low, (high - low) / steps), (low, 1.0), (high - steps, 1.0))
+        )
+        for guess in (even, up, down):
             pairs = zip(codes, values, strict=True)
-            right = max(
-                right, sum(abs(guess(rank[code]) - value) <= 0.02 * (high - low) + 1e-9 for code, value in pairs)
-            )
-    return right
+            right.append(sum(abs(guess[code] - value) <= 0.02 * (high - low) + 1e-9 for code, value in pairs))
+    return max(right)
 
 
 def list_value_lines(table: sf.Table, names: list[str], ending: str) -> list[str]:
