@@ -149,6 +149,6 @@ def _match_by_supports(columns: Iterable[Column], supports: dict[Item, int], sca
     item_supports = np.array(list(supports.values()), dtype=np.float64) * scale
     bit_supports = np.array([bit.bit_count() for bit in bits], dtype=np.float64)
     return [
-        {item: bits[place] for item, place in zip(supports, places.tolist(), strict=True) if place >= 0}
+        {item: bits[bit_index] for item, bit_index in zip(supports, places.tolist(), strict=True) if bit_index >= 0}
         for places in match_nearest_supports(item_supports, bit_supports).values()
     ]

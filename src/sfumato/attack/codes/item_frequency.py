@@ -211,7 +211,7 @@ def _match_nearest(known_shares: Floats, published_baskets: Baskets, view: _Pair
         # Whole counts, so that equal distances are equal.
         supports = np.round(np.diag(known_shares) * count, 6)
         for order, places in match_nearest_supports(supports, code_supports).items():
-            codes = [published_baskets.items[place] if place >= 0 else None for place in places.tolist()]
+            codes = [published_baskets.items[code_index] if code_index >= 0 else None for code_index in places.tolist()]
             guesses[f"nearest of {whole} baskets, {order}"] = _CodeGuess(codes, 0.0, 0.0)
     return guesses
 

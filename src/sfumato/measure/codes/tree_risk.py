@@ -201,8 +201,8 @@ def measure_sorting(release: Release, original: Table, name: str, radius: float)
     even, ranges = spread_evenly(many, least, greatest), bound_by_rank(many, least, greatest, column.unit)
     guesses = [*guess_plainly(column).values(), np.full(many, column.find_common_value(radius)), even, even[::-1]]
     guesses += [guess for side in (ranges, ranges.reverse()) for guess in (side.low, side.high)]
-    drawn = max(side.expect_read(column, radius) for side in (ranges, ranges.reverse()))
-    return max(drawn, float(column.count_read(np.array(guesses), radius).max())) / column.people
+    expected_count = max(side.expect_read(column, radius) for side in (ranges, ranges.reverse()))
+    return max(expected_count, float(column.count_read(np.array(guesses), radius).max())) / column.people
 
 
 def _assess_column_shelter(
@@ -224,8 +224,8 @@ def _assess_column_shelter(
     worst = (1 - share) * (min(1.0, 2 * radius * (width - 1) / gaps) if gaps else 1.0)
     spread_values = np.linspace(values[0], values[-1], len(values))
     even = float(((np.abs(spread_values - values) <= radius * (values[-1] - values[0])) & ~pure).mean())
-    revealed = max(worst, even, read_share)
-    safe = revealed <= limit
+    revealed_share = max(worst, even, read_share)
+    safe = revealed_share <= limit
     return ColumnShelter(
         column=name,
         range_width=width,
@@ -238,7 +238,7 @@ def _assess_column_shelter(
         even_sorting=even,
         read_share=read_share,
         safe=safe,
-        advice=_advise_encoding(safe, share, gaps / width, revealed),
+        advice=_advise_encoding(safe, share, gaps / width, revealed_share),
     )
 
 
