@@ -22,7 +22,7 @@ import numpy as np
 import sfumato as sf
 from bench.timing import shared_data, show
 from sfumato.mine.baskets.association_rules import association_rules
-from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
+from sfumato.mine.baskets.itemsets import ItemsetKind, find_itemsets, frequent_itemsets
 from sfumato.mine.baskets.mined_files import write_itemsets
 
 # Share, itemsets, milliseconds of mlxtend 0.25 fpgrowth on a like machine: shared/PEERS_SPEED.md.
@@ -34,7 +34,7 @@ SETTINGS: tuple[tuple[str, float, float | None], ...] = (
 )  # fmt: skip
 RETAIL = ("retail.dat.gz", 0.001)
 MLXTEND_RETAIL_MB = 1727
-KINDS: tuple[tuple[Kind, str], ...] = (("all", "s"), ("closed", "c"), ("maximal", "m"))
+KINDS: tuple[tuple[ItemsetKind, str], ...] = (("all", "s"), ("closed", "c"), ("maximal", "m"))
 SIZE = """
 import resource, sys
 from pathlib import Path

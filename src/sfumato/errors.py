@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import PurePath
 
 _BEFORE_HOST = re.compile(r"(?<=:/)(/?[^:/@\s]*):(?!…@).*@", re.DOTALL)
 """`://user:password@host`; a password may hold any sign. What was taken out already is left as it is."""
@@ -76,8 +77,8 @@ def name_source(source: str) -> Iterator[None]:
     try:
         yield
     except (DataError, ImpossibleRelease) as error:
-        if hide_password(source) in str(error):
-            raise
+        if hide_password(source) in str(error) or PurePath(str(error).partition(": ")[0]).suffix:
+            raise  # it names the data, or another file
         raise type(error)(f"{source}: {error}") from error
 
 

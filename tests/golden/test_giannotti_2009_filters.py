@@ -41,7 +41,7 @@ def test_the_law_is_marchenko_and_pasturs() -> None:
 
 
 def test_the_covariance_of_the_published_is_that_of_data_and_noise() -> None:
-    """UᵀU + VᵀV: the slide's last term, UᵀU again, is a slip."""
+    """UᵀU + VᵀV: the printed last term, UᵀU again, is a slip."""
     chance = np.random.default_rng(2)
     data, noise = chance.normal(size=(200_000, 3)) * 2, chance.normal(size=(200_000, 3))
     whole = (data + noise).T @ (data + noise) / len(data)

@@ -25,7 +25,7 @@ from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
 
-Kind = TypeVar("Kind", bound=np.generic)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def trace_people(release: Release, truth: Table) -> Table:
@@ -126,9 +126,9 @@ class CandidateSets:
         parts = tuple((order, start[representatives], count[representatives]) for order, start, count in links.parts)
         return cls(of_person, links.counts[representatives], parts)
 
-    def spread_to_people(self, of_sets: npt.NDArray[Kind], otherwise: int = 0) -> npt.NDArray[Kind]:
+    def spread_to_people(self, of_sets: npt.NDArray[Scalar], otherwise: int = 0) -> npt.NDArray[Scalar]:
         """What holds of a set, for each person; `otherwise` where no row fits."""
-        padded_values: npt.NDArray[Kind] = np.concatenate([of_sets, np.asarray([otherwise]).astype(of_sets.dtype)])
+        padded_values: npt.NDArray[Scalar] = np.concatenate([of_sets, np.asarray([otherwise]).astype(of_sets.dtype)])
         return padded_values[self.of_person]
 
     def tally(self, published_table: Table, people: Table, column: str) -> ValueTally:

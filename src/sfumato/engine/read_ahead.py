@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-Item = TypeVar("Item")
+Element = TypeVar("Element")
 
 
-def read_ahead(items: Iterable[Item]) -> Iterator[Item]:
+def read_ahead(items: Iterable[Element]) -> Iterator[Element]:
     """The items in their order, each asked for in another thread as soon as the one before is taken."""
     end = object()
     waiting = iter(items)

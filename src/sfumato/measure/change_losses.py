@@ -20,7 +20,7 @@ from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.cell_readers import Reader, choose_moment_reader, choose_number_reader
 from sfumato.table import Table
 
-Columns = Sequence[tuple[pl.Series, pl.Series]]
+SeriesPairs = Sequence[tuple[pl.Series, pl.Series]]
 """Columns before and after."""
 
 
@@ -52,7 +52,7 @@ def measure_change_loss(
     return max(losses) if losses else None
 
 
-def _measure_noise(columns: Columns) -> float:
+def _measure_noise(columns: SeriesPairs) -> float:
     """The mean share of the published variance that is noise."""
     return _average(
         columns,
@@ -60,7 +60,7 @@ def _measure_noise(columns: Columns) -> float:
     )
 
 
-def _measure_intervals(columns: Columns) -> float:
+def _measure_intervals(columns: SeriesPairs) -> float:
     """The mean share of the variance that midpoints do not show."""
     return _average(
         columns,
@@ -68,7 +68,7 @@ def _measure_intervals(columns: Columns) -> float:
     )
 
 
-def _average(columns: Columns, measure: Callable[[Floats, Floats], float]) -> float:
+def _average(columns: SeriesPairs, measure: Callable[[Floats, Floats], float]) -> float:
     pairs = [_read_numbers(column, choose_number_reader(column[0])) for column in columns]
     shares = [min(measure(*pair), 1.0) for pair in pairs if pair is not None and len(pair[0])]
     return sum(shares) / len(shares) if shares else 0.0
@@ -85,7 +85,7 @@ def _read_numbers(column: tuple[pl.Series, pl.Series], read: Reader | None) -> t
     return number_pairs["was"].to_numpy(), number_pairs["now"].to_numpy()
 
 
-def _measure_means(columns: Columns) -> float:
+def _measure_means(columns: SeriesPairs) -> float:
     """The share of the spread within groups: squares of standardized numbers and moments, and categories that differ.
 
     Amounts that are kept as text have no mean that a method could publish: they are categories.
@@ -107,7 +107,7 @@ def _measure_means(columns: Columns) -> float:
     return min(within_sum / total, 1.0) if total else 0.0
 
 
-def _measure_changed_known_share(columns: Columns) -> float:
+def _measure_changed_known_share(columns: SeriesPairs) -> float:
     """The share of known cells that differ."""
     changed_count = sum(
         int(spell_cells(was).ne_missing(spell_cells(published_cells)).sum()) for was, published_cells in columns
@@ -116,7 +116,7 @@ def _measure_changed_known_share(columns: Columns) -> float:
     return changed_count / known_count if known_count else 0.0
 
 
-def _measure_changed_share(columns: Columns) -> float:
+def _measure_changed_share(columns: SeriesPairs) -> float:
     """The share of all cells that differ: an empty one may have got a value, too."""
     changed_count = sum(
         int(spell_cells(was).ne_missing(spell_cells(published_cells)).sum()) for was, published_cells in columns
@@ -125,7 +125,7 @@ def _measure_changed_share(columns: Columns) -> float:
     return changed_count / cells if cells else 0.0
 
 
-_MEASURES: Mapping[LossMeasure, Callable[[Columns], float]] = {
+_MEASURES: Mapping[LossMeasure, Callable[[SeriesPairs], float]] = {
     LossMeasure.NOISE_SHARE: _measure_noise,
     LossMeasure.MIDPOINT_SHARE: _measure_intervals,
     LossMeasure.WITHIN_GROUPS: _measure_means,

@@ -25,7 +25,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
-Kind = Literal["warner", "k_ary", "unary"]
+ChannelKind = Literal["warner", "k_ary", "unary"]
 KINDS = ("warner", "k_ary", "unary")
 NO_ANSWER, STRANGE = -1, -2
 _CELLS = 4_000_000
@@ -36,7 +36,7 @@ MARK = "x"
 class AnswerChannel(Description):
     """How one column's answers were randomized. It is public."""
 
-    kind: Kind
+    kind: ChannelKind
     """`warner` for two answers, `k_ary` for more; `unary`: a cell has one bit per category."""
     p: float = Field(ge=0.0, le=1.0)
     """The probability of the true answer; `unary`: that the true category's bit is set."""
@@ -181,7 +181,7 @@ def spell_bits(bits: Bytes) -> pl.Series:
 
 
 def design_channel(
-    kind: Kind | Literal["auto"], categories: Sequence[str | None], p: float | None, epsilon: float | None
+    kind: ChannelKind | Literal["auto"], categories: Sequence[str | None], p: float | None, epsilon: float | None
 ) -> AnswerChannel:
     """The requested channel: by the probability of the truth, or by ε.
 

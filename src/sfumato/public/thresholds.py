@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from pydantic import Field
 
 from sfumato.errors import PolicyError
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from sfumato.release import Release
 
 Support = int | float
+MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
+"""A support as a field of a method: a count, or a share above 0."""
 Confidence = Fraction | float | int
 
 

@@ -22,6 +22,7 @@ from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.folders.private_record import STEP_DETAILS
+from sfumato.workflow.outgoing import select_outgoing_parameters
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.step_description import describe_step
 
@@ -58,7 +59,8 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
 
 def _refuse_other_methods(policy: Policy, stated_methods: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Attacks read thresholds and models from the policy: it must be the one that made the release."""
-    methods = [json.loads(json.dumps(describe_step(method))) for method in policy.methods()]
+    steps = (select_outgoing_parameters(describe_step(method)) for method in policy.methods())
+    methods = [json.loads(json.dumps(step)) for step in steps]
     if methods != list(stated_methods):
         raise PolicyError(
             f"{folder}: this release was made by {', '.join(str(method['method']) for method in stated_methods)} with "

@@ -19,18 +19,20 @@ from sfumato import Baskets, PolicyError
 from sfumato.mine.baskets import itemset_search, itemset_worker, itemsets
 from sfumato.mine.baskets.itemset_question import ItemsetQuestion, StepCosts
 from sfumato.mine.baskets.itemset_search import search_in_turn, search_together
-from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
+from sfumato.mine.baskets.itemsets import ItemsetKind, find_itemsets, frequent_itemsets
 from sfumato.runtime import progress
 
 Rows = list[list[int]] | list[list[str]]
 Found = dict[tuple[int | str, ...], int]
-KINDS: tuple[Kind, ...] = ("all", "closed", "maximal")
+KINDS: tuple[ItemsetKind, ...] = ("all", "closed", "maximal")
 
 # Bitmaps from the start; lists and then bitmaps; lists all the way down.
 WAYS = [StepCosts(pair=10**6), StepCosts(pair=0, list=10**6, word=0, map=1), StepCosts(pair=0, list=0, word=1, map=1)]
 
 
-def brute(rows: Rows, least: int, kind: Kind, max_length: int | None = None, times: list[int] | None = None) -> Found:
+def brute(
+    rows: Rows, least: int, kind: ItemsetKind, max_length: int | None = None, times: list[int] | None = None
+) -> Found:
     """Every subset of every basket, counted one by one, or so many times each."""
     baskets = [frozenset(row) for row in rows]
     items: list[Any] = sorted(frozenset[Any]().union(*baskets))
@@ -105,7 +107,7 @@ def test_the_textbook_example() -> None:
 @example(rows=[[]], least=1, kind="maximal", max_length=None)
 @example(rows=[[1, 1], [1]], least=2, kind="closed", max_length=None)
 @settings(max_examples=150, deadline=None)
-def test_frames_equal_brute_force(rows: Rows, least: int, kind: Kind, max_length: int | None) -> None:
+def test_frames_equal_brute_force(rows: Rows, least: int, kind: ItemsetKind, max_length: int | None) -> None:
     frame = frequent_itemsets(Baskets.of(rows), least, kind, max_length)
     assert frame["items"].dtype == pl.List(pl.Int64)
     assert found_in(frame) == brute(rows, least, kind, max_length)
@@ -116,7 +118,7 @@ def test_frames_equal_brute_force(rows: Rows, least: int, kind: Kind, max_length
 @given(rows=small_rows(), least=st.integers(1, 100), kind=st.sampled_from(KINDS), max_length=st.sampled_from([None, 2]))
 @settings(max_examples=150, deadline=None)
 def test_every_way_of_searching_equals_brute_force(
-    costs: StepCosts, rows: Rows, least: int, kind: Kind, max_length: int | None
+    costs: StepCosts, rows: Rows, least: int, kind: ItemsetKind, max_length: int | None
 ) -> None:
     baskets = Baskets.of(rows)
     question = ItemsetQuestion(least, KINDS.index(kind), max_length, costs)
@@ -174,7 +176,9 @@ def test_the_three_ways_agree_on_larger_data() -> None:
     least=st.sampled_from([1, 70, 300, 500]),
 )
 @settings(max_examples=25, deadline=None)
-def test_repeated_baskets_equal_brute_force(kind: Kind, rows: list[list[int]], times: list[int], least: int) -> None:
+def test_repeated_baskets_equal_brute_force(
+    kind: ItemsetKind, rows: list[list[int]], times: list[int], least: int
+) -> None:
     """Few kinds of baskets, each many times over."""
     rows, times = [*rows, [7, 8], [8]], [*times[: len(rows)], 2048, 2048]
     baskets = Baskets.of([row for row, count in zip(rows, times, strict=True) for row in [row] * count])
@@ -183,7 +187,7 @@ def test_repeated_baskets_equal_brute_force(kind: Kind, rows: list[list[int]], t
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rows", [300, 511, 513, 1200])
-def test_bitmaps_of_several_blocks_equal_brute_force(kind: Kind, rows: int) -> None:
+def test_bitmaps_of_several_blocks_equal_brute_force(kind: ItemsetKind, rows: int) -> None:
     chance = np.random.Generator(np.random.PCG64(rows))
     many = [np.flatnonzero(row).tolist() for row in chance.random((rows, 11)) < np.linspace(0.2, 0.95, 11)]
     baskets = Baskets.of(many)
@@ -207,7 +211,7 @@ def test_arrays_say_the_same_as_the_frame() -> None:
 
 @pytest.mark.parametrize("least", [10, 1.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_items_in_every_basket(least: float, kind: Kind) -> None:
+def test_items_in_every_basket(least: float, kind: ItemsetKind) -> None:
     baskets = Baskets.of([["a", "b", "c"]] * 10)
     expected = 7 if kind == "all" else 1
     frame = frequent_itemsets(baskets, least, kind)
@@ -231,7 +235,7 @@ def test_every_subset_of_items_that_go_together(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_support_above_the_data_finds_nothing(kind: Kind) -> None:
+def test_a_support_above_the_data_finds_nothing(kind: ItemsetKind) -> None:
     frame = frequent_itemsets(Baskets.of([["a"], ["a", "b"]]), 3, kind)
     assert frame.schema == {"items": pl.List(pl.String), "support": pl.Int64}
     assert frame.height == 0

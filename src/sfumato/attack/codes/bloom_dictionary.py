@@ -21,7 +21,7 @@ from sfumato.baskets import Baskets, Item
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.bloom_filters import hash_item
 from sfumato.public.codes.filter_size import FilterSize
-from sfumato.public.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.public.codes.item_columns import BasketBits, build_full_column, build_item_columns, intersect_items
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -81,7 +81,7 @@ class BloomDictionary(Attack):
             facts={"codes": len(release.data.items)},
         )
 
-    def _name_baskets(self, release: Release, supports: dict[Item, int], baskets: int) -> list[dict[Item, Column]]:
+    def _name_baskets(self, release: Release, supports: dict[Item, int], baskets: int) -> list[dict[Item, BasketBits]]:
         """The named baskets of each item, in one or more ways."""
         columns = build_item_columns(release.data)
         if self.knowledge == "supports":
@@ -96,7 +96,7 @@ class BloomDictionary(Attack):
         whole = build_full_column(len(release.data))
         names = {str(item): item for item in release.data.items}
         size = self._find_filter_size(release, names.keys() & {str(item) for item in supports})
-        guessed_columns: dict[Item, Column] = {}
+        guessed_columns: dict[Item, BasketBits] = {}
         for done_count, item in enumerate(supports):
             if done_count % 256 == 0:
                 report_progress("hashing the dictionary", done_count, len(supports))
@@ -118,7 +118,7 @@ class BloomDictionary(Attack):
             raise PolicyError("the release does not state the size of its filters; give `bits` and `hashes`")
         return None
 
-    def _count_agreeing_items(self, true: dict[Item, Column], guesses: dict[Item, Column]) -> int:
+    def _count_agreeing_items(self, true: dict[Item, BasketBits], guesses: dict[Item, BasketBits]) -> int:
         """For how many items the named baskets agree well enough with the true ones."""
         right = 0
         for item, column in true.items():
@@ -127,7 +127,7 @@ class BloomDictionary(Attack):
         return right
 
 
-def _intersect_bit_columns(columns: dict[Item, Column], bits: Iterable[int], whole: Column) -> Column:
+def _intersect_bit_columns(columns: dict[Item, BasketBits], bits: Iterable[int], whole: BasketBits) -> BasketBits:
     """The baskets that hold all the bits."""
     return intersect_items({bit: columns.get(bit, 0) for bit in bits}, bits, whole)
 
@@ -137,13 +137,15 @@ def _list_commonest_items(baskets: Baskets, most: int) -> list[Item]:
     return sorted(columns, key=lambda item: (-columns[item], str(item)))[:most]
 
 
-def _match_by_ranks(columns: Iterable[Column], supports: dict[Item, int]) -> dict[Item, Column]:
+def _match_by_ranks(columns: Iterable[BasketBits], supports: dict[Item, int]) -> dict[Item, BasketBits]:
     """The most common item has the most common bit, and so on."""
     ranked_columns = sorted(columns, key=int.bit_count, reverse=True)
     return dict(zip(sorted(supports, key=lambda item: -supports[item]), ranked_columns, strict=False))
 
 
-def _match_by_supports(columns: Iterable[Column], supports: dict[Item, int], scale: float) -> list[dict[Item, Column]]:
+def _match_by_supports(
+    columns: Iterable[BasketBits], supports: dict[Item, int], scale: float
+) -> list[dict[Item, BasketBits]]:
     """For each item an unused bit of nearest support, in several orders."""
     bits = list(columns)
     item_supports = np.array(list(supports.values()), dtype=np.float64) * scale

@@ -23,7 +23,7 @@ from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 
-Column = str | int
+ColumnReference = str | int
 
 
 class PrivateEntries(Description):
@@ -39,7 +39,9 @@ class PrivateEntries(Description):
     """Only rows in which each of these columns holds one of its values: people who asked for it, for instance."""
     share: float | None = Field(default=None, ge=0, le=1)
     """Only this share of the chosen entries, drawn at random."""
-    cells: tuple[tuple[Annotated[int, Field(ge=0, strict=True)], Column], ...] | None = Field(default=None, repr=False)
+    cells: tuple[tuple[Annotated[int, Field(ge=0, strict=True)], ColumnReference], ...] | None = Field(
+        default=None, repr=False
+    )
     """Single entries: the row, counted from 0, and the column's name."""
     file: str | None = None
     """A CSV, TSV or Parquet file of entries with the columns `row` (counted from 0) and `column`."""
@@ -312,14 +314,14 @@ class ListedEntries:
     """Entries one by one: their rows, counted from 0, and their columns by name or number."""
 
     rows: Sequence[int]
-    columns: Sequence[Column]
+    columns: Sequence[ColumnReference]
     source: str
     """Who lists them, for errors."""
 
     def locate(self, height: int, names: Sequence[str]) -> EntryIndices:
         """Their rows and the numbers of their columns in a table; an error if one is outside."""
         refuse_unknown_entry_columns([name for name in self.columns if isinstance(name, str)], names, self.source)
-        column_index: dict[Column, int] = {name: index for index, name in enumerate(names)}
+        column_index: dict[ColumnReference, int] = {name: index for index, name in enumerate(names)}
         column_index |= {index: index for index in range(len(names))}
         far = sum(row >= height for row in self.rows) + sum(column not in column_index for column in self.columns)
         if far:

@@ -34,12 +34,12 @@ from sfumato.engine.spark.spark_places import PLACES, CountPlacesTask, fits_numb
 from sfumato.engine.spark.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark.spark_tasks import (
     PACKED,
-    Change,
     ChangeTask,
     ColumnCount,
     ColumnTask,
     CompareTask,
     CountTask,
+    FrameChange,
     KeyTypes,
     ReachTask,
     SampleCells,
@@ -228,13 +228,13 @@ class SparkRows(StoredRows):
         coded_columns = [name for name in chosen_columns if name in self._repetitive]
         return read_ahead(rows for unit in self.units for rows in read_unit(unit, chosen_columns, coded_columns))
 
-    def map_batches(self, change: Change, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    def map_batches(self, change: FrameChange, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Change rows in executors, some runs at a time; while the driver takes one lot, they work at the next."""
         chosen_columns = list(self.schema) if columns is None else list(columns)
         coded_columns = [name for name in chosen_columns if name in self._repetitive]
         yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, chosen_columns, change, coded_columns)))
 
-    def _map_plain(self, change: Change, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    def _map_plain(self, change: FrameChange, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The same with all texts spelled out, in batches whose ends are those of `_list_begins`."""
         yield from map(unpack_frame, self._run_lots(ChangeTask(self.units, columns, change)))
 

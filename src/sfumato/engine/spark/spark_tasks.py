@@ -26,7 +26,7 @@ from sfumato.engine.file_units import FileUnit, read_unit
 from sfumato.engine.stored_rows import COUNT, CodeMap
 from sfumato.errors import DataError, SfumatoError
 
-Change = Callable[[pl.DataFrame, int], pl.DataFrame]
+FrameChange = Callable[[pl.DataFrame, int], pl.DataFrame]
 """What is made of some rows, given the number of the first one in the whole table."""
 MOST_HELD = 1 << 20
 """Distinct rows that a task holds; when it has more, it hands them on to be counted together."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from sfumato.mine.baskets.stored_itemsets import ReadingOptions
 
-Kind = Literal["all", "closed", "maximal"]
+ItemsetKind = Literal["all", "closed", "maximal"]
 SMALL_PIECES = 1 << 22
 """Up to this many codes are copied together, so that a frame is in one piece."""
 UNKNOWN_MEMORY = 8 << 30
@@ -68,7 +68,7 @@ class Itemsets:
 def frequent_itemsets(
     baskets: Baskets | str | os.PathLike[str],
     min_support: Support,
-    kind: Kind = "all",
+    kind: ItemsetKind = "all",
     max_length: int | None = None,
     *,
     at_most: int | None = None,
@@ -111,7 +111,7 @@ def refuse_file_options(engine: EngineName, reading: Mapping[str, object]) -> No
 def find_itemsets(
     baskets: Baskets,
     min_support: Support,
-    kind: Kind = "all",
+    kind: ItemsetKind = "all",
     max_length: int | None = None,
     *,
     at_most: int | None = None,
@@ -133,18 +133,20 @@ def list_itemsets(itemsets: Itemsets) -> pl.Series:
     return _build_itemset_frame(_FoundSets(itemsets.offsets, itemsets.codes, itemsets.supports), names)["items"]
 
 
-def make_question(baskets: Baskets, min_support: Support, kind: Kind, max_length: int | None) -> ItemsetQuestion:
+def make_question(baskets: Baskets, min_support: Support, kind: ItemsetKind, max_length: int | None) -> ItemsetQuestion:
     """The parameters of the search, after checking the arguments."""
     if not isinstance(baskets, Baskets):
         raise DataError(
             f"itemsets are found in Baskets, not {type(baskets).__name__}; make them with sf.Baskets.of(...), or look "
             "for frequent_subsequences of sequences"
         )
-    if kind not in get_args(Kind):
+    if kind not in get_args(ItemsetKind):
         raise PolicyError('kind must be "all", "closed" or "maximal"')
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
         raise PolicyError("max_length must be a whole number of items, at least 1, or None")
-    return ItemsetQuestion(compute_least_count(min_support, len(baskets)), get_args(Kind).index(kind), max_length)
+    return ItemsetQuestion(
+        compute_least_count(min_support, len(baskets)), get_args(ItemsetKind).index(kind), max_length
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
-from sfumato.mine.baskets.itemsets import Kind, make_question
+from sfumato.mine.baskets.itemsets import ItemsetKind, make_question
 from sfumato.public.thresholds import Support
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _NOTHING = "# no pattern"
 
 
 def write_itemsets(
-    baskets: Baskets, min_support: Support, path: PathLike, kind: Kind = "all", max_length: int | None = None
+    baskets: Baskets, min_support: Support, path: PathLike, kind: ItemsetKind = "all", max_length: int | None = None
 ) -> int:
     """Search for itemsets and write each as it is found; returns their number."""
     from sfumato.data.items.basket_files import open_for_atomic_write

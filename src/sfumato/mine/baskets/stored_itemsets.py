@@ -21,7 +21,7 @@ from sfumato.engine.choice import choose_basket_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
-from sfumato.mine.baskets.itemsets import Itemsets, Kind, find_itemsets, frequent_itemsets
+from sfumato.mine.baskets.itemsets import ItemsetKind, Itemsets, find_itemsets, frequent_itemsets
 from sfumato.public.thresholds import Support, compute_least_count
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def open_baskets(
 
 
 def find_stored_itemset_frame(
-    baskets: StoredBaskets, min_support: Support, kind: Kind, max_length: int | None, at_most: int | None
+    baskets: StoredBaskets, min_support: Support, kind: ItemsetKind, max_length: int | None, at_most: int | None
 ) -> pl.DataFrame:
     """As `frequent_itemsets`."""
     import polars as pl

@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.public.codes.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.public.codes.item_columns import BasketBits, build_full_column, build_item_columns, intersect_items
 from sfumato.public.codes.provider_checks import CodeSet, ItemIndices, SpotCheck, parse_spot_checks, spell_spot_checks
 from sfumato.public.sealed_key import seal_key, unseal_key
 from sfumato.public.thresholds import Support, compute_least_count
@@ -144,7 +144,7 @@ def mine_filters(
     least = compute_least_count(min_support, len(filters))
     columns = _build_request_columns(filters, requests)
     frequent: dict[tuple[int, ...], int] = {}
-    level: dict[tuple[int, ...], Column] = {(number,): column for number, column in columns.items()}
+    level: dict[tuple[int, ...], BasketBits] = {(number,): column for number, column in columns.items()}
     length = 1
     while level:
         report_progress("mining filters", len(frequent))
@@ -156,7 +156,7 @@ def mine_filters(
     return _build_request_frame(frequent)
 
 
-def _build_request_columns(filters: Baskets, requests: Baskets) -> dict[int, Column]:
+def _build_request_columns(filters: Baskets, requests: Baskets) -> dict[int, BasketBits]:
     """Which baskets' filters contain each request."""
     if any(not isinstance(bit, int) for bit in (*filters.items, *requests.items)):
         raise DataError("filters must hold bit numbers; encode the baskets first")
@@ -168,12 +168,12 @@ def _build_request_columns(filters: Baskets, requests: Baskets) -> dict[int, Col
     return dict(sorted(columns.items()))
 
 
-def _join_candidates(level: Mapping[tuple[int, ...], Column]) -> dict[tuple[int, ...], Column]:
+def _join_candidates(level: Mapping[tuple[int, ...], BasketBits]) -> dict[tuple[int, ...], BasketBits]:
     """Sets with one more request, all of whose subsets are in the level (Apriori)."""
     by_start: dict[tuple[int, ...], list[int]] = {}
     for requests in level:
         by_start.setdefault(requests[:-1], []).append(requests[-1])
-    candidates: dict[tuple[int, ...], Column] = {}
+    candidates: dict[tuple[int, ...], BasketBits] = {}
     for start, ends in by_start.items():
         report_progress("joining filters", len(candidates))
         for low, high in combinations(sorted(ends), 2):

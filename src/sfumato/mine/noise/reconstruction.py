@@ -43,7 +43,7 @@ from sfumato.mine.noise.reconstruction_em import (
     iterate_estimate,
     run_em,
 )
-from sfumato.mine.noise.reconstruction_intervals import Intervals, compute_intervals
+from sfumato.mine.noise.reconstruction_intervals import IntervalKind, compute_intervals
 from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -76,7 +76,7 @@ class Reconstruction:
     """The lower end of each probability's interval; NaN if none was requested."""
     high: Floats
     """The upper end of each probability's interval."""
-    intervals: Intervals
+    intervals: IntervalKind
     """`bootstrap`: how far chance moves the estimate; `strict`: all bins at once hold the truth with the confidence;
     `none`: not requested, or so many bins under so much noise that resampling would take minutes.
     """
@@ -182,7 +182,7 @@ def reconstruct_distribution(
     column: str | None = None,
     range: tuple[float, float] | None = None,  # noqa: A002  # the word that a release uses
     form: Literal["bins", "values"] = "bins",
-    intervals: Intervals = "bootstrap",
+    intervals: IntervalKind = "bootstrap",
     randomness: Randomness | None = None,
     **precision: Unpack[Precision],
 ) -> Reconstruction:

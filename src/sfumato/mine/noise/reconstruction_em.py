@@ -29,7 +29,7 @@ from sfumato.mine.noise.reconstruction_channel import refuse_impossible_values
 from sfumato.runtime.progress import report_progress
 
 Stop = Literal["chi2", "difference"] | int
-Step = Callable[[Floats], Floats]
+EmStep = Callable[[Floats], Floats]
 
 TOLERANCE = 1e-4
 """Estimates that differ less, summed over all bins, are the same to `stop="difference"`."""
@@ -202,7 +202,7 @@ def choose_start(start: npt.ArrayLike | None, bins: int) -> Floats:
 
 
 def iterate_estimate(
-    step: Step, start: Floats, stop: Stop, tolerance: float = TOLERANCE, most: int = MOST
+    step: EmStep, start: Floats, stop: Stop, tolerance: float = TOLERANCE, most: int = MOST
 ) -> EmEstimate:
     """Refine an estimate this many times, or until it hardly changes."""
     if isinstance(stop, bool) or not (stop == "difference" or (isinstance(stop, int) and stop >= 0)):
@@ -228,7 +228,7 @@ def _get_thread_controller() -> Any:
     return ThreadpoolController()
 
 
-def _repeat_steps(step: Step, probabilities: Floats, times: int) -> EmEstimate:
+def _repeat_steps(step: EmStep, probabilities: Floats, times: int) -> EmEstimate:
     for step_count in range(times):
         probabilities = _normalize(step(probabilities))
         if step_count % 256 == 0:
@@ -236,7 +236,7 @@ def _repeat_steps(step: Step, probabilities: Floats, times: int) -> EmEstimate:
     return EmEstimate(probabilities, times, "iterations")
 
 
-def _iterate_until_same(step: Step, probabilities: Floats, tolerance: float, most: int) -> EmEstimate:
+def _iterate_until_same(step: EmStep, probabilities: Floats, tolerance: float, most: int) -> EmEstimate:
     for step_count in range(1, most + 1):
         old_probabilities, probabilities = probabilities, _normalize(step(probabilities))
         if float(np.abs(probabilities - old_probabilities).sum()) <= tolerance:
@@ -246,7 +246,7 @@ def _iterate_until_same(step: Step, probabilities: Floats, tolerance: float, mos
     return EmEstimate(probabilities, most, "iterations")
 
 
-def _list_look_points(step: Step, probabilities: Floats, most: int) -> Iterator[tuple[int, Floats]]:
+def _list_look_points(step: EmStep, probabilities: Floats, most: int) -> Iterator[tuple[int, Floats]]:
     """The estimate after 1 to 8 steps, then four times per doubling, and after the last step."""
     look = 1
     for step_count in range(1, most + 1):
@@ -258,7 +258,7 @@ def _list_look_points(step: Step, probabilities: Floats, most: int) -> Iterator[
         yield step_count, probabilities
 
 
-def _iterate_until_fit(step: Step, start: Floats, fit: ChiSquareFit, level: float, most: int) -> EmEstimate:
+def _iterate_until_fit(step: EmStep, start: Floats, fit: ChiSquareFit, level: float, most: int) -> EmEstimate:
     limit, probabilities = fit.find_statistic(level), start
     for step_count, probabilities in _list_look_points(step, start, most):
         if fit.compute_statistic(probabilities) <= limit:
@@ -266,7 +266,7 @@ def _iterate_until_fit(step: Step, start: Floats, fit: ChiSquareFit, level: floa
     return EmEstimate(probabilities, most, "iterations")
 
 
-def _balance_fit_and_risk(step: Step, start: Floats, fit: ChiSquareFit, risk: StepRisk, most: int) -> EmEstimate:
+def _balance_fit_and_risk(step: EmStep, start: Floats, fit: ChiSquareFit, risk: StepRisk, most: int) -> EmEstimate:
     """Half as many steps again as where χ² and risk together are smallest."""
     kept_estimates, best, least, step_count = dict[int, Floats](), 1, np.inf, 0
     for step_count, probabilities in _list_look_points(step, start, most):

@@ -22,7 +22,7 @@ from sfumato.mine.noise.reconstruction_em import EmEstimate, group_noisy_bins, l
 from sfumato.randomness import Randomness
 from sfumato.runtime.progress import report_progress
 
-Intervals = Literal["bootstrap", "strict", "none"]
+IntervalKind = Literal["bootstrap", "strict", "none"]
 _RESAMPLES, _FEWER = 60, 24
 _FURTHER, _FURTHEST = 4, 4_000
 _WORK = 5e10
@@ -37,7 +37,7 @@ class ShareBounds(NamedTuple):
 
 
 def compute_intervals(
-    kind: Intervals,
+    kind: IntervalKind,
     em_estimate: EmEstimate,
     counts: Ints,
     channel: Floats,

@@ -32,8 +32,8 @@ from sfumato.table import Missing, Table
 
 MOST_NODES = 1_000_000
 """The most nodes of all subsets together."""
-Columns = tuple[int, ...]
-Graph = dict[Columns, set[Levels]]
+ColumnIndices = tuple[int, ...]
+Graph = dict[ColumnIndices, set[Levels]]
 """The nodes of each subset of columns."""
 
 
@@ -87,7 +87,7 @@ def _refuse_unpruned(table: Table, grouping: Grouping, judge: ModelJudge, most_s
         )
 
 
-def _group_subset(table: Table, grouping: Grouping, judge: ModelJudge, columns: Columns) -> Grouping:
+def _group_subset(table: Table, grouping: Grouping, judge: ModelJudge, columns: ColumnIndices) -> Grouping:
     """The same rows, grouped by some of the columns only."""
     codes = np.ascontiguousarray(grouping.codes[list(columns)])
     part = Grouping(tuple(grouping.hierarchies[column] for column in columns), codes, grouping.missing)
@@ -106,7 +106,7 @@ def _make_check(part: Grouping, judge: ModelJudge, most_suppressed: int) -> Call
     return accepts
 
 
-def _keep_accepted(nodes: set[Levels], shape: Levels, columns: Columns, accepts: Callable[[Levels], bool]) -> int:
+def _keep_accepted(nodes: set[Levels], shape: Levels, columns: ColumnIndices, accepts: Callable[[Levels], bool]) -> int:
     """Search the nodes of one subset breadth first, and remove the refused ones; return how many were checked."""
     heights = tuple(shape[column] for column in columns)
     roots = [node for node in nodes if nodes.isdisjoint(_list_steps(node, heights, -1))]
@@ -132,7 +132,7 @@ def _keep_accepted(nodes: set[Levels], shape: Levels, columns: Columns, accepts:
 
 def _join_subsets(graph: Graph) -> Graph:
     """The nodes of one column more, each of whose parts was accepted: Apriori's join and prune."""
-    by_prefix: dict[tuple[Columns, Levels], list[tuple[int, int]]] = defaultdict(list)
+    by_prefix: dict[tuple[ColumnIndices, Levels], list[tuple[int, int]]] = defaultdict(list)
     for columns, nodes in graph.items():
         for node in nodes:
             by_prefix[columns[:-1], node[:-1]].append((columns[-1], node[-1]))
@@ -146,7 +146,7 @@ def _join_subsets(graph: Graph) -> Graph:
     return dict(joined_graph)
 
 
-def _has_accepted_parts(graph: Graph, columns: Columns, node: Levels) -> bool:
+def _has_accepted_parts(graph: Graph, columns: ColumnIndices, node: Levels) -> bool:
     return all(
         node[:position] + node[position + 1 :] in graph.get(columns[:position] + columns[position + 1 :], ())
         for position in range(len(node))

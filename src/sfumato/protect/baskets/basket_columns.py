@@ -18,7 +18,7 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 from sfumato.protect.method import HeadlineCount
 from sfumato.release import Number
 
-Change = tuple[int, Item, str]
+ItemChange = tuple[int, Item, str]
 CHANGED_ITEMS = HeadlineCount(("changes",), "changes", "items added, removed or made unknown")
 
 
@@ -121,7 +121,7 @@ class BasketDraft:
             counts[position] = np.count_nonzero(holding & self.held_mask[other])
         return counts
 
-    def list_changes(self) -> list[Change]:
+    def list_changes(self) -> list[ItemChange]:
         """Every remaining change: basket, item, and whether it was added or removed."""
         columns, rows = np.nonzero(self.held_mask != self.original_mask)
         order = np.lexsort((columns, rows))
@@ -155,7 +155,9 @@ class BasketDraft:
         return occurrences.keep_occurrences(np.ones(len(occurrences.codes), dtype=np.bool_))
 
 
-def compute_change_losses(data: Baskets, published_baskets: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
+def compute_change_losses(
+    data: Baskets, published_baskets: Baskets, changes: Sequence[ItemChange]
+) -> dict[str, Number]:
     """The analyst's loss from these changes; `published_baskets` is what is certain in the release."""
     frequencies_after = dict(zip(published_baskets.items, _count_item_frequencies(published_baskets), strict=True))
     drift = sum(
@@ -165,7 +167,7 @@ def compute_change_losses(data: Baskets, published_baskets: Baskets, changes: Se
     return summarize_changes(changes, data.codes.size, drift)
 
 
-def summarize_changes(changes: Sequence[Change], total: int, drift: int) -> dict[str, Number]:
+def summarize_changes(changes: Sequence[ItemChange], total: int, drift: int) -> dict[str, Number]:
     """The loss from changes in baskets of `total` items, whose frequencies moved by `drift` together."""
     words = [word for _, _, word in changes]
     return {

@@ -20,9 +20,9 @@ from sfumato.errors import DataError
 from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemOccurrences, compute_change_losses
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.item_cover import hide_completely
-from sfumato.protect.baskets.secret_rules import HidingThresholds, MinSupport, index_item_names
+from sfumato.protect.baskets.secret_rules import HidingThresholds, index_item_names
 from sfumato.protect.method import HeadlineCount, Method
-from sfumato.public.thresholds import MiningThresholds, compute_least_count, parse_exact_confidence
+from sfumato.public.thresholds import MiningThresholds, MinSupport, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 

@@ -19,7 +19,7 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.items.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, Change, compute_change_losses
+from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemChange, compute_change_losses
 from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.isolated_items import lower_where_safe
@@ -28,22 +28,21 @@ from sfumato.protect.baskets.joint_hiding import hide_jointly
 from sfumato.protect.baskets.rule_strategies import lower_right, lower_whole, raise_left
 from sfumato.protect.baskets.secret_rules import (
     HidingThresholds,
-    MinSupport,
     NamedRule,
     SecretRule,
     name_rule,
     number_secret_rules,
 )
 from sfumato.protect.method import HeadlineCount, Method
-from sfumato.public.thresholds import MiningThresholds, compute_least_count, parse_exact_confidence
+from sfumato.public.thresholds import MiningThresholds, MinSupport, compute_least_count, parse_exact_confidence
 from sfumato.public.unknown_items import MARK, mark_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.runtime.progress import report_progress
 
-Step = Callable[[BasketDraft, SecretRule, HidingThresholds], None]
+HidingStep = Callable[[BasketDraft, SecretRule, HidingThresholds], None]
 
-_IN_TURN: Mapping[str, Step] = {
+_IN_TURN: Mapping[str, HidingStep] = {
     "1a": raise_left,
     "1b": lower_right,
     "2a": lower_whole,
@@ -226,7 +225,7 @@ class HideRules(Method):
 
     def _build_published(
         self, draft: BasketDraft, certain: Baskets, rules: tuple[SecretRule, ...]
-    ) -> tuple[Baskets, list[Change]]:
+    ) -> tuple[Baskets, list[ItemChange]]:
         """The published baskets, and every change in them."""
         if self.strategy != "block":
             return certain, draft.list_changes()
@@ -236,7 +235,7 @@ class HideRules(Method):
         order = np.lexsort((columns, rows))
         items = [draft.data.items[draft.places[column]] for column in columns[order].tolist()]
         unknown = rows[order].tolist()
-        changes: list[Change] = [(row, item, "unknown") for row, item in zip(unknown, items, strict=True)]
+        changes: list[ItemChange] = [(row, item, "unknown") for row, item in zip(unknown, items, strict=True)]
         return mark_unknowns(certain, unknown, items), changes
 
     def list_claims(self, data: Sized, thresholds: HidingThresholds) -> tuple[Claim, ...]:
@@ -248,7 +247,9 @@ class HideRules(Method):
         )
 
 
-def hide_in_turn(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds, step: Step) -> int:
+def hide_in_turn(
+    draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds, step: HidingStep
+) -> int:
     """Hide one rule after another, repeating those that show again; return the scans as Wang et al. (2004) count them.
 
     One scan for each size of itemset up to the largest rule, and one for each search for its baskets.

@@ -26,7 +26,7 @@ MOST_CHOICES = 256
 """The largest number of removable sets per basket; beyond it, items are decided individually."""
 
 Choice = frozenset[int]
-Kind = Literal["whole", "left", "risk"]
+VariableKind = Literal["whole", "left", "risk"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class HidingVariables:
     """Equal critical baskets, as indices."""
     sharing: list[list[int]] = field(default_factory=list)
     """Variables of which a basket of the group can follow at most one; empty if it can follow all."""
-    hits: dict[Kind, list[VariableHits]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
+    hits: dict[VariableKind, list[VariableHits]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
     """What each decision hits: each time it is made, a basket stops holding it."""
     any_of: list[tuple[int, tuple[int, ...], bool]] = field(default_factory=list)
     """(helper, variables, upward): the helper is at most 1 if any of them is (not upward), or at least 1 (upward)."""
@@ -125,7 +125,7 @@ class HidingVariables:
         """The approximate size of the program in numbers."""
         return sum(len(lines) for pairs in self.hits.values() for lines, _ in pairs)
 
-    def list_hitting_variables(self, kind: Kind, lines: int) -> list[Ints]:
+    def list_hitting_variables(self, kind: VariableKind, lines: int) -> list[Ints]:
         """For each rule or itemset, the variables that hit it."""
         pairs = self.hits[kind]
         line = np.concatenate([pair.lines for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
@@ -204,16 +204,16 @@ def list_sensible_choices(
 class _HitSides:
     """For each kind of thing that can be hit: its columns, and the critical baskets that hold it."""
 
-    columns: dict[Kind, Flags]
+    columns: dict[VariableKind, Flags]
     """Things × columns."""
-    held_masks: dict[Kind, Flags]
+    held_masks: dict[VariableKind, Flags]
     """Critical baskets × things."""
     fragile: Ints
     """The number of itemsets that each one at risk represents if a single basket loses it, 0 for others."""
-    hit_masks: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
+    hit_masks: dict[tuple[VariableKind, Choice], Flags] = field(default_factory=dict)
     """The things that a choice hits, cached."""
 
-    def flag_hit(self, kind: Kind, choice: Choice) -> Flags:
+    def flag_hit(self, kind: VariableKind, choice: Choice) -> Flags:
         """Which things hold any of the columns."""
         if (kind, choice) not in self.hit_masks:
             self.hit_masks[kind, choice] = np.asarray(self.columns[kind][:, sorted(choice)].any(axis=1))
@@ -222,7 +222,7 @@ class _HitSides:
     @classmethod
     def of(cls, critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> _HitSides:
         width = 1 + max((column for rule in critical.rules for column in rule.whole), default=0)
-        sets: dict[Kind, list[frozenset[int]]] = {
+        sets: dict[VariableKind, list[frozenset[int]]] = {
             "whole": [frozenset(rule.whole) for rule in critical.rules],
             "left": [frozenset(rule.left) for rule in critical.rules],
             "risk": list(at_risk.columns),
@@ -231,7 +231,11 @@ class _HitSides:
         for kind, kind_lines in sets.items():
             for line, items in enumerate(kind_lines):
                 columns[kind][line, sorted(items)] = True
-        held_masks: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held_mask}
+        held_masks: dict[VariableKind, Flags] = {
+            "whole": critical.wholes,
+            "left": critical.lefts,
+            "risk": at_risk.held_mask,
+        }
         fragile = np.where(at_risk.spare == 0, at_risk.times, 0)
         return cls(
             columns, {kind: np.ascontiguousarray(kind_lines.T) for kind, kind_lines in held_masks.items()}, fragile

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Protocol
-
-from pydantic import Field
+from typing import Protocol
 
 from sfumato.baskets import Item, Items
 from sfumato.errors import PolicyError
 
-MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
 """The support from which a rule shows: a number of baskets, or a share of them."""
 _BETWEEN = (",", ", ", " ")
 Side = tuple[int, ...]

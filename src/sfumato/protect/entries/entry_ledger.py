@@ -29,7 +29,7 @@ from sfumato.runtime.progress import report_progress
 if TYPE_CHECKING:
     from sfumato.kernels.entries.grades import RuleLimits
 
-Number = TypeVar("Number", np.int32, np.int64)
+Integer = TypeVar("Integer", np.int32, np.int64)
 _CHUNK = 4096
 """Antecedents or rules processed between two progress reports."""
 _BYTES_AN_APPEARANCE = 24
@@ -362,7 +362,7 @@ class EntryLedger:
         return both_start, both_antecedents
 
 
-def _append_array(array: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
+def _append_array(array: npt.NDArray[Integer], more: npt.NDArray[Integer]) -> npt.NDArray[Integer]:
     """Concatenate arrays; a single one is not copied, since rows can be very many."""
     return np.concatenate([array, more]) if len(array) else more
 

@@ -41,7 +41,7 @@ from sfumato.protect.entries.grades import mine_leftover_rules, run_grades, run_
 from sfumato.protect.entries.grades_plus import run_grades_plus
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.protect.method import HeadlineCount, Method
-from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
+from sfumato.public.thresholds import MinSupport, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.runtime.progress import report_progress
@@ -65,7 +65,6 @@ def _parse_fraction(confidence: Any) -> Any:
 
 
 Exact = Annotated[Fraction, BeforeValidator(_parse_fraction), PlainSerializer(str, return_type=str)]
-MinSupport = Annotated[int, Field(ge=1, strict=True)] | Annotated[float, Field(gt=0, le=1, strict=True)]
 
 
 class SuppressEntries(Method):

@@ -24,12 +24,11 @@ from sfumato.mine.patterns.derivability import EXACT_ITEMS
 from sfumato.mine.patterns.inference_channels import build_channel_frame
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
-from sfumato.protect.baskets.secret_rules import MinSupport
 from sfumato.protect.claims import spell_few
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.additive_repair import raise_supports
 from sfumato.protect.patterns.suppressive_repair import withhold_itemsets
-from sfumato.public.thresholds import CrowdThresholds, compute_least_count
+from sfumato.public.thresholds import CrowdThresholds, MinSupport, compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress

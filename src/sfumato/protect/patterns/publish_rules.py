@@ -21,7 +21,6 @@ from sfumato.details import PatternDetails
 from sfumato.mine.baskets.association_rules import find_association_rules
 from sfumato.mine.baskets.itemsets import Itemsets
 from sfumato.patterns import Patterns
-from sfumato.protect.baskets.secret_rules import MinSupport
 from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import (
     LEAST_SUPPORT,
@@ -31,7 +30,7 @@ from sfumato.protect.patterns.publish_patterns import (
     claim_true_supports,
 )
 from sfumato.protect.patterns.rule_changes import compute_confidence, find_rule_channels, list_rule_changes
-from sfumato.public.thresholds import CrowdThresholds
+from sfumato.public.thresholds import CrowdThresholds, MinSupport
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.rules import Rules

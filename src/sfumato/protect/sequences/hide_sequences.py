@@ -35,13 +35,12 @@ from sfumato.protect.sequences.sequence_claims import (
     claim_patterns_hidden,
 )
 from sfumato.public.marked_items import MARK
-from sfumato.public.thresholds import GapLimits, compute_least_count
+from sfumato.public.thresholds import GapLimits, MinSupport, compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.sequences import Sequences
 
 Threshold = Annotated[int, Field(strict=True, ge=0)] | Annotated[float, Field(strict=True, ge=0, lt=1)]
-MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
 _EDITS: Mapping[str, Literal["deleted", "replaced", "marked"]] = {
     "delete": "deleted",
     "replace": "replaced",

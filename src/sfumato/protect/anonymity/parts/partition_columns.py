@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sfumato.kernels.anonymity.partition import PartColumns
 
 Publish = Literal["ranges", "hierarchy"]
-Kind = Literal["range", "set", "tree"]
+LabelKind = Literal["range", "set", "tree"]
 _NUMBER_OF_KIND = {"range": 0, "set": 1, "tree": 2}
 
 
@@ -57,7 +57,7 @@ class PartitionColumn:
 
     domain: Domain
     hierarchy: Hierarchy | None
-    kind: Kind
+    kind: LabelKind
     whole: bool
     """Whether its cells are whole numbers."""
     missing_stays: bool
@@ -77,7 +77,7 @@ class PartitionColumn:
         original, counts = cells.drop_nulls(), row_counts.counts[cells.is_not_null().to_numpy()]
         domain = Domain.of(original, hierarchy)
         numeric = original.dtype.is_numeric() and domain.numbers is not None
-        kind: Kind = "range" if numeric or domain.moments is not None else "set"
+        kind: LabelKind = "range" if numeric or domain.moments is not None else "set"
         if hierarchy is not None and (publish == "hierarchy" or (kind == "set" and _are_dates(hierarchy))):
             kind = "tree"
         elif kind == "set" and hierarchy is None:
