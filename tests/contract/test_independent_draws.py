@@ -26,7 +26,12 @@ from sfumato.randomness import Randomness
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_all, make_once, released
 
-each = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+SLOW = (sf.Synthesize, sf.SwapConfidential)
+"""Methods of which sixty releases take seconds; all others are tried each time."""
+each = pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, id=kind.__name__, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in METHODS],
+)
 OF_CHANCE = (ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED, ChangeKind.NOISE, ChangeKind.CODED)
 SEEDS = 6
 SIGMAS = 6
