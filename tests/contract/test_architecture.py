@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -309,7 +310,7 @@ def test_no_two_classes_share_a_name() -> None:
     """A name that is looked for is found once, private ones included: an underscore is no difference."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
     names = [node.name.lstrip("_") for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    repeated_names = sorted({name for name in names if names.count(name) > 1})
+    repeated_names = sorted(name for name, count in Counter(names).items() if count > 1)
     assert repeated_names == [], "call each class by a name of its own, so that a search finds one thing"
 
 
