@@ -124,3 +124,38 @@ def test_a_column_of_blanks_shows_no_star(tmp_path: Path) -> None:
     page = (run.out / "release" / "report.html").read_text(encoding="utf-8")
     rows = [row for row in page.split("<tr") if 'data-label="For example"' in row and re.search(r">\s*ill\b", row)]
     assert '<span class="chip">(empty)</span>' in rows[0] and '<span class="chip">*</span>' not in rows[0]
+
+
+def test_what_two_methods_of_one_kind_keep_is_not_what_the_worst_keeps(tmp_path: Path) -> None:
+    """A tile said "kept in the part that lost most" of the mean over the columns of both."""
+    frame = pl.DataFrame({"ill": ["flu", "cold", "ache"] * 40, "job": ["x", "y"] * 60})
+    table = sf.Table.of(frame, {"ill": "sensitive", "job": "sensitive"})
+    methods = [
+        sf.RandomizeResponse(column="ill", p=0.5, categories=("flu", "cold", "ache")),
+        sf.RandomizeResponse(column="job", p=0.9, categories=("x", "y")),
+    ]
+    run = sf.run(table, methods, out=tmp_path / "out", randomness=sf.Randomness.seeded(1))
+    page = (run.out / "private" / "report.html").read_text(encoding="utf-8")
+    assert "kept in the part that lost most" not in page
+    assert "By the methods: the largest of theirs. On the file: of all their columns together." in page
+
+
+def test_unique_rows_beside_codes_say_what_is_not_counted(tmp_path: Path) -> None:
+    """ "No original row by two columns" was said of originals of whom most are unique by a column that is coded."""
+    method = sf.EncodeForTrees(target="ill", columns=("pay", "age"))
+    run = sf.run(make_people(), method, out=tmp_path / "out", randomness=sf.Randomness.seeded(1))
+    assert ", not counting columns of noise, drawn values or codes." in run.verdict.headline
+
+
+@pytest.mark.parametrize(("form", "words"), [("csv", "open the file as text"), ("parquet", "so nothing runs")])
+def test_a_cell_like_a_formula_runs_only_where_it_can(tmp_path: Path, form: str, words: str) -> None:
+    people = make_people(ill=["=1+1", "cold", "ache"] * 40)
+    people.frame.write_csv(tmp_path / "people.csv")
+    policy = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"quasi_identifying": ["age", "sex"], "insensitive": ["pay"], "sensitive": ["ill"]},
+        "protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}]}],
+        "output": {"path": str(tmp_path / "out"), "format": form},
+    }
+    run = sf.run(sf.Policy.model_validate(policy), randomness=sf.Randomness.seeded(1))
+    assert words in (run.out / "private" / "report.html").read_text(encoding="utf-8")
