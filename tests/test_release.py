@@ -8,8 +8,10 @@ import pickle
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import sfumato as sf
+from sfumato.details import FAMILIES, Details, accept_details
 from tests.contract.canaries import bytes_of_arrow, leaked
 
 
@@ -114,3 +116,12 @@ def test_whose_baskets_they_were_is_not_in_a_release(tmp_path: Path) -> None:
     assert release.data.ids is None
     assert leaked(["zqann", "zqbob", "zqcem", "zqnuts"], [pickle.dumps(release), pickle.dumps(release.data)]) == []
     assert baskets.ids == ("zqann", "zqbob", "zqcem")
+
+
+def test_details_given_by_name_belong_to_no_family() -> None:
+    """`min_support` is a field of two families: nobody guesses which is meant, and a name of none is a mistake."""
+    release = sf.Release(sf.Table.of({"a": [1, 2]}), None, (), {}, accept_details({"min_support": 2, "rows": [1, 0]}))
+    assert dict(release.details) == {"min_support": 2, "rows": [1, 0]}
+    assert all(release.details.get_family(family) is None for family in FAMILIES if family is not Details)
+    with pytest.raises(sf.PolicyError, match="unknown details: suport"):
+        accept_details({"suport": 2})

@@ -11,7 +11,7 @@ from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, Toleran
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -38,7 +38,7 @@ def low_rank(rows: int, columns: int, rank: int, ratio: float) -> tuple[Table, R
     true = Table.of(pl.DataFrame(dict(zip(names, data.T, strict=True))), roles)
     noisy = pl.DataFrame(dict(zip(names, (data + chance.normal(size=data.shape)).T, strict=True)))
     public = {name: {"kind": "gaussian", "scale": 1.0, "step": 0} for name in names}
-    return true, Release(Table.of(noisy, roles), None, (), {}, read_details({"public": public}))
+    return true, Release(Table.of(noisy, roles), None, (), {}, Details(public=public))
 
 
 def _rmse(true: Table, estimate: pl.DataFrame) -> float:

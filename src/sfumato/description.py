@@ -31,6 +31,8 @@ class Description(BaseModel):
     """Fields that stay: what is hidden, reference data, and file locations."""
     file_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that name a file or folder: relative to the policy; a certificate keeps only its own name."""
+    column_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that name columns of the table: one, several, or the keys of a mapping."""
 
     def __init__(self, *values: Any, **keywords: Any) -> None:
         """Create from fields in order, or by name."""
@@ -53,6 +55,15 @@ class Description(BaseModel):
             name: value
             for name, value in values.items()
             if isinstance(value, tuple) and value and all(isinstance(part, Description) for part in value)
+        }
+
+    def list_named_columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each of its fields names."""
+        values = {name: getattr(self, name) for name in self.column_fields}
+        fields = type(self).model_fields
+        return {
+            name: () if _is_choice(fields[name].annotation, value) else _flatten_names(value)
+            for name, value in values.items()
         }
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -80,6 +91,19 @@ def _wrap_single(kind: type[Description], name: str, value: Any) -> Any:
     field = kind.model_fields.get(name)
     several = field is not None and isinstance(value, Description) and get_origin(field.annotation) is tuple
     return (value,) if several else value
+
+
+def _is_choice(annotation: Any, value: Any) -> bool:
+    """Whether a value is one of the words that a field takes, such as "from_data", and so no name."""
+    choices = [part for part in (annotation, *get_args(annotation)) if get_origin(part) is Literal]
+    return isinstance(value, str) and any(value in get_args(choice) for choice in choices)
+
+
+def _flatten_names(value: Any) -> tuple[str, ...]:
+    """The names in a field: None has none, and a mapping has its keys."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(name for part in value or () for name in _flatten_names(part))
 
 
 class _Hidden:

@@ -385,21 +385,31 @@ FAMILIES: tuple[type[Details], ...] = (
 )
 
 
-def read_details(values: Mapping[str, Any]) -> Details:
-    """Details from a plain mapping, such as a custodian's record: each key goes to the first family that has it."""
+@dataclass(frozen=True, eq=False)
+class GivenDetails(Details):
+    """Values that someone states by name about data made elsewhere: they belong to no family, and no code takes them
+    for one."""
+
+    stated: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        """A value by its name."""
+        return self.stated[name] if name in self.stated else super().__getitem__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the values."""
+        return iter([*(name for name in super().__iter__() if name != "stated"), *self.stated])
+
+
+def accept_details(values: Mapping[str, Any]) -> Details:
+    """Details as they are, or values that someone gives by name; a name that no family has is a mistake."""
     if isinstance(values, Details):
         return values
-    shared_values = {name: values[name] for name in Details._list_names() if name in values}
-    own_values = {name: value for name, value in values.items() if name not in shared_values}
-    for family in FAMILIES:
-        if set(own_values) <= set(family._list_names()):
-            return family(**shared_values, **own_values)
-    parts = [
-        (family, {name: own_values.pop(name) for name in family._list_names() if name in own_values})
-        for family in FAMILIES
-    ]
-    if own_values:
-        raise PolicyError(f"unknown details: {', '.join(sorted(own_values))}")
-    return ChainDetails(
-        **shared_values, steps=tuple(family(**family_values) for family, family_values in parts if family_values)
+    unknown = set(values) - {name for family in FAMILIES for name in family._list_names()}
+    if unknown:
+        raise PolicyError(f"unknown details: {', '.join(sorted(unknown))}")
+    shared_names = Details._list_names()
+    return GivenDetails(
+        **{name: value for name, value in values.items() if name in shared_names},
+        stated={name: value for name, value in values.items() if name not in shared_names},
     )

@@ -16,7 +16,7 @@ from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.data.cells.published_words import keep_published_words
 from sfumato.data.writing.table_writer import choose_missing_mark, write_frame
 from sfumato.description import Description
-from sfumato.details import Details, read_details
+from sfumato.details import Details, accept_details
 from sfumato.errors import DataError
 from sfumato.frame_conversion import convert_to_pandas, convert_to_polars
 from sfumato.notebook import (
@@ -135,7 +135,7 @@ class Release:
     losses: Mapping[str, Number]
     """What the release costs an analyst, by the name of the measure."""
     details: Details = field(default_factory=Details)
-    """The method's decisions: private, they stay with the custodian. A plain mapping is converted."""
+    """The method's decisions: private, they stay with the custodian. Of data made elsewhere, values by name."""
     changes: tuple[Change, ...] = ()
     """What was done to each column, as the methods state it; measured again on the written file."""
     earlier_methods: tuple[Any, ...] = ()
@@ -145,7 +145,7 @@ class Release:
 
     def __post_init__(self) -> None:
         """Copy the data out of the memory it shares with the originals, and drop ids, which name owners."""
-        object.__setattr__(self, "details", read_details(self.details))
+        object.__setattr__(self, "details", accept_details(self.details))
         if isinstance(self.data, Table):
             object.__setattr__(self, "data", self.data.to_release())
         elif getattr(self.data, "ids", None) is not None:

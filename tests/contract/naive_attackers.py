@@ -18,7 +18,7 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.attack import Attack
-from sfumato.details import read_details
+from sfumato.details import Details, SequenceDetails
 from sfumato.mine.codes.bloom_filters import hash_item
 from sfumato.public.noise_law import Noise
 
@@ -53,7 +53,7 @@ def draw_people(chance: Chance, rows: int = PEOPLE) -> sf.Table:
 def shuffle(chance: Chance, truth: sf.Table) -> sf.Release:
     """The people as they are, in another order."""
     rows = chance.permutation(len(truth))
-    return sf.Release(truth.with_frame(truth.frame[rows]), None, (), {}, read_details({"rows": rows}))
+    return sf.Release(truth.with_frame(truth.frame[rows]), None, (), {}, Details(rows=rows))
 
 
 def list_rows(table: sf.Table) -> list[Row]:
@@ -587,7 +587,7 @@ def try_sequence_linking(chance: Chance) -> Trial:
     rows = chance.permutation(len(walks))
     published = [walks[row] for row in rows]
     published[0] = published[0][1:]
-    release = sf.Release(sf.Sequences.of(published), None, (), {}, read_details({"rows": rows}))
+    release = sf.Release(sf.Sequences.of(published), None, (), {}, Details(rows=rows))
     naive = 0.0
     for person, walk in enumerate(walks):
         matches = [row_index for row_index, other in enumerate(published) if is_part(walk, other)]
@@ -616,7 +616,7 @@ def try_sequence_remining(chance: Chance) -> Trial:
     kinds += [{pair: visits[pair[0]] * visits[pair[1]] for pair, count in published_counts.items() if not count}]
     named = {pair for scores in kinds for pair, score in scores.items() if [*scores.values()].count(score) == 1}
     best = {pair for scores in kinds for pair, score in scores.items() if score == max(scores.values())}
-    details = read_details({"sensitive": tuple(limits.items())})
+    details = SequenceDetails(sensitive=tuple(limits.items()))
     release = sf.Release(sf.Sequences.of(published), None, (), {}, details)
     return Trial(sf.attack.SequenceRemining(), release, sf.Sequences.of(walks), len(targets & named & best))
 
@@ -638,7 +638,7 @@ def try_mark_guessing(chance: Chance) -> Trial:
             if (walk[index - 1], walk[index + 1]) == neighbours
         ]
         naive += find_only_commonest([other for other in fillers if other != "Δ"]) == true_item
-    release = sf.Release(sf.Sequences.of(published), None, (), {}, read_details({"marks": marks}))
+    release = sf.Release(sf.Sequences.of(published), None, (), {}, SequenceDetails(marks=marks))
     return Trial(sf.attack.MarkGuessing(), release, sf.Sequences.of(walks), naive)
 
 
@@ -663,7 +663,7 @@ def add_noise(chance: Chance, kind: str, rows: int = 120) -> tuple[sf.Table, sf.
     scale = float(chance.uniform(3, 30))
     noisy_values = true + Noise(kind=kind, scale=scale).draw(chance, rows)
     law = {"kind": kind, "scale": scale, "step": 0, "range": [float(true.min()), float(true.max())]}
-    release = sf.Release(sf.Table.of({"x": noisy_values}), None, (), {}, read_details({"public": {"x": law}}))
+    release = sf.Release(sf.Table.of({"x": noisy_values}), None, (), {}, Details(public={"x": law}))
     return sf.Table.of({"x": true}), release, true, noisy_values, scale
 
 

@@ -16,7 +16,7 @@ from sfumato.attack.anonymity.recoding import Recoding
 from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import CellDifference, KindMeaning, LossMeasure, LossWords
 from sfumato.data.cells.recoding_rules import RecodedColumn
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.errors import ClaimBroken
 from sfumato.measure.change_losses import _MEASURES, measure_change_loss
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
@@ -356,7 +356,7 @@ def test_a_new_kind_is_believed_measured_and_linked_from_its_line_alone() -> Non
         with pytest.raises(ClaimBroken, match="is not what happened"):
             refuse_false_statements(changes, {"a": false})
     assert measure_change_loss(original, published, changes, {}) == 0.75
-    release = sf.Release(published, None, (), {}, read_details({}), changes)
+    release = sf.Release(published, None, (), {}, Details(), changes)
     assert Recoding.read_stated(release, original, ("a",)).apply(original).frame["a"].to_list() == ["a", "b", "e", "e"]
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from sfumato.fields.field_docs import find_field_doc
 from sfumato.protect.named_columns import list_published_columns
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
-from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES, Example
 from tests.contract.releases import released
 from tests.contract.runs import policy_of
 
@@ -143,3 +143,53 @@ def test_every_method_that_names_columns_is_tried() -> None:
     }
     missing = sorted(kind.__name__ for kind in column_kinds - covered_kinds)
     assert not missing, f"{missing}: let the docstring of the field that names columns say so, with the word column"
+
+
+def collect_texts(value: Any) -> Iterator[str]:
+    """The texts in the value of a field; of a mapping its keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Iterable):
+        for part in value:
+            yield from collect_texts(part)
+
+
+@pytest.mark.parametrize("example", (*METHOD_EXAMPLES, *ATTACK_EXAMPLES), ids=lambda example: example.name)
+def test_a_field_that_names_columns_says_so(example: Example) -> None:
+    """Else a policy with a misspelled column is refused late, or by an error that does not say which field it is."""
+    data = load(example.data)
+    if not isinstance(data, sf.Table):
+        return
+    subject = example.subject
+    parts = [subject, *(part for several in subject.list_parts().values() for part in several)]
+    for part in parts:
+        kind = type(part)
+        assert set(kind.column_fields) <= set(kind.model_fields), f"{kind.__name__}: column_fields names no field"
+        for field in kind.model_fields:
+            texts = set(collect_texts(getattr(part, field)))
+            if texts and texts <= set(data.frame.columns):
+                assert field in kind.column_fields, f"{kind.__name__}: name {field} in column_fields"
+        for field, names in part.list_named_columns().items():
+            assert set(names) <= set(data.frame.columns), f"{kind.__name__}.{field} names no columns"
+
+
+@pytest.mark.parametrize("field", ("knowledge", "known", "by", "evidence"))
+def test_an_attack_with_a_misspelled_column_is_refused_before_it_runs(field: str, tmp_path: Path) -> None:
+    """The message has the field and the column that was probably meant."""
+    (tmp_path / "people.csv").write_text("age,town\n1,x\n2,y\n1,x\n2,y\n")
+    attacks: dict[str, dict[str, Any]] = {
+        "knowledge": {"attack": "linking", "knowledge": ["agee"]},
+        "known": {"attack": "inference", "column": "town", "known": ["agee"]},
+        "by": {"attack": "repeated_answers", "column": "town", "by": ["agee"], "other": "people.csv"},
+        "evidence": {"attack": "bayes_estimate", "columns": ["age"], "evidence": ["agee"]},
+    }
+    policy = sf.Policy.model_validate(
+        {
+            "data": {"path": str(tmp_path / "people.csv")},
+            "roles": {"quasi_identifying": ["age"], "sensitive": ["town"]},
+            "protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}]}],
+            "attack": [attacks[field]],
+        }
+    )
+    with pytest.raises(sf.PolicyError, match=rf'attack\[0\]\.{field} names "agee".* "age"'):
+        sf.run(policy)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.public.noise_law import (
     Noise,
     get_noise,
@@ -103,7 +103,7 @@ def test_what_a_release_tells() -> None:
         "rent": {"kind": "correlated", "scale": 1.0, "covariance": {"pay": 1.0, "rent": 1.0}},
         "vote": {"kind": "warner", "p": 0.7},
     }
-    release = Release(None, None, (), {}, read_details({"public": public}))
+    release = Release(None, None, (), {}, Details(public=public))
     assert list_noisy_columns(release) == ("age", "pay", "rent")
     assert get_noise(release, "age") == Noise(kind="uniform", scale=3.0, step=1.0)
     assert get_noise_covariance(release, ("age", "pay", "rent")).tolist() == [[3, 0, 0], [0, 4, 1], [0, 1, 1]]

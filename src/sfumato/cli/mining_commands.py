@@ -11,7 +11,7 @@ import typer
 from sfumato.cli import options
 from sfumato.cli.messages import SHOWN, print_attacks, print_rows
 from sfumato.cli.option_needs import asks_about_file, refuse_idle_options
-from sfumato.cli.outsourced_mining import ITEM_KEYS, DecodeOptions, decode_found_itemsets
+from sfumato.cli.outsourced_mining import DecodeOptions, decode_found_itemsets
 from sfumato.cli.terminal import print_json, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
 
@@ -131,15 +131,15 @@ def decode_command(
 ) -> None:
     """Decode a provider's results: itemsets (and their rules), or a tree."""
     from sfumato.cli.mining_job import MinedFile, parse_support
-    from sfumato.cli.mining_situation import describe_decoding
+    from sfumato.cli.mining_situation import describe_decoding, find_result_kind
     from sfumato.key import Key
 
     refuse_unsafe_outputs([out, rules_out], [result, key, data])
     loaded_key = Key.load(key, passphrase)
     originals = None if data is None else MinedFile(data, separator, form, None, id_column, item, "time")
-    is_itemsets = loaded_key.method in ITEM_KEYS
-    refuse_idle_options(context, describe_decoding(loaded_key.method, is_itemsets, originals))
-    if is_itemsets:
+    result_kind = find_result_kind(loaded_key.method)
+    refuse_idle_options(context, describe_decoding(result_kind, originals))
+    if result_kind != "trees":
         support = None if min_support is None else parse_support(min_support)
         decode_options = DecodeOptions(support, min_confidence, max_length, out, rules_out, as_json)
         baskets = None if originals is None else originals.read_baskets()

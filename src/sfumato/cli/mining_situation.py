@@ -78,16 +78,28 @@ def add_basket_file(situation: Situation, file: MinedFile) -> Situation:
     return add_item_form(situation, file.path, file.form, (file.id_column, file.item), file.separator)
 
 
-def describe_decoding(method: str, is_itemsets: bool, originals: MinedFile | None) -> Situation:
-    """What is decoded: itemsets, or a tree."""
+def find_result_kind(method: str) -> str:
+    """What the key of a method decodes, as the method states it."""
+    from sfumato.errors import PolicyError
+    from sfumato.protect.method import KeyedMethod
+    from sfumato.runtime.lazy import find_tagged_class
+
+    kind = find_tagged_class("method", method)
+    if kind is None or not issubclass(kind, KeyedMethod):
+        raise PolicyError("the key is of no method that decodes: give private/METHOD.key.json of a run")
+    return str(kind.decodes)
+
+
+def describe_decoding(result_kind: str, originals: MinedFile | None) -> Situation:
+    """What is decoded: trees, itemsets, or candidates among which originals tell the frequent ones."""
     met_needs = {needs.ORIGINALS} if originals is not None else set()
-    if not is_itemsets:
+    if result_kind == "trees":
         situation = Situation("the key decodes a tree", frozenset(met_needs))
         return situation if originals is None else add_table_form(situation, originals.path)
     met_needs |= {needs.ITEMSETS, needs.BASKET_FILES}
-    if originals is not None or method == "encode_items":
-        met_needs |= {needs.DECODED_RULES}
-    words = "no rules follow from filters alone" if originals is None and method != "encode_items" else ""
+    has_supports = originals is not None or result_kind == "itemsets"
+    met_needs |= {needs.DECODED_RULES} if has_supports else set()
+    words = "" if has_supports else "no rules follow from filters alone"
     situation = Situation(words or "the key decodes itemsets", frozenset(met_needs))
     if originals is None:
         return situation._replace(words=words or "no originals are given")

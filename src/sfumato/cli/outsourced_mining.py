@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from sfumato.key import Key
     from sfumato.mine.codes.decoded_itemsets import DecodedMining
 
-ITEM_KEYS = ("encode_items", "encode_bloom")
-
 
 class DecodeOptions(NamedTuple):
     """How itemsets are decoded, and what is derived from them."""

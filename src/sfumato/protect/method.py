@@ -233,6 +233,9 @@ class Alternative(NamedTuple):
 class KeyedMethod(Method):
     """A protection method with a secret: a key that is drawn first, stays private and decodes what is mined."""
 
+    decodes: ClassVar[Literal["trees", "itemsets", "candidates"]]
+    """What the key decodes: trees, itemsets with their supports, or itemsets some of which may not be frequent."""
+
     @property
     def alone(self) -> bool:
         """Codes stand for the originals, and nothing else could be checked or decoded."""

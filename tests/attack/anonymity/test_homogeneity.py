@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.attack.anonymity.homogeneity import Homogeneity
 from sfumato.attack.candidates import CandidateSets, look_up_candidates
 from sfumato.data.hierarchies.published_labels import format_range
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.protect.anonymity.models.class_models import LDiversity
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
@@ -202,7 +202,7 @@ def test_rows_follow_their_people() -> None:
     roles = {"q": "quasi_identifying", "s": "sensitive"}
     table = sf.Table.of({"q": list("xyzw"), "s": list("abcd")}, roles)
     rows = np.asarray([2, 0])
-    release = sf.Release(table.with_frame(table.frame[rows]), None, (), {}, read_details({"rows": rows}))
+    release = sf.Release(table.with_frame(table.frame[rows]), None, (), {}, Details(rows=rows))
     outcome = Homogeneity().run(release, table)
     assert (outcome.attempts, outcome.successes) == (2, 2)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.anonymity import value_assignments
 from sfumato.attack.anonymity.minimality import Minimality
-from sfumato.details import read_details
+from sfumato.details import AnonymityDetails, Details
 from sfumato.protect.anonymity.models.class_models import AlphaKAnonymity, LDiversity
 from tests.attack.anonymity.test_homogeneity import Mixed, mixed_releases
 from tests.contract.examples import people
@@ -307,13 +307,11 @@ def test_other_shapes_are_left_alone() -> None:
     mixed = table.with_frame(table.frame.with_columns(pl.Series("q", ["Q", "Q", "Q", "Q", "q2", "q2"])))
     facts = Minimality(l=2).run(as_is(mixed), table).facts
     assert "not published at one level" in facts["inference"]
-    unproven = sf.Release(release.data, None, (), {}, read_details({"proven": False}))
+    unproven = sf.Release(release.data, None, (), {}, AnonymityDetails(proven=False))
     assert "not finished" in Minimality(l=2).run(unproven, table).facts["inference"]
     assert "nothing was generalized" in Minimality(l=2).run(as_is(table), table).facts["inference"]
     assert "sizes of its classes" in Minimality(k=3).run(release, table).facts["inference"]
-    fewer = sf.Release(
-        release.data.with_frame(release.data.frame.head(4)), None, (), {}, read_details({"rows": np.arange(4)})
-    )
+    fewer = sf.Release(release.data.with_frame(release.data.frame.head(4)), None, (), {}, Details(rows=np.arange(4)))
     assert Minimality(l=3).run(fewer, table).attempts == 4
 
 
@@ -356,5 +354,5 @@ def test_a_search_that_says_nothing_of_its_end_is_not_taken_for_finished() -> No
     method = sf.Generalize(models=(LDiversity(l=2, column="s"),))
     silent = sf.Release(release.data, method, (), {})
     assert "not finished" in Minimality(column="s").run(silent, table).facts["inference"]
-    finished = sf.Release(release.data, method, (), {}, read_details({"proven": True}))
+    finished = sf.Release(release.data, method, (), {}, AnonymityDetails(proven=True))
     assert Minimality(column="s").run(finished, table).facts["inference"] == "used"

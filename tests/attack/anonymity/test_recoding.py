@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import Change, ChangeKind
-from sfumato.details import read_details
+from sfumato.details import Details
 
 KNOWN = ("age", "income", "town")
 Rule = Callable[[Any], Any]
@@ -48,7 +48,7 @@ def recode(people: sf.Table, kind: ChangeKind, rule: Rule, has_changes: bool, se
     columns = [pl.Series(name, rule(people.frame[name].to_numpy())) for name in ("age", "income")]
     published = people.with_frame(people.frame.with_columns(columns)[rows])
     changes = (Change("age", kind, "own"), Change("income", kind, "own"), Change("town", ChangeKind.KEPT, "own"))
-    return sf.Release(published, None, (), {}, read_details({"rows": rows}), changes if has_changes else ())
+    return sf.Release(published, None, (), {}, Details(rows=rows), changes if has_changes else ())
 
 
 def count_unique(release: sf.Release) -> int:
@@ -109,7 +109,7 @@ def test_a_missing_number_stays_missing() -> None:
     holed = people.frame.with_columns(pl.when(pl.int_range(pl.len()) % 9 > 0).then("age").alias("age"))
     rounded = holed.with_columns(pl.col("age") // 10 * 10)
     changes = tuple(Change(name, ChangeKind.ROUNDED, "own") for name in KNOWN[:1])
-    release = sf.Release(people.with_frame(rounded), None, (), {}, read_details({}), changes)
+    release = sf.Release(people.with_frame(rounded), None, (), {}, Details(), changes)
     outcome = sf.attack.Linking().run(release, people.with_frame(holed))
     assert outcome.facts["matched"] == len(people)
     assert outcome.successes >= count_unique(release)
@@ -149,5 +149,5 @@ def test_extreme_numbers_are_read_without_a_warning(numbers: list[float]) -> Non
     people = sf.Table.of({"x": numbers}, {"x": "quasi_identifying"})
     published = sf.Table.of({"x": [numbers[0], numbers[0], numbers[2]]}, {"x": "quasi_identifying"})
     for changes in ((), (Change("x", ChangeKind.ROUNDED, "own"),)):
-        outcome = sf.attack.Linking().run(sf.Release(published, None, (), {}, read_details({}), changes), people)
+        outcome = sf.attack.Linking().run(sf.Release(published, None, (), {}, Details(), changes), people)
         assert 0 <= outcome.successes <= 3

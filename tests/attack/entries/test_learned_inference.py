@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.entries.learned_inference import LearnedInference
-from sfumato.details import read_details
+from sfumato.details import EntryDetails
 from sfumato.mine.entries.learner import (
     LEARNERS,
     GuessedClasses,
@@ -42,7 +42,7 @@ def release(truth: pl.DataFrame, column: str, share: float = 0.15, seed: int = 3
     data = truth.select(columns)
     rows = np.flatnonzero(blank_masks[column])
     hidden_cells = pl.DataFrame({"row": rows, "column": [column] * len(rows), "value": truth[column].gather(rows)})
-    return sf.Release(sf.Table.of(data), None, (), {}, read_details({"hidden": hidden_cells}))
+    return sf.Release(sf.Table.of(data), None, (), {}, EntryDetails(hidden=hidden_cells))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

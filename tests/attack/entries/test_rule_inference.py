@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.entries.rule_inference import RuleInference
-from sfumato.details import read_details
+from sfumato.details import EntryDetails
 from sfumato.mine.entries import agreeing_rows
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
@@ -91,13 +91,13 @@ def test_the_release_says_what_is_private() -> None:
     """Of blank entries only those on the list count, and their value is the list's: a midpoint, for instance."""
     rows: Rows = [["a", "1"], ["a", "1"], ["a", None], ["a", None]]
     hidden_cells = pl.DataFrame({"row": [2], "column": ["c1"], "value": ["1"]})
-    release = sf.Release(table(rows), None, (), {}, read_details({"hidden": hidden_cells}))
+    release = sf.Release(table(rows), None, (), {}, EntryDetails(hidden=hidden_cells))
     truth = table([["a", "0.9"], ["a", "1.1"], ["a", "1.2"], ["a", "1.2"]])
     outcome = RuleInference(min_support=1).run(release, truth)
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (1, 1, 1)
     assert outcome.facts["rules_fired"] == 1
     assert RuleInference(min_support=1).run(as_is(table(rows)), truth).attempts == 2
-    empty_release = sf.Release(table(rows), None, (), {}, read_details({"hidden": []}))
+    empty_release = sf.Release(table(rows), None, (), {}, EntryDetails(hidden=hidden_cells.clear()))
     assert RuleInference(min_support=1).run(empty_release, truth).attempts == 0
 
 
@@ -204,4 +204,4 @@ def test_bad_input_is_refused() -> None:
         RuleInference(columns=("disease",)).run(as_is(data), data, data.with_frame(data.frame.head(0)))
     listed = pl.DataFrame({"row": [99], "column": ["age"], "value": ["1"]})
     with pytest.raises(sf.DataError, match="1 rows that it does not have"):
-        RuleInference().run(sf.Release(data, None, (), {}, read_details({"hidden": listed})), data)
+        RuleInference().run(sf.Release(data, None, (), {}, EntryDetails(hidden=listed)), data)

@@ -16,7 +16,7 @@ from sfumato.attack.noise.likeliest_value import LikeliestValue
 from sfumato.attack.noise.noisy_numbers import NumberAttack
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
-from sfumato.details import read_details
+from sfumato.details import Details
 from tests.attack.noise.test_spectral_filter import correlated, factors, release, rmse, table
 
 Floats = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ def test_published_numbers_without_noise_are_evidence() -> None:
     truth = sf.Table.of({"salary": salary, "tax": tax, "job": job}, roles)
     noisy = sf.Table.of({"salary": salary + chance.normal(size=3000), "tax": tax, "job": job}, roles)
     noisy_release = sf.Release(
-        noisy, None, (), {}, read_details({"public": {"salary": {"kind": "gaussian", "scale": 1.0, "step": 0}}})
+        noisy, None, (), {}, Details(public={"salary": {"kind": "gaussian", "scale": 1.0, "step": 0}})
     )
     plain_attack, helped = BayesEstimate(), BayesEstimate(evidence=("tax",))
     assert plain_attack.run(noisy_release, truth).facts["rmse_estimate"]["salary"] == pytest.approx(0.71, abs=0.03)
@@ -133,6 +133,6 @@ def test_only_columns_with_a_published_law_are_attacked(kind: type[NumberAttack]
     assert outcome.facts["columns"] == ["age", "pay"]
     assert outcome.successes == outcome.baseline < 100
     noisy = {"pay": {"kind": "uniform", "scale": 2.0, "step": 0}} | {"age": cuts.public["age"]}
-    mixed = sf.Release(cuts.data, None, (), {}, read_details({"public": noisy}))
+    mixed = sf.Release(cuts.data, None, (), {}, Details(public=noisy))
     assert kind().run(mixed, original).facts["columns"] == ["pay"]
     assert kind(columns=("age",)).run(mixed, original).facts["columns"] == ["age"]

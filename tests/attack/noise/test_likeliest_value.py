@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.noise.likeliest_value import LikeliestValue, estimate_likeliest_values
 from sfumato.attack.noise.noisy_numbers import ColumnPrior
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.public.noise_law import Noise
 from tests.contract.test_attacks import as_is, noise
 
@@ -25,9 +25,7 @@ Shape = Literal["gaussian", "uniform"]
 
 def one_column(cells: Any, noise_facts: dict[str, Any] | None = None) -> sf.Release:
     noisy_table = sf.Table.of({"x": cells}, {"x": "sensitive"})
-    return sf.Release(
-        noisy_table, None, (), {}, read_details({"public": {} if noise_facts is None else {"x": noise_facts}})
-    )
+    return sf.Release(noisy_table, None, (), {}, Details(public={} if noise_facts is None else {"x": noise_facts}))
 
 
 def truth(cells: Any) -> sf.Table:

@@ -18,7 +18,7 @@ import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.noisy_numbers import NumberAttack, measure_narrowest_errors
 from sfumato.attack.noise.spectral_filter import SpectralFilter
-from sfumato.details import read_details
+from sfumato.details import Details
 from tests.contract.test_attacks import as_is, noise
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ def release(cells: Floats, scale: float | list[float] = 1.0, **more: Any) -> sf.
         name: {"kind": "gaussian", "scale": column_scale, "step": 0, **more}
         for name, column_scale in zip(published.frame.columns, scales, strict=True)
     }
-    return sf.Release(published, None, (), {}, read_details({"public": public_facts}))
+    return sf.Release(published, None, (), {}, Details(public=public_facts))
 
 
 def factors(rows: int, columns: int, rank: int, seed: int = 0) -> Floats:
@@ -259,7 +259,7 @@ def test_dates_and_whole_numbers() -> None:
     }
     roles = dict.fromkeys(true_columns, "sensitive") | {"city": "insensitive"}
     city = {"city": ["x"] * 2000}
-    noisy_release = sf.Release(sf.Table.of(city | moved, roles), None, (), {}, read_details({"public": public_facts}))
+    noisy_release = sf.Release(sf.Table.of(city | moved, roles), None, (), {}, Details(public=public_facts))
     estimate = SpectralFilter().estimate(noisy_release)
     assert estimate.schema == {"city": pl.String, "born": pl.Date, "age": pl.Float64}
     assert estimate["city"].equals(noisy_release.data.frame["city"])

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.patterns.support_inference import SupportInference
-from sfumato.details import read_details
+from sfumato.details import accept_details
 from sfumato.errors import PolicyError
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
@@ -28,8 +28,8 @@ def shoppers(seed: int = 1, count: int = 600) -> sf.Baskets:
     return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in purchases])
 
 
-def as_is(data: object, **details: object) -> sf.Release:
-    return sf.Release(data, None, (), {}, read_details(details))
+def as_is(data: object, **details: Any) -> sf.Release:
+    return sf.Release(data, None, (), {}, accept_details(details))
 
 
 def noise(data: sf.Baskets, seed: int = 5) -> sf.Release:

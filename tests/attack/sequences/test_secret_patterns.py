@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceRemining
 from sfumato.attack.sequences.secret_patterns import MinedPatterns, explain_marks, find_near, mine_named
 from sfumato.data.generators.movements import generate_cars
-from sfumato.details import read_details
+from sfumato.details import SequenceDetails
 
 
 def hide_two(seed: int, threshold: int, mark: str) -> tuple[sf.Sequences, sf.Release]:
@@ -78,6 +78,6 @@ def test_guesses_are_never_worse_than_blind_ones() -> None:
     """Neighbours mislead here: what mostly lies between x and y was never taken out."""
     truth = sf.Sequences.of([list("xay")] * 3 + [list("xcy")] * 9 + [list("aaaaaaaa")] * 5)
     published = sf.Sequences.of([list("xΔy")] * 3 + [list("xcy")] * 9 + [list("aaaaaaaa")] * 5)
-    details = read_details({"marks": [(row, 1, "a") for row in range(3)]})
+    details = SequenceDetails(marks=[(row, 1, "a") for row in range(3)])
     outcome = MarkGuessing().run(sf.Release(published, None, (), {}, details), truth)
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (3, 3, 3)

@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
 from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _SearchedTraces, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
-from sfumato.details import ChainDetails, SequenceDetails, read_details
+from sfumato.details import ChainDetails, SequenceDetails
 from sfumato.public.thresholds import GapLimits
 from sfumato.report.sections.sequence_section import build_sequence_section
 
@@ -27,7 +27,7 @@ def rows_of(*texts: str) -> sf.Sequences:
 
 
 def as_is(data: Any, **details: Any) -> sf.Release:
-    return sf.Release(data, None, (), {}, read_details(details))
+    return sf.Release(data, None, (), {}, SequenceDetails(**details))
 
 
 def test_more_points_find_more_people_and_order_helps() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack import RuleInference
-from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
+from sfumato.attack.stored_attack import run_stored_attack
 from sfumato.details import EntryDetails
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.entries.leftover_rules import code_entries, count_leftover_rules
@@ -71,4 +73,5 @@ def test_rules_are_applied_as_in_memory(rows: int, seed: int, confidence: float,
     attack = RuleInference(min_support=2, confidence=confidence, max_length=longest)
     release = Release(sf.Table.of(frame, ROLES), None, (), {}, EntryDetails(hidden=hidden_entries))
     memory_result = attack.run(release, sf.Table.of(original, ROLES))
-    assert infer_stored_entries(attack, StoredTable.of(CutRows(frame, [9]), ROLES), hidden_entries) == memory_result
+    stored_release = replace(release, data=StoredTable.of(CutRows(frame, [9]), ROLES))
+    assert run_stored_attack(attack, stored_release, None) == memory_result

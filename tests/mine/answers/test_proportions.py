@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.answers.likeliest_shares import (
     SLACK,
@@ -50,7 +50,7 @@ def released(columns: dict[str, pl.Series], public: dict[str, AnswerChannel]) ->
         None,
         (),
         {},
-        read_details({"public": {name: law.model_dump(mode="json") for name, law in public.items()}}),
+        Details(public={name: law.model_dump(mode="json") for name, law in public.items()}),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.details import Details
 from sfumato.public.basket_distortion import BasketDistortion
 from sfumato.release import Release
 
@@ -41,7 +42,9 @@ def test_one_item_by_hand() -> None:
     """350 of 1,000 show it; with keep .9 and add .1, (0.35 − 0.1) / 0.8 had it."""
     law = BasketDistortion(kind="mask", categories=("a", "b"), keep=0.9, add=0.1)
     published = sf.Baskets.of([["a"]] * 350 + [["b"]] * 650)
-    release = Release(published, None, (), {}, {"public": {"items": law.model_dump(mode="json", exclude_none=True)}})  # type: ignore[arg-type]
+    release = Release(
+        published, None, (), {}, Details(public={"items": law.model_dump(mode="json", exclude_none=True)})
+    )
     estimates = sf.mine.estimate_itemsets(release, 0.01)
     assert dict(zip(estimates["items"].list.join(" "), estimates["support"], strict=True)) == {
         "b": pytest.approx(0.6875),

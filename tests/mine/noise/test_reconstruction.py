@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.mine.noise.reconstruction import (
     binned_em,
     build_noisy_edges,
@@ -337,7 +337,7 @@ def test_strict_intervals_of_plain_shares_are_wider_than_those_of_one_share() ->
 def test_releases_missing_values_and_frames() -> None:
     frame = pl.DataFrame({"age": [10, None, 30, 35], "sex": ["f", "m", "f", "m"]})
     public = {"age": {"kind": "uniform", "scale": 6.0, "step": 1, "range": [8, 40]}}
-    release = Release(sf.Table.of(frame), None, (), {}, read_details({"public": public}))
+    release = Release(sf.Table.of(frame), None, (), {}, Details(public=public))
     distribution = reconstruct_distribution(release, column="age", bins=4)
     assert distribution.count == 3
     assert (distribution.edges[0], distribution.edges[-1]) == (7.5, 40.5)
@@ -401,7 +401,7 @@ def test_dates_stay_dates(text: bool) -> None:
     days = pl.Series("day", chance.integers(18_262, 18_262 + 366, 500)).cast(pl.Int32).cast(pl.Date)
     column = days.cast(pl.String) if text else days
     public = {"day": {"kind": "uniform", "scale": 20.0, "step": 1, "range": [18_262, 18_627]}}
-    release = Release(sf.Table.of(column.to_frame()), None, (), {}, read_details({"public": public}))
+    release = Release(sf.Table.of(column.to_frame()), None, (), {}, Details(public=public))
     distribution = reconstruct_distribution(release, bins=[18_262, 18_293, 18_322, 18_627], range=(18_262, 18_627))
     frame = distribution.to_frame()
     assert frame["from"].to_list() == [dt.date(2020, 1, 1), dt.date(2020, 2, 1), dt.date(2020, 3, 1)]

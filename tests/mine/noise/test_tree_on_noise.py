@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.tree_on_noise import Reconstruct, TreeOnNoise, train_tree_on_noise
 from sfumato.mine.noise.tree_on_noise_columns import TreeColumn
@@ -101,7 +101,7 @@ def test_the_own_grower_finds_scikit_learns_tree() -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_only_data_and_public_facts_are_used_and_the_same_chance_gives_the_same_tree(way: Reconstruct) -> None:
     release = noisy(people(2_500), privacy=0.5, columns=("age", "salary"))
-    bare = Release(release.data, None, (), {}, read_details({"public": dict(release.public)}))
+    bare = Release(release.data, None, (), {}, Details(public=dict(release.public)))
     release_tree, other = train_tree_on_noise(release, GROUP, way), train_tree_on_noise(bare, GROUP, way)
     assert release_tree.rules() == other.rules()
     if way != "none":

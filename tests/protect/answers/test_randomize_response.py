@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.data.reading.table_reader import read_frame
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.measure.answers.answer_checks import (
@@ -425,7 +425,7 @@ def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> Non
     release = RandomizeResponse(column=("smokes", "visits"), epsilon=1.0).protect(table)
     release.data.frame.write_csv(tmp_path / "release.csv")
     table_copy = Table.of(read_frame(tmp_path / "release.csv"), release.data.roles)
-    release_copy = Release(table_copy, None, (), {}, read_details({"public": json.loads(json.dumps(release.public))}))
+    release_copy = Release(table_copy, None, (), {}, Details(public=json.loads(json.dumps(release.public))))
     for name in ("smokes", "visits"):
         assert estimate_proportions(release_copy, name).equals(estimate_proportions(release, name))
     answer_claims = [claim for claim in release.claims if claim.property == "strange_answers"]

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.data.generators.quest_people import GROUP, RANGES, generate_quest_people
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
 from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
@@ -99,7 +99,7 @@ def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     assert public_facts["age"]["grid"] == (0 if kind == "discretize" else 1)
     assert public_facts["age"]["step"] == 1
     assert ("covariance" in public_facts["age"]) == (kind == "correlated")
-    analyst = sf.Release(release.data, None, (), {}, read_details({"public": public_facts}))
+    analyst = sf.Release(release.data, None, (), {}, Details(public=public_facts))
     distribution = reconstruct_distribution(analyst, column="age", bins=6)
     assert distribution.mean == pytest.approx(table.frame["age"].mean(), abs=4)
 

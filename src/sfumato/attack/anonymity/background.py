@@ -36,6 +36,7 @@ class BackgroundKnowledge(SensitiveAttack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "excluded")
     speaks_of_some: ClassVar[bool] = True
     guesses_anyway: ClassVar[bool] = True
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["background_knowledge"] = "background_knowledge"
     excluded: int = Field(default=1, ge=0, strict=True)

@@ -61,6 +61,7 @@ class Composition(Attack):
     speaks_of_some: ClassVar[bool] = True
     covers: ClassVar[CoveredRisk] = "other releases"
     file_fields: ClassVar[tuple[str, ...]] = ("other",)
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["composition"] = "composition"
     column: str | None = None

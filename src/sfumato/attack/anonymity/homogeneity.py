@@ -41,6 +41,7 @@ class Homogeneity(SensitiveAttack):
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
     speaks_of_some: ClassVar[bool] = True
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["homogeneity"] = "homogeneity"
     share: float = Field(default=1.0, gt=0.0, le=1.0)

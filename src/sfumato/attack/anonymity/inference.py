@@ -58,6 +58,7 @@ class Inference(Attack):
         "A colleague knows a person's {known}, and reads their {target} off the most similar published row."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known", "attempts", "neighbours", "tolerance")
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
     attack: Literal["inference"] = "inference"
     column: str

@@ -49,6 +49,7 @@ class Linkability(Attack):
         "release tells them whom they share."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("known", "neighbours", "attempts")
+    column_fields: ClassVar[tuple[str, ...]] = ("known",)
 
     attack: Literal["linkability"] = "linkability"
     known: tuple[tuple[str, ...], tuple[str, ...]]

@@ -43,6 +43,7 @@ class Linking(Attack):
     private_fields: ClassVar[tuple[str, ...]] = ("external",)
     gates: ClassVar[tuple[str, ...]] = ("max_linking_risk", "max_record_risk")
     file_fields: ClassVar[tuple[str, ...]] = ("external",)
+    column_fields: ClassVar[tuple[str, ...]] = ("knowledge",)
 
     attack: Literal["linking"] = "linking"
     knowledge: Columns | None = None

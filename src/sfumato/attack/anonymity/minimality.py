@@ -76,6 +76,7 @@ class Minimality(Attack):
     guesses: ClassVar[GuessedColumns] = "sensitive"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
     private_fields: ClassVar[tuple[str, ...]] = ("values",)
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["minimality"] = "minimality"
     column: str | None = None

@@ -57,6 +57,7 @@ class Similarity(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "width")
     speaks_of_some: ClassVar[bool] = True
     private_fields: ClassVar[tuple[str, ...]] = ("groups",)
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["similarity"] = "similarity"
     column: str

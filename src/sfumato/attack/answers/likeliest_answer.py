@@ -48,6 +48,7 @@ class LikeliestAnswer(Attack):
     )
     guesses: ClassVar[GuessedColumns] = "answers"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known")
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
     attack: Literal["likeliest_answer"] = "likeliest_answer"
     column: str | None = None

@@ -56,6 +56,7 @@ class RepeatedAnswers(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
     file_fields: ClassVar[tuple[str, ...]] = ("other",)
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "by")
 
     attack: Literal["repeated_answers"] = "repeated_answers"
     column: str | None = None

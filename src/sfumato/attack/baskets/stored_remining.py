@@ -18,14 +18,25 @@ from sfumato.attack.attack import Outcome
 from sfumato.attack.baskets.mined_rules import count_one_basket_short
 from sfumato.attack.baskets.rare_itemsets import ItemPairCounts, choose_common_items, count_together
 from sfumato.attack.baskets.remining import MinedRelease, Remining
+from sfumato.attack.stored_attack import StoredSetting
 from sfumato.engine.stored_baskets import StoredBaskets
+from sfumato.engine.stored_rows import StoredRows
 from sfumato.mine.baskets.stored_itemsets import take_frequent_items
 from sfumato.public.thresholds import MiningThresholds, compute_least_count
 from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Release
 
+RUNS = "remining"
 
-def run_stored_remining(attack: Remining, release: Release, original: StoredBaskets) -> Outcome:
+
+def explain_unstored(attack: Remining, setting: StoredSetting) -> str | None:
+    """None: all of it runs on the files."""
+    return None
+
+
+def run_stored(
+    attack: Remining, release: Release, original: StoredBaskets, taken_rows: StoredRows | None = None
+) -> Outcome:
     """Mine both files as far down as the attack looks."""
     published_baskets: StoredBaskets = release.data
     steps = attack.list_hiding_steps(release)

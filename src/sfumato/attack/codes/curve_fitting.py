@@ -50,6 +50,7 @@ class CurveFitting(CurveAttack):
         "A miner guesses what some codes of {target} stand for, and draws a line through these points."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "fit", "knowledge", "bad", "radius", "trials")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["curve_fitting"] = "curve_fitting"
     fit: Fit = "polyline"
@@ -84,6 +85,7 @@ class CurveCombination(CurveAttack):
         "believes a value if two of them agree."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "bad", "radius", "trials")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["curve_combination"] = "curve_combination"
 

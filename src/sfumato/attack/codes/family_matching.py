@@ -38,6 +38,7 @@ class FamilyMatching(DrawnCodeAttack):
         "the parameters, and reads off all other values."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "family", "points", "bad", "radius", "trials")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["family_matching"] = "family_matching"
     family: Family = "gaussian"

@@ -48,6 +48,7 @@ class FrequencyMatching(DrawnCodeAttack):
         "code is the most common value."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "target")
 
     attack: Literal["frequency_matching"] = "frequency_matching"
     target: str | None = None

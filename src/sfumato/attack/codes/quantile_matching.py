@@ -36,6 +36,7 @@ class QuantileMatching(DrawnCodeAttack):
         "A rival who has values of {target} of its own sorts the codes, and reads the values off its own sorted column."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["quantile_matching"] = "quantile_matching"
     share: float = Field(default=0.1, gt=0.0, le=1.0)

@@ -34,6 +34,7 @@ class Sorting(CodeAttack):
         "A miner knows which values of {target} occur; the codes, sorted, are the values in their order."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knows_range", "radius")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["sorting"] = "sorting"
     knows_range: bool = True

@@ -57,6 +57,7 @@ class LearnedInference(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["learned_inference"] = "learned_inference"
     columns: tuple[str, ...] | None = None

@@ -54,6 +54,7 @@ class RuleInference(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["rule_inference"] = "rule_inference"
     columns: tuple[str, ...] | None = None

@@ -53,6 +53,7 @@ class BayesEstimate(ValueAttack):
     )
     guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "evidence")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns", "evidence")
 
     attack: Literal["bayes_estimate"] = "bayes_estimate"
     evidence: tuple[str, ...] = ()

@@ -66,6 +66,7 @@ class LikeliestValue(ValueAttack):
     guesses: ClassVar[GuessedColumns] = "noise"
     law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "gaussian", "correlated")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["likeliest_value"] = "likeliest_value"
     statistic: Statistic = "window"

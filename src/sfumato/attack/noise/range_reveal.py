@@ -62,6 +62,7 @@ class RangeReveal(NumberAttack):
     guesses: ClassVar[GuessedColumns] = "noise"
     law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "discretize")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["range_reveal"] = "range_reveal"
     width: float = Field(default=0.75, ge=0.0, lt=1.0)

@@ -51,6 +51,7 @@ class SpectralFilter(ValueAttack):
     )
     guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["spectral_filter"] = "spectral_filter"
 

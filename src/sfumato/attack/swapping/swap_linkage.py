@@ -64,6 +64,7 @@ class SwapLinkage(Attack):
     guesses: ClassVar[GuessedColumns] = "swapped"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
     speaks_of_some: ClassVar[bool] = True
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge")
 
     attack: Literal["swap_linkage"] = "swap_linkage"
     column: str | None = None

@@ -59,6 +59,7 @@ class CopiedRecords(Attack):
     needs_equal_sides: ClassVar[bool] = False  # a copy of anybody is one
     speaks_of_some: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
+    column_fields: ClassVar[tuple[str, ...]] = ("known", "columns")
 
     attack: Literal["copied_records"] = "copied_records"
     known: Columns | None = None

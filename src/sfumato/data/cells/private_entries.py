@@ -32,6 +32,7 @@ class PrivateEntries(Description):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     file_fields: ClassVar[tuple[str, ...]] = ("file",)
+    column_fields: ClassVar[tuple[str, ...]] = ("columns", "where", "mask_columns")
 
     columns: tuple[str, ...] | None = None
     """Whole columns; all that are published if only `where` or `share` is given."""

@@ -100,6 +100,7 @@ class Generalize(Method):
         "weights",
         "suppressed_rows",
     )
+    column_fields: ClassVar[tuple[str, ...]] = ("weights",)
 
     method: Literal["generalize"] = "generalize"
     models: tuple[AnyModel, ...] = Field(min_length=1)

@@ -41,6 +41,7 @@ class GroupRareValues(Method):
     truthful: ClassVar[bool] = False  # no hierarchy says what the label covers
     iso_20889: ClassVar[str] = "generalization"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "min_count", "label")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     method: Literal["group_rare_values"] = "group_rare_values"
     columns: tuple[str, ...] = Field(min_length=1)

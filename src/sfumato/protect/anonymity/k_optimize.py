@@ -65,6 +65,7 @@ class KOptimize(Method):
     hides_in_crowds: ClassVar[bool] = True
     loses_detail: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "metric", "target", "suppress", "seconds")
+    column_fields: ClassVar[tuple[str, ...]] = ("target",)
 
     method: Literal["k_optimize"] = "k_optimize"
     k: int = Field(ge=1, strict=True)

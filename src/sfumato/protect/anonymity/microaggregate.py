@@ -62,6 +62,7 @@ class Microaggregate(Method):
     iso_20889: ClassVar[str] = "microaggregation"
     hides_in_crowds: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     method: Literal["microaggregate"] = "microaggregate"
     k: int = Field(ge=1, strict=True)

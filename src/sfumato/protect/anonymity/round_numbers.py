@@ -44,6 +44,7 @@ class RoundNumbers(Method):
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "generalization (rounding)"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "step")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     method: Literal["round_numbers"] = "round_numbers"
     columns: tuple[str, ...] = Field(min_length=1)

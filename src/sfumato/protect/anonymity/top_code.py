@@ -45,6 +45,7 @@ class TopCode(Method):
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "top and bottom coding"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "k", "ends", "share", "caps", "floors")
+    column_fields: ClassVar[tuple[str, ...]] = ("columns", "caps", "floors")
 
     method: Literal["top_code"] = "top_code"
     columns: tuple[str, ...] = Field(min_length=1)

@@ -64,6 +64,7 @@ class RandomizeResponse(Method):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "p", "epsilon", "kind", "categories", "missing", "person")
     private_fields: ClassVar[tuple[str, ...]] = ("memory",)
     file_fields: ClassVar[tuple[str, ...]] = ("memory",)
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "person")
 
     method: Literal["randomize_response"] = "randomize_response"
     column: str | tuple[str, ...]

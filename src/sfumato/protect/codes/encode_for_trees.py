@@ -70,6 +70,7 @@ class EncodeForTrees(KeyedMethod):
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
     loss_meaning: ClassVar[str] = "None: the key decodes every code."
     kept_meaning: ClassVar[tuple[str, str]] = ("detail kept", "for the holder of the key")
+    decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "trees"
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "columns",
@@ -80,6 +81,7 @@ class EncodeForTrees(KeyedMethod):
         "permute",
         "curves",
     )
+    column_fields: ClassVar[tuple[str, ...]] = ("target", "columns")
 
     method: Literal["encode_for_trees"] = "encode_for_trees"
     target: str

@@ -58,6 +58,7 @@ class EncodeItems(KeyedMethod):
     loss_meaning: ClassVar[str] = "Of the published codes, the share that was added to hide supports."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the codes stand for items", "the rest were added")
     decodes_loss: ClassVar[bool] = True
+    decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "itemsets"
     public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 
     method: Literal["encode_items"] = "encode_items"

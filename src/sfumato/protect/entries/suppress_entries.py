@@ -105,6 +105,7 @@ class SuppressEntries(Method):
         "learner_risk",
     )
     private_fields: ClassVar[tuple[str, ...]] = ("private",)
+    column_fields: ClassVar[tuple[str, ...]] = ("discretize",)
 
     method: Literal["suppress_entries"] = "suppress_entries"
     private: AnyEntries = Field(repr=False)

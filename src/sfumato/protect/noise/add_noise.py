@@ -120,6 +120,7 @@ class AddNoise(Method):
         "times",
         "discretize",
     )
+    column_fields: ClassVar[tuple[str, ...]] = ("columns", "discretize", "ranges")
 
     method: Literal["add_noise"] = "add_noise"
     columns: str | tuple[str, ...]

@@ -70,6 +70,7 @@ class PublishClassifier(Method):
         "max_confidence",
         "max_depth",
     )
+    column_fields: ClassVar[tuple[str, ...]] = ("target", "columns", "cuts")
 
     method: Literal["publish_classifier"] = "publish_classifier"
     target: str

@@ -85,6 +85,7 @@ class SwapConfidential(Method):
         return "stable" if self.search == "random" else "for study"
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "group_share", "pattern", "search", "seconds")
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "pattern")
 
     method: Literal["swap_confidential"] = "swap_confidential"
     column: str | tuple[str, ...]

@@ -86,6 +86,7 @@ class Synthesize(Method):
         "most_nearer",
         "rare",
     )
+    column_fields: ClassVar[tuple[str, ...]] = ("columns", "order")
 
     method: Literal["synthesize"] = "synthesize"
     kind: Literal["full", "partial"] = "full"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.baskets import Baskets
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.mine.baskets.estimated_itemsets import estimate_itemsets
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion
 from sfumato.release import Release
@@ -23,7 +23,7 @@ ITEMS = 12
 
 def build_basket_estimates_section(public: Mapping[str, Any], published_baskets: Baskets) -> ReportSection | None:
     """The estimated supports of the most common items; None if nothing can be estimated."""
-    release = Release(published_baskets, None, (), {}, read_details({"public": public}))
+    release = Release(published_baskets, None, (), {}, Details(public=public))
     distortion = get_distortion(release)
     if not distortion.informative:
         return None

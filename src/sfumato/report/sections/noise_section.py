@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.arrays import Floats
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
-from sfumato.details import read_details
+from sfumato.details import Details
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
 from sfumato.public.noise_law import list_noisy_columns, read_numbers
@@ -106,7 +106,7 @@ class _NoisyColumns(NamedTuple):
     @classmethod
     def of(cls, public: Mapping[str, Any], published_table: Table) -> _NoisyColumns:
         """The first noisy columns and the first answers."""
-        release = Release(published_table, None, (), {}, read_details({"public": public}))
+        release = Release(published_table, None, (), {}, Details(public=public))
         column_names = [name for name in release.public if published_table.frame[name].count()]
         numbers = [name for name in list_noisy_columns(release) if name in column_names]
         answer_names = [

@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from sfumato.description import Description
 from sfumato.errors import PolicyError, ask_meant, quote_names
 from sfumato.table import Table
 from sfumato.workflow.policy import Policy
-
-_FIELDS = ("column", "columns", "target")
-"""Fields of methods, models and attacks that name columns."""
 
 
 class ColumnMention(NamedTuple):
@@ -38,8 +36,6 @@ def refuse_unknown_columns(policy: Policy, data: Any) -> None:
 def _list_mentions(policy: Policy) -> Iterator[ColumnMention]:
     for number, method in enumerate(policy.protect):
         yield from _list_named_columns(method, f"protect[{number}]")
-        for position, model in enumerate(method.list_models()):
-            yield from _list_named_columns(model, f"protect[{number}].models[{position}]")
     for number, attack in enumerate(policy.attack):
         yield from _list_named_columns(attack, f"attack[{number}]")
     if policy.measure.classify is not None:
@@ -47,8 +43,10 @@ def _list_mentions(policy: Policy) -> Iterator[ColumnMention]:
     yield ColumnMention("[accept]", tuple(policy.accept))
 
 
-def _list_named_columns(description: Any, section: str) -> Iterator[ColumnMention]:
-    for field in _FIELDS:
-        value = getattr(description, field, None)
-        names = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
-        yield ColumnMention(f"{section}.{field}", tuple(name for name in names if isinstance(name, str)))
+def _list_named_columns(description: Description, section: str) -> Iterator[ColumnMention]:
+    """The columns that a method, model or attack names, and those of its parts."""
+    for field, columns in description.list_named_columns().items():
+        yield ColumnMention(f"{section}.{field}", columns)
+    for field, parts in description.list_parts().items():
+        for number, part in enumerate(parts):
+            yield from _list_named_columns(part, f"{section}.{field}[{number}]")

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from sfumato.attack import Remining
 from sfumato.attack.attack import AttackResult
-from sfumato.attack.baskets.stored_remining import run_stored_remining
+from sfumato.attack.stored_attack import run_stored_attack
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.choice import EngineChoice
 from sfumato.engine.engine_names import ChosenEngine
@@ -96,9 +95,8 @@ def _run_in_scratch(
 
 
 def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[AttackResult, ...]:
-    """The attacks of the policy, which was refused if it has others."""
-    remining_attacks = [attack for attack in policy.attacks() if isinstance(attack, Remining)]
-    return tuple(AttackResult(attack, run_stored_remining(attack, release, original)) for attack in remining_attacks)
+    """The attacks of the policy, which was refused if one of them cannot run."""
+    return tuple(AttackResult(attack, run_stored_attack(attack, release, original)) for attack in policy.attacks())
 
 
 def describe_basket_source(policy: Policy) -> BasketSource:

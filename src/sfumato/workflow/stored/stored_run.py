@@ -16,11 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.attack import RuleInference
-from sfumato.attack.anonymity.stored_attacks import run_stored_attack
-from sfumato.attack.anonymity.stored_covering import attack_covering_classes, has_overlapping_classes
 from sfumato.attack.attack import AttackResult
-from sfumato.attack.entries.stored_rule_inference import infer_stored_entries
+from sfumato.attack.stored_attack import run_stored_attack
 from sfumato.change_kinds import CellDifference
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.data.reading.table_reader import TextFormat
@@ -104,7 +101,7 @@ def _run_in_scratch(
             changes=plan.changes,
             suppression=plan.suppression,
         )
-        attacks = _run_attacks(policy, comparison, plan)
+        attacks = _run_attacks(policy, release, comparison)
         record = build_record(policy, release, published_table, findings, attacks, staging, chance)
         record["engine"] = choice._asdict()
         record["input_commitment"] = commitment.value
@@ -192,20 +189,14 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
     return tuple(findings)
 
 
-def _run_attacks(policy: Policy, comparison: StoredComparison, plan: StoredPlan) -> tuple[AttackResult, ...]:
+def _run_attacks(policy: Policy, release: Release, comparison: StoredComparison) -> tuple[AttackResult, ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     known_columns = comparison.published_table.quasi_identifying
     attacks = add_plain_linking(policy.attacks(), known_columns) if known_columns else policy.attacks()
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))
-        if isinstance(attack, RuleInference):
-            outcome = infer_stored_entries(attack, comparison.published_table, plan.details["hidden"])
-        elif has_overlapping_classes(plan.changes, comparison.published_table.quasi_identifying):
-            originals, taken_rows = comparison.original, comparison.taken_rows
-            outcome = attack_covering_classes(attack, originals, comparison.published_table, taken_rows, plan.changes)
-        else:
-            outcome = run_stored_attack(attack, comparison.published_table)
+        outcome = run_stored_attack(attack, release, comparison.original, comparison.taken_rows)
         outcomes.append(AttackResult(attack, outcome))
     return tuple(outcomes)
 

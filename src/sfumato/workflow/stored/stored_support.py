@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from sfumato.attack import Attack, Homogeneity
-from sfumato.attack.anonymity.stored_attacks import explain_unsupported
+from collections.abc import Sequence
+
+from sfumato.attack.stored_attack import StoredSetting, explain_unstored_attack, list_stored_attacks
 from sfumato.data.reading.source import is_spark_table
 from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
@@ -13,11 +14,6 @@ from sfumato.errors import PolicyError
 from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explain_unstored_hiding
 from sfumato.protect.stored_plan import explain_unstored, list_stored_methods
 from sfumato.workflow.policy import DEMO, Policy
-
-_RUNS = (
-    "every model, missing = own_value or drop, the attacks linking and homogeneity, of blanked entries linking and "
-    "rule_inference, and a release in Parquet"
-)
 
 
 def choose_run_engine(policy: Policy, wanted_engine: EngineName | None = None) -> EngineChoice:
@@ -50,25 +46,31 @@ def choose_run_engine(policy: Policy, wanted_engine: EngineName | None = None) -
 
 def describe_supported() -> str:
     """What duckdb and Spark run, in words."""
-    methods = list_stored_methods()
-    method_list = f"{', '.join(methods[:-1])} or {methods[-1]}"
-    return f"{method_list} as the only method, {_RUNS}"
+    methods, attacks = (_join_choices(names) for names in (list_stored_methods(), list_stored_attacks("table")))
+    return (
+        f"{methods} as the only method, every model, missing = own_value or drop, the attacks {attacks}, and a release "
+        "in Parquet"
+    )
+
+
+def _join_choices(names: Sequence[str]) -> str:
+    """Names as choices: "a, b or c"."""
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def _describe_runnable(policy: Policy) -> str:
     """What the engines run of the kind of data that a policy is about."""
     if policy.shape != "baskets":
         return describe_supported()
-    return f"{describe_stored_hiding()}, as the only method, and the attack remining"
+    attacks = _join_choices(list_stored_attacks("baskets"))
+    return f"{describe_stored_hiding()}, as the only method, and the attack {attacks}"
 
 
 def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
-    from sfumato.attack import Remining
-
     features = ["several methods"] if len(policy.protect) > 1 else []
     features += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
-    features += [str(attack.model_dump()["attack"]) for attack in policy.attacks() if not isinstance(attack, Remining)]
+    features += _explain_attacks(policy, StoredSetting())
     if policy.data.format == "comma":
         features.append("format = comma")
     if is_spark_table(policy.data.path):
@@ -106,21 +108,9 @@ def list_unsupported(policy: Policy) -> list[str]:
             else ""
         )
         features.append(f"missing = {policy.data.missing}{' with ' if cells else ''}{cells}")
-    attacks = policy.attacks()
-    features += [
-        "homogeneity of a capped column"
-        for attack in attacks
-        if isinstance(attack, Homogeneity) and (attack.column or "".join(policy.roles.sensitive[:1])) in capped_columns
-    ]
-    if blanks:
-        from sfumato.attack import RuleInference
-
-        features += [why for attack in attacks if (why := _explain_unfit_for_blanks(attack)) is not None]
-        attacks = tuple(attack for attack in attacks if not isinstance(attack, Homogeneity | RuleInference))
-    sensitive = policy.roles.sensitive
-    features += [why for attack in attacks if (why := explain_unsupported(attack, sensitive, draws)) is not None]
-    if attacks and not policy.roles.quasi_identifying:
-        features.append("attacks without quasi-identifying columns")
+    roles = policy.roles
+    setting = StoredSetting(roles.quasi_identifying, roles.sensitive, draws, capped_columns, blanks)
+    features += _explain_attacks(policy, setting)
     if policy.output.format not in (None, "parquet"):
         features.append(f"format = {policy.output.format}")
     if policy.output.order != "as_read":
@@ -132,10 +122,6 @@ def list_unsupported(policy: Policy) -> list[str]:
     return features
 
 
-def _explain_unfit_for_blanks(attack: Attack) -> str | None:
-    """Why an attack cannot run on blanked entries; None if it can, or if others say so."""
-    if isinstance(attack, Homogeneity):
-        return "homogeneity with blanked entries"
-    from sfumato.attack import RuleInference
-
-    return "rule_inference with columns" if isinstance(attack, RuleInference) and attack.columns else None
+def _explain_attacks(policy: Policy, setting: StoredSetting) -> list[str]:
+    """What of the attacks of a policy does not run on a stored release."""
+    return [why for attack in policy.attacks() if (why := explain_unstored_attack(attack, setting)) is not None]

@@ -80,6 +80,7 @@ class AlphaKAnonymity(PrivacyModel):
 
     claim_properties: ClassVar[tuple[str, ...]] = ("k_anonymity", "alpha")
     public_fields: ClassVar[tuple[str, ...]] = ("k", "alpha", "column")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     model: Literal["alpha_k_anonymity"] = "alpha_k_anonymity"
     k: int = Field(ge=1, strict=True)
@@ -141,6 +142,7 @@ class LDiversity(PrivacyModel):
         "recursive_l_diversity",
     )
     public_fields: ClassVar[tuple[str, ...]] = ("l", "column", "kind", "c")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     model: Literal["l_diversity"] = "l_diversity"
     l: float = Field(gt=0)  # noqa: E741  (the paper's own letter)
@@ -240,6 +242,7 @@ class TCloseness(PrivacyModel):
     compares: ClassVar[bool] = True
     claim_properties: ClassVar[tuple[str, ...]] = ("t_closeness",)
     public_fields: ClassVar[tuple[str, ...]] = ("t", "column", "distance")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     model: Literal["t_closeness"] = "t_closeness"
     t: float = Field(ge=0, le=1)
@@ -320,6 +323,7 @@ class BetaLikeness(PrivacyModel):
     compares: ClassVar[bool] = True
     claim_properties: ClassVar[tuple[str, ...]] = ("beta_likeness", "enhanced_beta_likeness")
     public_fields: ClassVar[tuple[str, ...]] = ("beta", "column", "enhanced")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     model: Literal["beta_likeness"] = "beta_likeness"
     beta: float = Field(gt=0)
@@ -359,6 +363,7 @@ class DeltaDisclosure(PrivacyModel):
     compares: ClassVar[bool] = True
     claim_properties: ClassVar[tuple[str, ...]] = ("delta_disclosure",)
     public_fields: ClassVar[tuple[str, ...]] = ("delta", "column")
+    column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     model: Literal["delta_disclosure"] = "delta_disclosure"
     delta: float = Field(gt=0)
