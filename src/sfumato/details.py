@@ -390,15 +390,15 @@ class GivenDetails(Details):
     """Values that someone states by name about data made elsewhere: they belong to no family, and no code takes them
     for one."""
 
-    stated: Mapping[str, Any] = field(default_factory=dict)
+    named_values: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         """A value by its name."""
-        return self.stated[name] if name in self.stated else super().__getitem__(name)
+        return self.named_values[name] if name in self.named_values else super().__getitem__(name)
 
     def __iter__(self) -> Iterator[str]:
         """The names of the values."""
-        return iter([*(name for name in super().__iter__() if name != "stated"), *self.stated])
+        return iter([*(name for name in super().__iter__() if name != "named_values"), *self.named_values])
 
 
 def accept_details(values: Mapping[str, Any]) -> Details:
@@ -411,5 +411,5 @@ def accept_details(values: Mapping[str, Any]) -> Details:
     shared_names = Details._list_names()
     return GivenDetails(
         **{name: value for name, value in values.items() if name in shared_names},
-        stated={name: value for name, value in values.items() if name not in shared_names},
+        named_values={name: value for name, value in values.items() if name not in shared_names},
     )
