@@ -185,7 +185,7 @@ BODY: dict[str, Any] = {
 
 def list_shown(attack: sf.attack.Attack, **outcome: Any) -> dict[str, Any]:
     """An attack as a private report shows it."""
-    counts = sf.attack.Outcome(100, 22, 10).as_json()
+    counts = sf.attack.Outcome(100, 22, 10, targets=("disease",), known_columns=(("age",),)).as_json()
     record = {**attack.describe(), **counts, **outcome, "parameters": attack.describe(), "words": ""}
     (attack_view,) = findings.list_attacks({**BODY, "attacks": [record]})
     return {**attack_view, "facts": dict(attack_view["facts"])}
@@ -206,8 +206,18 @@ def test_homogeneity_of_a_share_does_not_say_all() -> None:
     [
         (sf.attack.BackgroundKnowledge(), "Wrong values ruled out", "1"),
         (sf.attack.Inference(column="disease", neighbours=3), "Nearest rows asked", "3"),
-        (sf.attack.Inference(column="disease"), "Numbers right within", f"5{wording.NBSP}%"),
-        (sf.attack.Similarity(column="disease", width=0.125), "Ranges at most as wide as", f"12.5{wording.NBSP}%"),
+        (sf.attack.Inference(column="disease"), "Numbers right within this share", f"5{wording.NBSP}%"),
+        (
+            sf.attack.Similarity(column="disease", width=0.125),
+            "Ranges at most this share of the published range",
+            f"12.5{wording.NBSP}%",
+        ),
+        (
+            sf.attack.QuantileMatching(share=0.3),
+            "Size of the rival's sample, as a share of the people",
+            f"30{wording.NBSP}%",
+        ),
+        (sf.attack.Minimality(share=0.5), "Largest share of one value in a class", f"50{wording.NBSP}%"),
     ],
 )
 def test_what_makes_the_number_is_always_shown(attack: sf.attack.Attack, label: str, value: str) -> None:
@@ -249,7 +259,8 @@ external = "list.csv"
 @pytest.mark.parametrize("tag", ["rule_inference", "learned_inference"])
 def test_entries_that_are_published_are_read_and_not_inferred(tag: str) -> None:
     def tell(visible: int, cells: int) -> str:
-        return tell_attack({"attack": tag, "columns": {"disease": {"cells": cells, "visible": visible}}}, BODY).story
+        facts = {"disease": {"cells": cells, "visible": visible}}
+        return tell_attack({"attack": tag, "targets": ["disease"], "columns": facts}, BODY).story
 
     assert tell(60, 60) == (
         "No entry of disease that is looked for is blank: a stranger reads them off the table, and infers nothing."
@@ -274,7 +285,7 @@ def test_a_release_that_blanks_nothing_states_what_is_visible() -> None:
 
 
 def test_stories_say_nothing_that_a_release_need_not_have() -> None:
-    copied = tell_attack({"attack": "copied_records", "columns": ["disease"]}, BODY).story
+    copied = tell_attack({"attack": "copied_records", "targets": ["disease"], "known_columns": [["age"]]}, BODY).story
     assert copied.startswith("Someone finds a published row with a neighbour's age")
-    reason = tell_attack({"attack": "minimality", "column": "disease"}, BODY).story
+    reason = tell_attack({"attack": "minimality", "targets": ["disease"], "known_columns": [["age"]]}, BODY).story
     assert reason.startswith("An insider knows everybody's age, asks why no more detail is published")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -84,12 +85,31 @@ def test_counts_make_sense(example: Example) -> None:
     assert {"attempts", "successes", "risk", "low", "high", "baseline", "control"} <= set(outcome.as_json())
 
 
+@parametrize_examples
+def test_the_outcome_states_what_was_guessed_and_known(example: Example) -> None:
+    """The verdict names the sensitive columns that no attack guessed, and the report what the attacker knew."""
+    data, attack = example.data(), example.subject
+    outcome = attack.run(as_is(data), data)
+    if not isinstance(data, sf.Table):
+        assert (outcome.targets, outcome.known_columns) == ((), ())
+        return
+    names = set(data.frame.columns)
+    known_columns = {name for side in outcome.known_columns for name in side}
+    assert set(outcome.targets) <= names and known_columns <= names and not known_columns & set(outcome.targets)
+    columns = attack.list_named_columns()
+    aims = {name for field in ("column", "columns") for name in columns.get(field, ())}
+    assert not aims or aims == set(outcome.targets), "state in Outcome(targets=...) the columns that were guessed"
+    if {"column", "columns"} & set(type(attack).model_fields):
+        assert outcome.targets, "state in Outcome(targets=...) the columns that were guessed"
+    parts = {part for _, part, _, _ in Formatter().parse(attack.story) if part}
+    assert not parts & {"known", "others"} or known_columns, "its story needs Outcome(known_columns=...)"
+    if "max_record_risk" in attack.gates:
+        assert outcome.highest_risk is not None, "the gate max_record_risk needs Outcome(highest_risk=...)"
+
+
 @pytest.mark.parametrize("kind", ATTACKS)
-def test_it_says_which_columns_it_guesses_if_its_fields_name_none(kind: type[sf.Attack]) -> None:
-    optional_fields = {name for name in ("column", "columns") if name in kind.model_fields}
-    optional_fields = {name for name in optional_fields if not kind.model_fields[name].is_required()}
-    is_stated = kind.guesses != "" or "list_targets" in vars(kind)
-    assert is_stated or not optional_fields, "set `guesses`, or override list_targets: the verdict reads it"
+def test_labels_are_about_its_own_public_fields(kind: type[sf.Attack]) -> None:
+    assert set(kind.report_labels) <= set(kind.public_fields), "label public fields: the signed report prints them"
 
 
 @pytest.mark.parametrize("kind", ATTACKS)

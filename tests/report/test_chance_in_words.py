@@ -176,16 +176,13 @@ def test_who_knew_what_is_told_as_the_certificate_has_it(runs: Any) -> None:
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ({"knowledge": ["age"]}, '"age"'),
-        ({"known": ["age", "sex"]}, "all 2 quasi-identifying columns"),
-        ({"known": "sex"}, '"sex"'),
-        ({"known": None}, ""),
-        ({"known": [["age"], ["ill", "pay"]]}, '"age"; on the other side "ill", "pay"'),
-        ({"knowledge": None, "columns": ["ill"]}, "all 2 quasi-identifying columns"),
-        ({"knowledge": None, "column": "age"}, '"sex"'),
-        ({"knowledge": "pairs"}, "how often items occur, alone and two together"),
+        ({"known_columns": [["age"]]}, '"age"'),
+        ({"known_columns": [["age", "sex"]]}, "all 2 quasi-identifying columns"),
+        ({"known_columns": [], "parameters": {"known": None}}, ""),
+        ({"known_columns": [["age"], ["ill", "pay"]]}, '"age"; on the other side "ill", "pay"'),
+        ({"parameters": {"knowledge": "pairs"}}, "how often items occur, alone and two together"),
         (
-            {"knowledge": "supports", "known_share": 0.5},
+            {"parameters": {"knowledge": "supports", "known_share": 0.5}},
             "how often each item occurs, for 50\N{NO-BREAK SPACE}% of them",
         ),
         ({}, ""),

@@ -48,7 +48,8 @@ def certificate(**changes: Any) -> dict[str, Any]:
     }
     attack = {
         "attack": "linking",
-        "knowledge": ["town"],
+        "known_columns": [["town"]],
+        "targets": [],
         "parameters": {"attack": "linking", "knowledge": ["town"]},
         "attempts": 400,
         "successes": 40,

@@ -57,6 +57,40 @@ def test_two_releases_side_by_side(releases: tuple[Path, Path]) -> None:
     assert ("loss", "tree_accuracy") in rows
 
 
+def test_claims_of_one_property_and_attacks_of_one_kind_are_lines_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """l-diversity of two columns, and linking by all columns and by one; with the records and without them."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<html></html>")
+    rows = "".join(f"{20 + i % 2},{'flu' if i % 3 else 'ulcer'},{i % 5}\n" for i in range(60))
+    (tmp_path / "people.csv").write_text("age,disease,ward\n" + rows)
+    folders = []
+    for wards, attacks in ((2, [{"attack": "linking"}, {"attack": "homogeneity", "share": 0.5}]), (1, [])):
+        models = [
+            {"model": "l_diversity", "l": 2, "column": "disease"},
+            {"model": "l_diversity", "l": l, "column": "ward"},
+        ]
+        policy = {
+            "data": {"path": str(tmp_path / "people.csv")},
+            "roles": {"quasi_identifying": ["age"], "sensitive": ["disease", "ward"]},
+            "hierarchies": {"age": {"kind": "intervals", "widths": [5]}},
+            "protect": [{"method": "generalize", "models": models}],
+            "attack": [*attacks, {"attack": "homogeneity"}],
+        }
+        folders.append(sf.run(sf.Policy.model_validate(policy), tmp_path / f"l{wards}").out)
+    for is_private in (True, False):
+        lines = {(row.topic, row.name): (row.first, row.second) for row in sf.compare(*folders).rows}
+        assert lines["claim", 'distinct_l_diversity of "disease", promised'] == (2, 2)
+        assert lines["claim", 'distinct_l_diversity of "ward", promised'] == (2, 1)
+        assert {name for topic, name in lines if topic == "attack" and name.endswith("at most")} == {
+            "linking, at most", "homogeneity, at most", "homogeneity (share = 0.5), at most"
+        }  # fmt: skip
+        if is_private:
+            for folder in folders:
+                (folder / "private" / "record.json").unlink()
+
+
 def test_the_command(
     releases: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,7 @@ def limits(attacks: tuple[Any, ...], utility: dict[str, float], **gate: Any) -> 
     return {limit["gate"]: limit for limit in compare_limits(policy, {"utility": utility}, attacks)}
 
 
-NOBODY = Outcome(0, 0, 0, facts={"highest_risk": 0.0})
+NOBODY = Outcome(0, 0, 0, highest_risk=0.0)
 
 
 @pytest.mark.parametrize("attacks", [(), ((Linking(), NOBODY),)], ids=["no attack", "nobody to attack"])
@@ -39,7 +39,7 @@ def test_what_was_not_measured_stays_shut(attacks: tuple[Any, ...]) -> None:
 
 
 def test_what_was_measured_is_compared() -> None:
-    attacks = ((Linking(), Outcome(100, 10, 1, facts={"highest_risk": 0.5})),)
+    attacks = ((Linking(), Outcome(100, 10, 1, highest_risk=0.5)),)
     limit_states = limits(attacks, {"loss": 0.25}, max_linking_risk=0.3, max_record_risk=0.4, max_loss=0.25)
     assert {name: limit["open"] for name, limit in limit_states.items()} == {
         "max_linking_risk": True,

@@ -182,11 +182,37 @@ def test_a_sensitive_column_counts_as_targeted_only_if_the_attack_guesses_it(
     assert not sf.verify(tmp_path / "out").problems
 
 
-def test_minimality_targets_the_column_that_models_speak_of() -> None:
-    roles = {"age": "quasi_identifying", "ill": "sensitive", "pay": "sensitive"}
-    claims = [{"arguments": {}}, {"arguments": {"column": "ill"}}]
-    assert sf.attack.Minimality.list_targets({"column": None}, {"roles": roles, "claims": claims}) == ("ill",)
-    assert sf.attack.Minimality.list_targets({"column": "pay"}, {"roles": roles, "claims": claims}) == ("pay",)
+def test_attacks_on_codes_target_columns_of_numbers_alone(tmp_path: Path) -> None:
+    """The class of a tree is coded too, and nobody tries to crack it: the certificate says so."""
+    encode = {"method": "encode_for_trees", "target": "ill"}
+    run_result = release(
+        tmp_path,
+        {"pay": list(range(PEOPLE))},
+        roles=ROLES | {"sensitive": ["ill", "pay"]},
+        protect=[encode],
+        attack=[{"attack": "sorting"}],
+    )
+    (attack,) = json.loads((tmp_path / "out/release/certificate.json").read_text())["attacks"]
+    assert attack["targets"] == ["age", "pay"]
+    assert 'No attack targeted the sensitive column "ill".' in run_result.verdict.unchecked
+    assert "Sorting: age and pay" in (tmp_path / "out/release/report.html").read_text()
+    assert not sf.verify(tmp_path / "out").problems
+
+
+def test_a_linkage_of_nothing_swapped_targets_what_it_tried(tmp_path: Path) -> None:
+    run_result = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]}, attack=[{"attack": "swap_linkage"}])
+    assert not any("ill" in sentence for sentence in run_result.verdict.unchecked)
+
+
+def test_attacks_on_private_entries_cover_no_sensitive_column(tmp_path: Path) -> None:
+    """Which columns they tried must not be published; that no other attack tried a column must."""
+    attack = {"attack": "rule_inference", "columns": ["visit"]}
+    run_result = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]}, attack=[attack])
+    sentence = 'Apart from private entries, no attack targeted the sensitive column "ill".'
+    assert sentence in run_result.verdict.unchecked
+    certificate = json.loads((tmp_path / "out/release/certificate.json").read_text())
+    assert all(entry["targets"] == [] for entry in certificate["attacks"])
+    assert not sf.verify(tmp_path / "out").problems
 
 
 def test_a_claim_of_another_property_that_covers_people_by_their_items_is_no_gap(

@@ -9,17 +9,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
 from math import sqrt
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
 
-from sfumato.change_kinds import ChangeKind
-from sfumato.data.roles.role import Role
 from sfumato.description import Description
 from sfumato.notebook import STAYS, render_grid, render_sentences
-from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
-from sfumato.public.cut_intervals import INTERVALS
-from sfumato.public.noise_law import NOISE_KINDS
 from sfumato.randomness import Randomness
 from sfumato.release import CoveredRisk, Release, refuse_other_order
 
@@ -38,10 +33,6 @@ def _require_distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidator(_require_distinct_names)]
 """Column names, as a field of an attack; a single name may be given without a list."""
-
-
-GuessedColumns = Literal["", "sensitive", "noise", "answers", "swapped", "coded", "private"]
-"""What an attack guesses by default."""
 
 
 class WilsonInterval(NamedTuple):
@@ -79,6 +70,12 @@ class Outcome:
     not as many as were tried, is the fact `control_attempts`."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Further results for the report; nothing that identifies a person."""
+    targets: tuple[str, ...] = ()
+    """The columns whose cells were guessed; none if rows or items were."""
+    known_columns: tuple[tuple[str, ...], ...] = ()
+    """The columns that the attacker knew, for each party; none if the attacker knew something else."""
+    highest_risk: float | None = None
+    """The highest risk of one person, if the attack counts it."""
 
     @property
     def risk(self) -> float:
@@ -132,7 +129,10 @@ class Outcome:
             "risk": self.risk,
             "low": self.low,
             "high": self.high,
+            **({} if self.highest_risk is None else {"highest_risk": self.highest_risk}),
             **dict(self.facts),
+            "targets": list(self.targets),
+            "known_columns": [list(side) for side in self.known_columns],
         }
 
 
@@ -169,7 +169,7 @@ class Attack(Description, ABC):
     """
 
     shape: ClassVar[str] = "table"
-    """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
+    """The shape of the release it attacks: `table`, `baskets`, `sequences` or `patterns`."""
     story: ClassVar[str] = ""
     """The attacker's story for the report, with the columns of the policy: `{known}`, those that the attacker knows;
     `{target}`, those that it guesses; `{any}`, the same where one of them is enough; `{others}`, columns that another
@@ -177,11 +177,10 @@ class Attack(Description, ABC):
     """
     tries: ClassVar[str] = ""
     """What its attempts are, if not people, for the report: "entries tried"."""
-    guesses: ClassVar[GuessedColumns] = ""
-    """Which columns it guesses if its fields name none: all that are sensitive, that have public noise (or, if
-    none has, public intervals, or else numbers), that hold randomized answers, or that were swapped or coded. Of
-    `private` entries nobody may say in which columns they are.
-    """
+    hides_targets: ClassVar[bool] = False
+    """Whether the columns that it guessed must stay private, since they show where private entries are."""
+    report_labels: ClassVar[Mapping[str, str]] = {}
+    """Fields that determine what counts as a success, with the label that the report prints for each."""
 
     gates: ClassVar[tuple[str, ...]] = ()
     """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
@@ -208,14 +207,6 @@ class Attack(Description, ABC):
         """The story that is true of an attack, by its parameters and what is known of its outcome."""
         return cls.story
 
-    @classmethod
-    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
-        """The columns that an attack guesses, by its parameters, what is known of its outcome and the certificate's
-        fields; empty if it guesses no columns, or if which they are must not leave.
-        """
-        columns = attack.get("column") or attack.get("columns") or _list_default_targets(cls.guesses, certificate)
-        return (columns,) if isinstance(columns, str) else tuple(map(str, columns))
-
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""
         return self.model_dump(mode="json", exclude=set(self.private_fields))
@@ -227,21 +218,6 @@ class Attack(Description, ABC):
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
         """Attack a release. `truth` is the originals (or an external table), used only to count correct guesses."""
-
-
-def _list_default_targets(guesses: GuessedColumns, certificate: Mapping[str, Any]) -> list[str]:
-    """What an attack guesses if its parameters name no column."""
-    laws = {name: law["kind"] for name, law in certificate.get("public", {}).items()}
-    if guesses == "sensitive":
-        return [name for name, role in certificate.get("roles", {}).items() if role == Role.SENSITIVE]
-    if guesses == "answers":
-        return [name for name, law in laws.items() if law in ANSWER_KINDS]
-    if guesses == "noise":
-        noisy_names = [name for name, law in laws.items() if law in NOISE_KINDS]
-        cut_names = [name for name, law in laws.items() if law == INTERVALS]
-        return noisy_names or cut_names or list(certificate.get("data", {}).get("numbers", ()))
-    kind = {"swapped": ChangeKind.SWAPPED, "coded": ChangeKind.CODED}.get(guesses)
-    return [change["column"] for change in certificate.get("changes", ()) if change["kind"] == kind]
 
 
 class AttackResult(NamedTuple):

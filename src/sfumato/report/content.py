@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.attack.anonymity.linking import LIST_OF_PEOPLE
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.errors import join_names
 from sfumato.fields.field_docs import find_field_doc
@@ -233,8 +234,8 @@ def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         attack
         for attack in body["attacks"]
         if _is_linking(attack)
-        and attack.get("external") is None
-        and set(attack.get("knowledge") or quasi_identifying) == quasi_identifying
+        and not attack.get("parameters", {}).get(LIST_OF_PEOPLE)
+        and [set(side) for side in attack.get("known_columns", ())] == [quasi_identifying]
     ]
     return max(linking, key=lambda attack: float(attack.get("risk", attack.get("risk_at_most")) or 0), default=None)
 

@@ -164,7 +164,7 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
         "log": bar_pictures.has_vanishing_bar(bars),
         "before": risk_text,
         "after": risk_after,
-        "known": attack_stories.join_columns(attack_stories.find_known_columns(attack, account.certificate)[0]),
+        "known": attack_stories.join_columns(attack_stories.find_known_columns(attack)[0]),
     }
 
 

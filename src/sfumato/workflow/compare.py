@@ -7,10 +7,12 @@ Uses their certificates, or the custodian's records, which hold more, if both ar
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
 from sfumato.workflow.verification import Verification, verify
 
@@ -93,13 +95,49 @@ def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
         **{("data", name): body["data"][name] for name in ("columns", "items") if name in body["data"]},
         ("data", "suppressed rows"): body["suppression"]["rows"],
     }
-    for claim in body["claims"]:
-        facts["claim", f"{claim['property']}, promised"] = claim["threshold"]
-        facts["claim", f"{claim['property']}, measured"] = claim["measured"]
+    for name, claim in zip(_name_claims(body["claims"]), body["claims"], strict=True):
+        facts["claim", f"{name}, promised"] = claim["threshold"]
+        facts["claim", f"{name}, measured"] = claim["measured"]
     facts |= {("loss", name): value for name, value in {**body["losses"], **body["utility"]}.items()}
     facts |= {("level", column): level for column, level in body["levels"].items()}
-    for attack in body["attacks"]:
+    for name, attack in zip(_name_attacks(body), body["attacks"], strict=True):
         if "risk" in attack:
-            facts["attack", f"{attack['attack']}, risk"] = attack["risk"]
-        facts["attack", f"{attack['attack']}, at most"] = attack.get("high", attack.get("risk_at_most"))
+            facts["attack", f"{name}, risk"] = attack["risk"]
+        facts["attack", f"{name}, at most"] = attack.get("high", attack.get("risk_at_most"))
     return facts
+
+
+def _name_attacks(body: Any) -> list[str]:
+    """Each attack by its tag and the parameters that are not the default, so that equal attacks have one line."""
+    quasi_identifying = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
+    names = []
+    for attack in body["attacks"]:
+        kind: Any = find_tagged_class("attack", str(attack["attack"]))
+        fields = {} if kind is None else kind.model_fields
+        parameters = [
+            f"{name} = {value}"
+            for name, value in attack["parameters"].items()
+            if name != "attack" and value != quasi_identifying and (name not in fields or value != fields[name].default)
+        ]
+        names.append(f"{attack['attack']} ({', '.join(parameters)})" if parameters else str(attack["attack"]))
+    return _number_names(names)
+
+
+def _name_claims(claims: Any) -> list[str]:
+    """Each claim by its property and the column that it is about; several of one name are numbered."""
+    columns = [claim.get("arguments", {}).get("column") for claim in claims]
+    names = [
+        claim["property"] if column is None else f'{claim["property"]} of "{column}"'
+        for claim, column in zip(claims, columns, strict=True)
+    ]
+    return _number_names(names)
+
+
+def _number_names(names: list[str]) -> list[str]:
+    """Names, with a number where several are the same."""
+    totals, numbers = Counter(names), Counter[str]()
+    numbered_names = []
+    for name in names:
+        numbers[name] += 1
+        numbered_names.append(f"{name}, {numbers[name]} of {totals[name]}" if totals[name] > 1 else name)
+    return numbered_names

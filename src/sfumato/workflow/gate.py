@@ -39,11 +39,15 @@ def compare_limits(policy: Policy, body: Mapping[str, Any], attacks: tuple[Attac
     What could not be measured has no value, and the gate stays shut.
     """
     linking = [outcome for attack, outcome in attacks if "max_linking_risk" in attack.gates and outcome.attempts]
-    records = [outcome for attack, outcome in attacks if "max_record_risk" in attack.gates and outcome.attempts]
+    record_risks = [
+        outcome.highest_risk
+        for attack, outcome in attacks
+        if "max_record_risk" in attack.gates and outcome.attempts and outcome.highest_risk is not None
+    ]
     loss = body["utility"].get("loss")
     values = {
         "max_linking_risk": max((outcome.high for outcome in linking), default=None),
-        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in records), default=None),
+        "max_record_risk": max(record_risks, default=None),
         "max_loss": None if loss is None else float(loss),
     }
     limits = policy.gate.model_dump(exclude_none=True)

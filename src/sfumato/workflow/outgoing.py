@@ -115,6 +115,10 @@ class CertifiedAttack(_OutgoingPart):
 
     attack: Annotated[str, OutgoingRule.POLICY]
     parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
+    targets: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
+    """The columns whose cells were guessed; none if rows were, or if the columns of private entries must not leave."""
+    known_columns: Annotated[tuple[tuple[str, ...], ...], OutgoingRule.POLICY] = ()
+    """The columns that the attacker knew, for each party."""
     risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
     """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
     guessing: Annotated[float | None, OutgoingRule.COARSE] = Field(ge=0, le=1)
@@ -320,10 +324,18 @@ def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAt
     return CertifiedAttack(
         attack=parameters.pop("attack"),
         parameters=parameters,
+        targets=list_public_targets(attack),
+        known_columns=tuple(map(tuple, attack.get("known_columns", ()))),
         risk_at_most=risk,
         guessing=guessing,
         one_basket_short=attack.get("one_basket_short"),
     )
+
+
+def list_public_targets(attack: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns that an attack guessed, unless they show where private entries are."""
+    kind = find_tagged_class("attack", str(attack["attack"]))
+    return () if kind is None or kind.hides_targets else tuple(attack.get("targets", ()))
 
 
 def _build_outgoing_verdict(verdict: Mapping[str, Any]) -> CertifiedVerdict:

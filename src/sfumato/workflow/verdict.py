@@ -38,7 +38,12 @@ from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
 from sfumato.workflow.drafts.toml_text import quote_key
-from sfumato.workflow.outgoing import CertifiedAttack, build_outgoing_attack, count_hidden_people
+from sfumato.workflow.outgoing import (
+    CertifiedAttack,
+    build_outgoing_attack,
+    count_hidden_people,
+    list_public_targets,
+)
 from sfumato.workflow.published_columns import AnyTable, gather_kinds, get_outline, split_columns
 
 UNIQUE_LIMIT = 0.1
@@ -287,11 +292,13 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
         sentences.append("No attack was tried.")
     if isinstance(published_data, Table | StoredTable):
         outline = get_outline(published_data)
-        aims = {name for attack in record["attacks"] for name in _list_aims(attack, record, outline)}
-        unaimed_columns = [name for name in outline.sensitive if name not in aims]
-        if unaimed_columns:
-            noun = "column" if len(unaimed_columns) == 1 else "columns"
-            sentences.append(f"No attack targeted the sensitive {noun} {quote_names(unaimed_columns)}.")
+        hides_targets = any(kind.hides_targets for kind in kinds if kind is not None)
+        targets = {name for attack in record["attacks"] for name in list_public_targets(attack)}
+        missed_columns = [name for name in outline.sensitive if name not in targets]
+        if missed_columns:
+            noun = "column" if len(missed_columns) == 1 else "columns"
+            subject = "Apart from private entries, no attack" if hides_targets else "No attack"
+            sentences.append(f"{subject} targeted the sensitive {noun} {quote_names(missed_columns)}.")
     checks = [CHECKS.get(claim["measure"]) for claim in record["claims"]]
     claimed_risks = {check.covers for check in checks if check is not None}
     if isinstance(published_data, Baskets | StoredBaskets | Sequences) and "people by their items" not in claimed_risks:
@@ -304,17 +311,6 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
         claims = "1 claim is" if private == 1 else f"{private} claims are"
         sentences.append(f"{claims} about the originals: a recipient cannot check {'it' if private == 1 else 'them'}.")
     return tuple(sentences)
-
-
-def _list_aims(attack: Mapping[str, Any], record: Mapping[str, Any], published_table: Table) -> tuple[str, ...]:
-    """The columns that an attack tried to infer, by its parameters alone: outcomes may name what is private.
-
-    An attack that must not say which may have tried any sensitive column.
-    """
-    kind = find_tagged_class("attack", str(attack["attack"]))
-    if kind is None:
-        return ()
-    return published_table.sensitive if kind.guesses == "private" else kind.list_targets(attack["parameters"], record)
 
 
 def _choose_status(verdict: Verdict, *, gate_open: bool) -> VerdictStatus:

@@ -21,32 +21,26 @@ def tell(body: dict[str, Any] | None = None, **attack: Any) -> str:
 
 
 def test_linking_names_what_the_neighbour_knows() -> None:
-    assert "knows the person's age, zip and sex. " in tell(attack="linking", knowledge=None)
-    assert "knows the person's zip. " in tell(attack="linking", knowledge=["zip"])
+    assert "knows the person's age, zip and sex. " in tell(attack="linking", known_columns=[["age", "zip", "sex"]])
+    assert "knows the person's zip. " in tell(attack="linking", known_columns=[["zip"]])
 
 
 def test_a_card_names_its_target() -> None:
-    assert tell(attack="homogeneity", column=None).startswith("Homogeneity: disease. ")
-    assert tell(attack="inference", column="sex", known=["age", "zip"]) == (
+    assert tell(attack="homogeneity", targets=["disease"]).startswith("Homogeneity: disease. ")
+    assert tell(attack="inference", targets=["sex"], known_columns=[["age", "zip"]]) == (
         "Inference: sex. A colleague knows a person's age and zip, and reads their sex off the most similar published "
         "row."
     )
-    assert "by age and zip, finds" in tell(attack="similarity", column="sex")  # it is not known and guessed at once
-    assert "one age, the other sex and zip" in tell(attack="linkability", known=[["age"], ["sex", "zip"]])
-
-
-def test_randomized_and_swapped_columns_are_targets_without_being_named() -> None:
-    public = {"age": {"kind": "gaussian"}, "disease": {"kind": "k_ary"}}
-    assert tell({"public": public}, attack="bayes_estimate", columns=None).startswith("Bayes estimate: age. ")
-    assert tell({"public": public}, attack="likeliest_answer", column=None).startswith("Likeliest answer: disease. ")
-    changes = [{"column": "disease", "kind": "swapped"}, {"column": "age", "kind": "capped"}]
-    assert "reads disease there" in tell({"changes": changes}, attack="swap_linkage", column=None, knowledge=None)
+    assert "by age and zip, finds" in tell(attack="similarity", targets=["sex"], known_columns=[["age", "zip"]])
+    assert "one age, the other sex and zip" in tell(attack="linkability", known_columns=[["age"], ["sex", "zip"]])
 
 
 def test_columns_that_may_not_leave_are_not_guessed() -> None:
     story = tell(attack="rule_inference", min_support=2)
     assert not any(name in story for name in ROLES)
-    assert "blank entries of disease" in tell(attack="rule_inference", columns={"disease": {"cells": 3}})
+    assert "blank entries of disease" in tell(
+        attack="rule_inference", targets=["disease"], columns={"disease": {"cells": 3}}
+    )
 
 
 STORIES = {kind.model_fields["attack"].default: kind.story for kind in ATTACKS if kind.story}
@@ -55,8 +49,10 @@ STORIES = {kind.model_fields["attack"].default: kind.story for kind in ATTACKS i
 @pytest.mark.parametrize("tag", sorted(STORIES))
 def test_stories_belong_to_attacks_and_can_be_told(tag: str) -> None:
     assert tag in TAGS
-    options: dict[str, Any] = {"known": [["age"], ["zip"]]} if tag == "linkability" else {"column": "disease"}
-    story = tell(attack=tag, **options)
+    targets = [] if tag == "linkability" else ["disease"]
+    story = tell(
+        {"public": {"disease": {"kind": "uniform"}}}, attack=tag, targets=targets, known_columns=[["age"], ["zip"]]
+    )
     parts = {part for _, part, _, _ in Formatter().parse(STORIES[tag]) if part}
     assert ("disease" in story.split(". ", 1)[1]) == bool({"target", "any"} & parts)
     assert "{" not in story
@@ -78,22 +74,19 @@ LAWS = {
 
 
 def test_only_columns_with_noise_are_called_noisy() -> None:
-    """Of a release with noise, the columns that were only cut into intervals are no targets."""
+    """Of columns that were only cut into intervals, a story does not say that noise is removed from them."""
     body: dict[str, Any] = {"public": LAWS}
-    assert tell(body, attack="bayes_estimate", columns=None).startswith("Bayes estimate: age, pay and zip. ")
-    likeliest = tell(body, attack="likeliest_value", columns=None)
+    likeliest = tell(body, attack="likeliest_value", targets=["age", "pay", "zip"])
     assert "values of age and pay cluster" in likeliest
     assert likeliest.endswith("The release states no noise in zip: each published number is taken as it is.")
-    reveal = tell(body, attack="range_reveal", columns=["age", "pay", "born"])
+    reveal = tell(body, attack="range_reveal", targets=["pay", "born"])
     assert reveal.startswith("Range reveal: pay and born. ") and "values of pay nobody has" in reveal
     assert "no noise in born:" in reveal
-    assert tell(body, attack="range_reveal", columns=None).startswith("Range reveal: pay and zip. ")
 
 
 @pytest.mark.parametrize("tag", ["bayes_estimate", "likeliest_value", "spectral_filter", "range_reveal"])
 def test_a_story_of_cut_columns_speaks_of_no_noise(tag: str) -> None:
     public = {"age": {"kind": "intervals"}, "zip": {"kind": "intervals"}, "sex": {"kind": "k_ary"}}
     story = "The release states no noise in age and zip: each published number is taken as it is."
-    assert tell_attack({"attack": tag, "columns": None}, BODY | {"public": public})[1] == story
-    assert tell_attack({"attack": tag, "columns": ["age", "zip"]}, BODY | {"public": public})[1] == story
-    assert "no noise in age:" in tell(attack=tag, columns=["age"])
+    assert tell_attack({"attack": tag, "targets": ["age", "zip"]}, BODY | {"public": public})[1] == story
+    assert "no noise in age:" in tell(attack=tag, targets=["age"])

@@ -36,6 +36,7 @@ class BackgroundKnowledge(SensitiveAttack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "excluded")
     speaks_of_some: ClassVar[bool] = True
     guesses_anyway: ClassVar[bool] = True
+    report_labels: ClassVar[Mapping[str, str]] = {"excluded": "Wrong values ruled out"}
     column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["background_knowledge"] = "background_knowledge"

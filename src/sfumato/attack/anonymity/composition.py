@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_search import expand_ranges
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome, count_strangers
+from sfumato.attack.attack import Attack, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -55,7 +55,6 @@ class Composition(Attack):
         "An insurer buys another release, looks up a person who is in both, and keeps the values of {any} "
         "that both allow."
     )
-    guesses: ClassVar[GuessedColumns] = "sensitive"
     public_fields: ClassVar[tuple[str, ...]] = ("column",)
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
     speaks_of_some: ClassVar[bool] = True
@@ -109,6 +108,8 @@ class Composition(Attack):
             control=None
             if control is None
             else _count_disclosed_people(look_up(control), published_table, other, control, names),
+            targets=names,
+            known_columns=(published_table.quasi_identifying,),
             facts={
                 **count_strangers(control),
                 "people_in_both": int(overlap_mask.sum()),

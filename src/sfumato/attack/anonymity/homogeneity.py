@@ -41,6 +41,7 @@ class Homogeneity(SensitiveAttack):
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
     speaks_of_some: ClassVar[bool] = True
+    report_labels: ClassVar[Mapping[str, str]] = {"share": "Rows that must agree"}
     column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["homogeneity"] = "homogeneity"

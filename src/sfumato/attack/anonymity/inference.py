@@ -9,7 +9,7 @@ PoPETs 2023); the code is our own. What "nearest" means stands in `row_distance`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -58,6 +58,10 @@ class Inference(Attack):
         "A colleague knows a person's {known}, and reads their {target} off the most similar published row."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known", "attempts", "neighbours", "tolerance")
+    report_labels: ClassVar[Mapping[str, str]] = {
+        "neighbours": "Nearest rows asked",
+        "tolerance": "Numbers right within this share",
+    }
     column_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
     attack: Literal["inference"] = "inference"
@@ -86,7 +90,14 @@ class Inference(Attack):
         secrets = LabelColumn.of(published_table, self.column)
         people, acquaintances = self._draw_people(release, truth, chance)
         if not len(published_table):
-            return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
+            return Outcome(
+                attempts=len(people),
+                successes=0,
+                baseline=0,
+                control=None if control is None else 0,
+                targets=(self.column,),
+                known_columns=(names,),
+            )
         ways = self._list_ways(release, secrets, people, names)
         guess = max(ways, key=lambda way: self._count_right(way, secrets, acquaintances))
         successes, baseline = (self._count_right(way, secrets, people) for way in (guess, ways[-1]))
@@ -97,6 +108,8 @@ class Inference(Attack):
             successes=successes,
             baseline=baseline,
             control=stranger_guesses,
+            targets=(self.column,),
+            known_columns=(names,),
             facts={
                 "column": self.column,
                 "known": list(names),

@@ -9,6 +9,7 @@ intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import comb
 from typing import ClassVar, Literal, NamedTuple
@@ -49,6 +50,7 @@ class Linkability(Attack):
         "release tells them whom they share."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("known", "neighbours", "attempts")
+    report_labels: ClassVar[Mapping[str, str]] = {"neighbours": "Nearest rows asked on each side"}
     column_fields: ClassVar[tuple[str, ...]] = ("known",)
 
     attack: Literal["linkability"] = "linkability"
@@ -89,6 +91,7 @@ class Linkability(Attack):
             successes=successes,
             baseline=round_expected(len(people) * _meet_by_chance(len(published_table), self.neighbours)),
             control=joined_strangers,
+            known_columns=self.known,
             facts={
                 "known": [list(names) for names in self.known],
                 "neighbours": self.neighbours,

@@ -84,17 +84,20 @@ class Linking(Attack):
             links, look_up, odds = look_up_external(release, row_owners, targets, names)
             hits = float(odds.sum())
         candidate_counts = links.counts[links.counts > 0]
+        highest_risk = float(1 / candidate_counts.min()) if len(candidate_counts) else 0.0
         return Outcome(
             attempts=len(targets),
             successes=round(hits),
             baseline=round_expected(len(targets) / len(published_table)) if len(published_table) else 0,
             control=None if control is None else int((look_up(control).counts == 1).sum()),
+            known_columns=(tuple(names),),
+            highest_risk=highest_risk,
             facts={
                 **count_strangers(control),
                 "matched": len(candidate_counts),
                 "unique_matches": int((candidate_counts == 1).sum()),
                 "smallest_match": int(candidate_counts.min()) if len(candidate_counts) else 0,
-                "highest_risk": float(1 / candidate_counts.min()) if len(candidate_counts) else 0.0,
+                "highest_risk": highest_risk,
                 "knowledge": list(names),
             },
         )
@@ -111,6 +114,8 @@ def link_originals(original: Table) -> Outcome:
         attempts=len(original),
         successes=len(sizes),
         baseline=min(1, len(original)),
+        known_columns=(names,),
+        highest_risk=1 / smallest if smallest else 0.0,
         facts={
             "matched": len(original),
             "unique_matches": int((sizes == 1).sum()),

@@ -33,7 +33,7 @@ from sfumato.attack.anonymity.value_assignments import (
     ValueAssignments,
     enumerate_assignments,
 )
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome, count_strangers
+from sfumato.attack.attack import Attack, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -73,9 +73,9 @@ class Minimality(Attack):
         "An insider knows everybody's {known}, asks why no more detail is published, and concludes what {target} more "
         "detail would have shown."
     )
-    guesses: ClassVar[GuessedColumns] = "sensitive"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
     private_fields: ClassVar[tuple[str, ...]] = ("values",)
+    report_labels: ClassVar[Mapping[str, str]] = {"share": "Largest share of one value in a class"}
     column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["minimality"] = "minimality"
@@ -91,13 +91,6 @@ class Minimality(Attack):
     """The values that `share` speaks of; every value if not given."""
     samples: int = Field(default=2000, ge=100, strict=True)
     """How many ways are drawn in a class that has too many to count."""
-
-    @classmethod
-    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
-        """By default the one column that models speak of, as their claims do; otherwise all that are sensitive."""
-        names = super().list_targets(attack, certificate)
-        spoken = {claim["arguments"].get("column") for claim in certificate.get("claims", ())} & {*names}
-        return tuple(spoken) if len(spoken) == 1 else names
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
@@ -122,6 +115,8 @@ class Minimality(Attack):
             successes=int((claim_mask & (belief.guess == tally.truth)).sum()),
             baseline=int((claim_mask & (tally.sets.spread_to_people(tally.commonest, -2) == tally.truth)).sum()),
             control=None if control is None else count_homogeneous_people(published_table, control, (column,)),
+            targets=(column,),
+            known_columns=(published_table.quasi_identifying,),
             facts={
                 **count_strangers(control),
                 "raised": int(belief.raised_mask.sum()),

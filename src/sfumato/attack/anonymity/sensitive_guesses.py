@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Flags
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome, count_strangers
+from sfumato.attack.attack import Attack, Outcome, count_strangers
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -28,7 +28,6 @@ from sfumato.table import Table
 class SensitiveAttack(Attack):
     """An adversary who looks people up and reads their sensitive values off the rows found; see the subclasses."""
 
-    guesses: ClassVar[GuessedColumns] = "sensitive"
     guesses_anyway: ClassVar[bool] = False
     """Whether it guesses about everybody whom rows fit, so that it may as well guess the most common value."""
 
@@ -61,6 +60,8 @@ class SensitiveAttack(Attack):
             control=None
             if control is None
             else _count_flagged(flag, look_up(control), published_table, control, names),
+            targets=names,
+            known_columns=(published_table.quasi_identifying,),
             facts={
                 **count_strangers(control),
                 **self.state_facts(sets, _unite([self.flag_telling(tally) for tally in tallies])),

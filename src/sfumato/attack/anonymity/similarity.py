@@ -57,6 +57,7 @@ class Similarity(Attack):
     public_fields: ClassVar[tuple[str, ...]] = ("column", "width")
     speaks_of_some: ClassVar[bool] = True
     private_fields: ClassVar[tuple[str, ...]] = ("groups",)
+    report_labels: ClassVar[Mapping[str, str]] = {"width": "Ranges at most this share of the published range"}
     column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["similarity"] = "similarity"
@@ -100,6 +101,8 @@ class Similarity(Attack):
             control=None
             if control is None
             else self._count_disclosed_meanings(look_up(control), published_table, control),
+            targets=(self.column,),
+            known_columns=(published_table.quasi_identifying,),
             facts={
                 **count_strangers(control),
                 "similar_classes": int(view.alike.sum()),

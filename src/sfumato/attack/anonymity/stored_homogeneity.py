@@ -76,6 +76,8 @@ def _compare_classes(attack: Homogeneity, published_table: StoredTable, column: 
         attempts=len(published_table),
         successes=int(known_counts[says_value].sum()),
         baseline=int(blind_counts[says_value].sum()),
+        targets=(column,),
+        known_columns=(published_table.quasi_identifying,),
         facts={
             "homogeneous_classes": int(agree.sum()),
             "classes": len(agree),
@@ -106,6 +108,8 @@ def _learn(attack: Homogeneity, covered_people: CoveredPeople, name: str) -> Out
         attempts=len(covered_people.people),
         successes=int(agreement.flag_learnt(values).sum()),
         baseline=int((agreement.flag_spoken_of(values) & (values.truth == 0)).sum()),
+        targets=(name,),
+        known_columns=(covered_people.published_table.quasi_identifying,),
         facts={
             "homogeneous_classes": int(agreement.agree.sum()),
             "classes": len(agreement.agree),

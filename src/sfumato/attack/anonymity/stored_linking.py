@@ -43,6 +43,8 @@ def _link_classes(table: StoredTable) -> Outcome:
         attempts=len(table),
         successes=int(sizes.classes.sum()),
         baseline=min(1, len(table)),
+        known_columns=(names,),
+        highest_risk=1 / sizes.smallest if sizes.smallest else 0.0,
         facts={
             "matched": len(table),
             "unique_matches": sizes.unique,
@@ -70,6 +72,8 @@ def _link_covered(covered_people: CoveredPeople) -> Outcome:
         baseline=round_expected(len(covered_people.people) / len(covered_people.published_table))
         if len(covered_people.published_table)
         else 0,
+        known_columns=(names,),
+        highest_risk=float(1 / matched_counts.min()) if len(matched_counts) else 0.0,
         facts={
             "matched": len(matched_counts),
             "unique_matches": int((matched_counts == 1).sum()),

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.candidates import trace_people
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
@@ -46,7 +46,6 @@ class LikeliestAnswer(Attack):
         "An employer reads a person's published {target}, knows that chance may have said so too, and infers "
         "the likely truth."
     )
-    guesses: ClassVar[GuessedColumns] = "answers"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known")
     column_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
@@ -81,6 +80,8 @@ class LikeliestAnswer(Attack):
             control=None
             if control is None
             else count_true_guesses(self._guess_without_answer(shares, control), control, name),
+            targets=(name,),
+            known_columns=() if self.known is None else ((self.known,),),
             facts={"column": name, "best_guess": max(right, key=right.__getitem__)}
             | ({} if self.known is None else {"known": self.known}),
         )

@@ -29,7 +29,7 @@ from sfumato.attack.answers.likeliest_answer import (
     count_true_guesses,
     get_published_frame,
 )
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.candidates import trace_people
 from sfumato.errors import DataError
 from sfumato.public.answer_channel import AnswerChannel, answer_by_chance, get_channel, list_answered_columns
@@ -52,7 +52,6 @@ class RepeatedAnswers(Attack):
     """
 
     story: ClassVar[str] = "An insurer gets {target} of every year, and believes of each customer what most years say."
-    guesses: ClassVar[GuessedColumns] = "answers"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
     private_fields: ClassVar[tuple[str, ...]] = ("other",)
     file_fields: ClassVar[tuple[str, ...]] = ("other",)
@@ -111,6 +110,7 @@ class RepeatedAnswers(Attack):
             successes=max(right.values()),
             baseline=right["the most common"],
             control=None if control is None else count_true_guesses(shares.commonest, control, name),
+            targets=(name,),
             facts={
                 "column": name,
                 "answers": max(answer_count, 1),

@@ -13,13 +13,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Floats
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.attack import Attack, Outcome
 from sfumato.change import ChangeKind
 from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
 from sfumato.public.codes.crack_functions import guess_plainly
@@ -125,8 +125,6 @@ class CrackPlan(NamedTuple):
 class CodeAttack(Attack):
     """An adversary who guesses what each code stands for; see the subclasses."""
 
-    guesses: ClassVar[GuessedColumns] = "coded"
-
     column: str | None = None
     """The column to crack; by default every column of numbers that was encoded."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
@@ -148,6 +146,7 @@ class CodeAttack(Attack):
             successes=worst.count_read(worst.best),
             baseline=worst.count_read(_BLIND),
             control=None if control is None else self._count_read_strangers(worst, control, plan),
+            targets=tuple(column_trials.column.name for column_trials in attacked_columns),
             facts={
                 **plan.facts,
                 "radius": self.radius,

@@ -8,6 +8,7 @@ is the oldest attack on substitution ciphers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -48,6 +49,7 @@ class FrequencyMatching(DrawnCodeAttack):
         "code is the most common value."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
+    report_labels: ClassVar[Mapping[str, str]] = {"share": "Size of the rival's sample, as a share of the people"}
     column_fields: ClassVar[tuple[str, ...]] = ("column", "target")
 
     attack: Literal["frequency_matching"] = "frequency_matching"

@@ -8,6 +8,7 @@ a rival's sample as knowledge but do not run this attack; it is the strongest ag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -36,6 +37,7 @@ class QuantileMatching(DrawnCodeAttack):
         "A rival who has values of {target} of its own sorts the codes, and reads the values off its own sorted column."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
+    report_labels: ClassVar[Mapping[str, str]] = {"share": "Size of the rival's sample, as a share of the people"}
     column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     attack: Literal["quantile_matching"] = "quantile_matching"

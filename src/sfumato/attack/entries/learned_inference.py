@@ -18,7 +18,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome, wilson
+from sfumato.attack.attack import Attack, Outcome, wilson
 from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.mine.entries.learner import (
@@ -53,7 +53,7 @@ class LearnedInference(Attack):
         "A data scientist downloads the table, trains a model, and lets it fill in the blank entries of {target}."
     )
     tries: ClassVar[str] = "entries"
-    guesses: ClassVar[GuessedColumns] = "private"
+    hides_targets: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)
@@ -106,6 +106,7 @@ class LearnedInference(Attack):
             successes=successes,
             baseline=sum(tally.prior for tally in tallies),
             control=control_hits,
+            targets=tuple(tally.column for tally in tallies),
             facts={
                 "control_group": "visible entries held out" if control is None else "people not in the data",
                 "control_interval": [round(end, 12) for end in wilson(control_hits, strangers)],

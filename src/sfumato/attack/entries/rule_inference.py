@@ -20,7 +20,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints, Places
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
@@ -50,7 +50,7 @@ class RuleInference(Attack):
         "A stranger downloads the table, sees blank entries of {target}, and looks up what similar people have there."
     )
     tries: ClassVar[str] = "entries"
-    guesses: ClassVar[GuessedColumns] = "private"
+    hides_targets: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
     # The columns that hold private entries.
     private_fields: ClassVar[tuple[str, ...]] = ("columns",)
@@ -108,6 +108,7 @@ class RuleInference(Attack):
             successes=successes,
             baseline=sum(tally.prior for tally in tallies),
             control=strange,
+            targets=tuple(tally.column for tally in tallies),
             facts={
                 **_state_rule_facts(tallies),
                 "columns": {tally.column: _state_rule_facts([tally]) for tally in tallies},

@@ -16,7 +16,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.noisy_numbers import (
     NumberEstimates,
     ValueAttack,
@@ -51,7 +50,6 @@ class BayesEstimate(ValueAttack):
         "A statistician knows the distribution of {target} and the law by which numbers were changed, and estimates "
         "each true value."
     )
-    guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "evidence")
     column_fields: ClassVar[tuple[str, ...]] = ("columns", "evidence")
 

@@ -20,7 +20,6 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
-from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.heaviest_window import HeaviestWindow
 from sfumato.attack.noise.noisy_numbers import (
     ColumnPrior,
@@ -63,7 +62,6 @@ class LikeliestValue(ValueAttack):
     story: ClassVar[str] = (
         "An employer looks where values of {target} cluster, and assigns each noisy one to the likeliest cluster."
     )
-    guesses: ClassVar[GuessedColumns] = "noise"
     law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "gaussian", "correlated")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)

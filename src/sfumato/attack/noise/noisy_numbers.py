@@ -67,6 +67,10 @@ class NumberAttack(Attack):
 class ValueAttack(NumberAttack):
     """An attack whose guess is right if it is close to the true value."""
 
+    report_labels: ClassVar[Mapping[str, str]] = {
+        "tolerance": "Estimates right within this share of a standard deviation"
+    }
+
     tolerance: float = Field(default=0.2, ge=0.0)
     """How far an estimate may be from the right value, as a share of the column's true standard deviation."""
 
@@ -324,6 +328,7 @@ def count_value_outcome(
         successes=right,
         baseline=sum(max(counts.values()) for counts in simple.values()),
         control=right_strangers,
+        targets=tuple(column.name for column in judged_columns),
         facts={
             "columns": [column.name for column in judged_columns],
             "baseline_is": " or ".join(sorted({_name_best_guess(counts) for counts in simple.values()})),

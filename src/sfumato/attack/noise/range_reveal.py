@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.attack import GuessedColumns, Outcome
+from sfumato.attack.attack import Outcome
 from sfumato.attack.candidates import trace_people
 from sfumato.attack.noise.noisy_numbers import (
     NumberAttack,
@@ -59,9 +59,9 @@ class RangeReveal(NumberAttack):
         "A reader knows which values of {target} nobody has and how far numbers can have been moved, and concludes "
         "in which range the true value lies."
     )
-    guesses: ClassVar[GuessedColumns] = "noise"
     law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "discretize")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
+    report_labels: ClassVar[Mapping[str, str]] = {"width": "Remaining interval at most this share of the noise's span"}
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["range_reveal"] = "range_reveal"
@@ -71,13 +71,6 @@ class RangeReveal(NumberAttack):
     """Into how many bins the column's range is cut to see where people are."""
     density: float = Field(default=0.25, gt=0.0, le=1.0)
     """A gap is accepted if people in it, at this share of the column's mean density, would have been seen."""
-
-    @classmethod
-    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
-        """Without columns whose noise has no bounds: there is no range to exclude."""
-        laws = certificate.get("public", {})
-        names = super().list_targets(attack, certificate)
-        return tuple(name for name in names if laws.get(name, {}).get("kind") not in UNBOUNDED_KINDS)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
@@ -107,6 +100,7 @@ class RangeReveal(NumberAttack):
             successes=right,
             baseline=sum(plain),
             control=right_strangers,
+            targets=tuple(column.name for column in revealed_columns),
             facts={
                 "columns": [column.name for column in revealed_columns],
                 "components": {column.name: len(column.support.starts) for column in revealed_columns},

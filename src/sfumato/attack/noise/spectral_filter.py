@@ -17,7 +17,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sfumato.arrays import Flags, Floats
-from sfumato.attack.attack import GuessedColumns
 from sfumato.attack.noise.noisy_numbers import (
     NumberEstimates,
     ValueAttack,
@@ -49,7 +48,6 @@ class SpectralFilter(ValueAttack):
     story: ClassVar[str] = (
         "An analyst looks for a few factors that explain the columns {target}, and removes everything else as noise."
     )
-    guesses: ClassVar[GuessedColumns] = "noise"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 

@@ -9,6 +9,7 @@ from the release itself helps to decide. That is the idea of minimality (Wong, F
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal, NamedTuple
 
@@ -18,7 +19,7 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.links import Links
-from sfumato.attack.attack import Attack, GuessedColumns, Outcome
+from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.candidates import (
     CandidateSets,
     ValueTally,
@@ -61,9 +62,9 @@ class SwapLinkage(Attack):
     """
 
     story: ClassVar[str] = "A colleague knows a person's {known}, finds the rows that match, and reads {any} there."
-    guesses: ClassVar[GuessedColumns] = "swapped"
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
     speaks_of_some: ClassVar[bool] = True
+    report_labels: ClassVar[Mapping[str, str]] = {"share": "Share of unique records that were swapped"}
     column_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge")
 
     attack: Literal["swap_linkage"] = "swap_linkage"
@@ -106,6 +107,8 @@ class SwapLinkage(Attack):
             control=None
             if control is None
             else int(self._flag_learned(CandidateSets.of(look_up(control)), believed_table, control, names).hit.sum()),
+            targets=names,
+            known_columns=(known_columns,),
             facts=facts
             if self.knows == "release"
             else facts | self._count_doubts(sets, published_table, believed_table, people, names),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -59,6 +59,10 @@ class CopiedRecords(Attack):
     needs_equal_sides: ClassVar[bool] = False  # a copy of anybody is one
     speaks_of_some: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
+    report_labels: ClassVar[Mapping[str, str]] = {
+        "within": "Rows believed within a distance of",
+        "tolerance": "Numbers right within this share",
+    }
     column_fields: ClassVar[tuple[str, ...]] = ("known", "columns")
 
     attack: Literal["copied_records"] = "copied_records"
@@ -75,14 +79,6 @@ class CopiedRecords(Attack):
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
 
-    @classmethod
-    def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
-        """By default the published columns that are not known."""
-        roles = {name: Role(role) for name, role in certificate.get("roles", {}).items()}
-        known_columns = attack.get("known") or [name for name in roles if roles[name] is Role.QUASI_IDENTIFYING]
-        secrets = [name for name in roles if roles[name] is not Role.IDENTIFYING and name not in known_columns]
-        return super().list_targets({**attack, "columns": attack.get("columns") or secrets}, certificate)
-
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
@@ -94,7 +90,14 @@ class CopiedRecords(Attack):
         report_progress("copied records")
         people = sample_published_people(release, truth, self.attempts, chance)
         if not len(published_table):
-            return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
+            return Outcome(
+                attempts=len(people),
+                successes=0,
+                baseline=0,
+                control=None if control is None else 0,
+                targets=secrets,
+                known_columns=(known_columns,),
+            )
         searches = [
             RowSearch.search_by_distance(table, known_columns)
             for table in list_table_readings(published_table, people, known_columns)
@@ -111,6 +114,8 @@ class CopiedRecords(Attack):
             successes=counts.right,
             baseline=round_expected(Fraction(blind, len(published_table))),
             control=None if theirs is None else theirs.right,
+            targets=tuple(secrets),
+            known_columns=(tuple(known_columns),),
             facts={
                 "known": list(known_columns),
                 "columns": list(secrets),

@@ -11,16 +11,6 @@ from sfumato.errors import join_names
 from sfumato.report.words import wording
 from sfumato.runtime.lazy import find_tagged_class
 
-TELLING_PARAMETERS = {
-    "share": "Rows that must agree",
-    "excluded": "Wrong values ruled out",
-    "neighbours": "Nearest rows asked",
-    "within": "Rows believed within a distance of",
-    "tolerance": "Numbers right within",
-    "width": "Ranges at most as wide as",
-}
-"""Parameters that make the number of an attack, in words: a report shows them always, a name if they are unusual."""
-
 
 def name_attacks(attacks: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
     """Each name, with what tells it from equal names: parameters, or its number where all of them agree.
@@ -50,10 +40,10 @@ def _add_parameters(name: str, attack: Mapping[str, Any], attacks: Sequence[tupl
 
 
 def _is_unusual(field: str, attack: Mapping[str, Any]) -> bool:
-    """Whether a parameter makes the number, and is not what it is by default."""
+    """Whether a parameter determines what counts as a success, and is not what it is by default."""
     parameters = attack["parameters"]
     kind: Any = find_tagged_class("attack", str(attack.get("attack") or parameters.get("attack")))
-    if field not in TELLING_PARAMETERS or kind is None or field not in kind.model_fields:
+    if kind is None or field not in kind.report_labels:
         return False
     return bool(parameters[field] != kind.model_fields[field].default)
 

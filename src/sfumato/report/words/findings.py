@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sfumato.measure.checks import CHECKS
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
-from sfumato.report.words.attack_names import TELLING_PARAMETERS, name_attacks
+from sfumato.report.words.attack_names import name_attacks
 from sfumato.runtime.lazy import find_tagged_class
 
 
@@ -93,29 +93,29 @@ def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each attack with its story and its outcome."""
     attack_rows: list[dict[str, Any]] = []
     for attack in body["attacks"]:
-        attack_facts = {**attack, **attack.get("parameters", {})} if "risk_at_most" in attack else attack
-        title, story = attack_stories.tell_attack(attack_facts, body)
-        knows = _describe_knowledge(attack_facts, body)
+        title, story = attack_stories.tell_attack(attack, body)
+        knows = _describe_knowledge(attack, body)
         facts = [("Knows", knows)] if knows else []
-        facts += _list_telling_parameters(attack_facts)
+        facts += _list_labelled_parameters(attack)
         facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, body)
         attack_rows.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
     titles = name_attacks([(row["title"], attack) for row, attack in zip(attack_rows, body["attacks"], strict=True)])
     return [{**row, "title": title} for row, title in zip(attack_rows, titles, strict=True)]
 
 
-def _list_telling_parameters(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The parameters that make the number of an attack."""
+def _list_labelled_parameters(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The parameters that determine what counts as a success, as the attack labels them."""
     kind: Any = find_tagged_class("attack", str(attack["attack"]))
-    fields = [] if kind is None else [field for field in TELLING_PARAMETERS if field in kind.model_fields]
+    labels = {} if kind is None else kind.report_labels
+    parameters = attack.get("parameters", {})
     return [
-        (TELLING_PARAMETERS[field], _format_telling_parameter(attack[field]))
-        for field in fields
-        if isinstance(attack.get(field), int | float)
+        (label, _format_labelled_parameter(parameters[field]))
+        for field, label in labels.items()
+        if isinstance(parameters.get(field), int | float)
     ]
 
 
-def _format_telling_parameter(value: float) -> str:
+def _format_labelled_parameter(value: float) -> str:
     """A count as it is, a share as a percentage with all its digits."""
     return wording.format_count(value) if isinstance(value, int) else f"{round(100 * value, 10):g}{wording.NBSP}%"
 
@@ -194,17 +194,16 @@ def _describe_control(attack: Mapping[str, Any]) -> str:
 def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
     """What the attacker knew about people; empty if the certificate does not state it."""
     quasi = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
-    knowledge = attack.get("known") or attack.get("knowledge")
-    if not knowledge and "knowledge" in attack:  # the default is all of these except the columns it guesses
-        target_columns = {attack.get("column"), *(attack.get("columns") or ())}
-        knowledge = [name for name in quasi if name not in target_columns]
-    if isinstance(knowledge, str):
-        if attack.get("known"):
-            return wording.list_names([knowledge])
-        words, share = wording.KNOWS.get(knowledge, wording.spell_name(knowledge)), attack.get("known_share", 1.0)
-        return words if share == 1 else f"{words}, for {wording.format_percent(share)} of them"
-    if knowledge and all(isinstance(side, list | tuple) for side in knowledge):
-        return "; on the other side ".join(wording.list_names(side) for side in knowledge)
-    if quasi and set(knowledge or ()) == set(quasi):
-        return f"all {len(quasi)} quasi-identifying columns" if len(quasi) > 1 else wording.list_names(quasi)
-    return wording.list_names(knowledge or ())
+    sides = attack_stories.find_known_columns(attack)
+    if len(sides) > 1:
+        return "; on the other side ".join(wording.list_names(side) for side in sides)
+    if sides:
+        if len(quasi) > 1 and set(sides[0]) == set(quasi):
+            return f"all {len(quasi)} quasi-identifying columns"
+        return wording.list_names(sides[0])
+    parameters = attack.get("parameters", {})
+    keyword, share = parameters.get("knowledge"), parameters.get("known_share", 1.0)
+    if not isinstance(keyword, str):
+        return ""
+    words = wording.KNOWS.get(keyword, wording.spell_name(keyword))
+    return words if share == 1 else f"{words}, for {wording.format_percent(share)} of them"
