@@ -67,10 +67,8 @@ def test_claims_of_one_property_and_attacks_of_one_kind_are_lines_of_their_own(
     (tmp_path / "people.csv").write_text("age,disease,ward\n" + rows)
     folders = []
     for wards, attacks in ((2, [{"attack": "linking"}, {"attack": "homogeneity", "share": 0.5}]), (1, [])):
-        models = [
-            {"model": "l_diversity", "l": 2, "column": "disease"},
-            {"model": "l_diversity", "l": l, "column": "ward"},
-        ]
+        diversity = {"disease": 2, "ward": wards}
+        models = [{"model": "l_diversity", "l": least, "column": column} for column, least in diversity.items()]
         policy = {
             "data": {"path": str(tmp_path / "people.csv")},
             "roles": {"quasi_identifying": ["age"], "sensitive": ["disease", "ward"]},
