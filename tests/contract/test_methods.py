@@ -20,6 +20,7 @@ import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.fields.field_docs import find_field_doc
+from sfumato.losses import LOSS_RULES
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS, MODELS
 from sfumato.protect.method import KeyedMethod
@@ -315,11 +316,18 @@ def test_it_states_the_claims_of_models_that_it_makes(example: Example) -> None:
 @parametrize_examples
 def test_every_loss_has_an_entry(example: Example) -> None:
     """What it is called, whether it is a share, and whether those of several methods add up."""
-    missing_names = set(make_once(example).release.losses) - set(LOSSES)
-    assert not missing_names, (
-        f"add {sorted(missing_names)} to LOSSES in report/words/loss_words.py: a title, a sentence, is_share if it "
-        "runs from 0 to 1, and adds_up if those of two methods are added"
+    losses = set(make_once(example).release.losses)
+    assert not losses - set(LOSSES), (
+        f"add {sorted(losses - set(LOSSES))} to LOSSES in report/words/loss_words.py: a title and a sentence"
     )
+    assert not losses - set(LOSS_RULES), (
+        f"add {sorted(losses - set(LOSS_RULES))} to LOSS_RULES in losses.py: is it a share, and do those of two "
+        "methods add up, as privacy budgets do?"
+    )
+
+
+def test_losses_have_words_and_rules() -> None:
+    assert set(LOSSES) == set(LOSS_RULES), "a loss is listed both in report/words/loss_words.py and in losses.py"
 
 
 def explain_loss_words(method: type[sf.Method], stated_kinds: Set[ChangeKind]) -> str:

@@ -11,16 +11,14 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato import losses
 from sfumato.data.generators.population import (
     build_population_hierarchies,
     generate_population,
     list_population_roles,
 )
 from sfumato.details import AnonymityDetails, SwapDetails
-from sfumato.report.words import loss_words
-from sfumato.report.words.loss_words import LossEntry
 from sfumato.workflow.attack_run import attack_again
-from sfumato.workflow.chain import _combine_losses
 from sfumato.workflow.summary.release_utility import _measure_swapped_joints
 
 KNOWN = ["sex", "zip", "education", "occupation"]
@@ -202,7 +200,15 @@ def test_nobody_is_looked_up_by_codes() -> None:
             run_seeded(people, (method,), attacks=(attack,))
 
 
-def test_losses_add_up_if_their_entries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = {"delta": LossEntry("Delta", ".", adds_up=True), "spread": LossEntry("Spread", ".")}
-    monkeypatch.setattr(loss_words, "LOSSES", entries)
-    assert _combine_losses({"delta": 0.25, "spread": 2}, {"delta": 0.5, "spread": 1}) == {"delta": 0.75, "spread": 2}
+def test_losses_add_up_if_their_rules_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = {"delta": losses.LOSS_RULES["epsilon"], "spread": losses.LOSS_RULES["height"]}
+    monkeypatch.setattr(losses, "LOSS_RULES", rules)
+    total = losses.combine_losses({"delta": 0.25, "spread": 2}, {"delta": 0.5, "spread": 1})
+    assert total == {"delta": 0.75, "spread": 2}
+
+
+def test_two_budgets_without_a_rule_are_refused() -> None:
+    """Of two budgets of 1 by a name that nobody knows, the certificate said 1."""
+    with pytest.raises(sf.PolicyError, match="does not say whether such losses add up"):
+        losses.combine_losses({"epsilon_total": 1.0}, {"epsilon_total": 1.0})
+    assert losses.combine_losses({"epsilon_total": 1.0}, {"loss": 0.5}) == {"epsilon_total": 1.0, "loss": 0.5}
