@@ -415,15 +415,6 @@ def test_few_rows_are_protected_or_refused(example: Example, rows: int) -> None:
     assert not failures, f"of {rows} rows, {failures} does not hold: protect them, or refuse them with a DataError"
 
 
-@parametrize_examples
-def test_only_a_key_removes_a_loss(example: Example) -> None:
-    subject = example.subject
-    assert isinstance(subject, KeyedMethod) or not subject.decodes_loss, (
-        f"{type(subject).__name__} says decodes_loss and has no key that would remove the loss: leave it out, so that "
-        "others measure it"
-    )
-
-
 @tables(tuple(example for example in METHOD_EXAMPLES if not isinstance(example.subject, KeyedMethod)))
 def test_a_table_without_roles_is_refused(example: Example) -> None:
     """Where every cell becomes a code, nobody can be published by oversight; elsewhere roles must be given."""

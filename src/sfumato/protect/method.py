@@ -66,8 +66,6 @@ class Method(Description, ABC):
     """Among what nothing costs less if it says that its choice is proven, as words after "nothing costs less"."""
     loses_detail: ClassVar[bool] = False
     """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
-    decodes_loss: ClassVar[bool] = False
-    """Whether the key removes the loss again, so that nobody else measures it."""
     holds: ClassVar[tuple[str, str]] = ("item", "items")
     """What is counted in published baskets, sequences, patterns or rules, as one and as several: codes are no items."""
     truthful: ClassVar[bool] = True

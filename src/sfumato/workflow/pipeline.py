@@ -121,7 +121,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         clock.record_step("attack")
         record = build_record(policy, release, published_data, findings, attacks, staging, chance)
         record["input_commitment"] = None if commitment is None else commitment.value
-        record["utility"] = measure_utility(policy, published_data, original, release)
+        record["utility"] = measure_utility(policy, published_data, original, release, keys)
         record["shown_detail"] = measure_shown_detail(policy, published_data, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(published_data, Table) else []
         record["signer"] = format_public_key(key)

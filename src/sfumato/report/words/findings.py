@@ -59,8 +59,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
         if name == "height":
             highest = sum(body["heights"].values())
             entry = entry._replace(meaning=f"{entry.meaning} The highest possible is {highest}.")
-        file_loss = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
-        loss_rows.append(_describe_loss(entry, value, file_loss, share=is_share(name)))
+        loss_rows.append(_describe_loss(entry, value, utility.get(name), share=is_share(name)))
     return loss_rows + _list_learning_losses(utility)
 
 

@@ -266,9 +266,3 @@ def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> Loss
 def _loses_detail(tag: str) -> bool:
     """Whether a method's loss is detail."""
     return bool(getattr(find_tagged_class("method", tag), "loses_detail", False))
-
-
-def is_decoded(body: Mapping[str, Any]) -> bool:
-    """Whether the key of the method removes its loss again."""
-    tags = [str(method["method"]) for method in body["methods"]]
-    return len(tags) == 1 and bool(getattr(find_tagged_class("method", tags[0]), "decodes_loss", False))
