@@ -158,7 +158,8 @@ class Method(Description, ABC):
     def alone(self) -> bool:
         """Whether it must be the only method of a policy: its claims compare all that is published with the originals.
 
-        Two methods on baskets, which have no columns, can be listed together only if neither is alone.
+        Two methods on data without columns can be listed together only if neither is alone, and the later one says that
+        it may follow the earlier one (`explain_misfit`).
         """
         return self.shape != "table"
 
@@ -172,6 +173,13 @@ class Method(Description, ABC):
         it.
         """
         return trace_all_columns(data)
+
+    def explain_misfit(self, earlier: Method) -> str | None:
+        """Why it may not follow another method on data without columns, and what to do; None if it may.
+
+        By default it may not: nothing says that it leaves alone what the earlier one promises.
+        """
+        return "nothing says that it keeps what the other promises; remove one of them"
 
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:
         """Other ways to keep the same models that may lose less, the quickest first; by default none is known."""
