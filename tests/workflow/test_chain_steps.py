@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -17,7 +19,7 @@ from sfumato.data.generators.population import (
     generate_population,
     list_population_roles,
 )
-from sfumato.details import AnonymityDetails, SwapDetails
+from sfumato.details import AnonymityDetails, SwapDetails, SynthesisDetails
 from sfumato.workflow.attack_run import attack_again
 from sfumato.workflow.summary.release_utility import _measure_swapped_joints
 
@@ -184,7 +186,7 @@ def test_rows_of_people_stay_theirs_even_if_every_column_is_drawn(tmp_path: Path
         pl.DataFrame(cells, schema=["age", "sex"], orient="row"), dict.fromkeys(("age", "sex"), "quasi_identifying")
     )
     result = run_seeded(people, (sf.Synthesize(kind="partial", columns=("age", "sex")),), out=tmp_path / "out")
-    assert not result.release.details.are_rows_drawn
+    assert not result.release.are_rows_drawn
     assert "people in the release" in (result.out / "private" / "report.html").read_text(encoding="utf-8")
     assert find_attack(result, "linking")["attempts"] == 60
 
@@ -212,3 +214,20 @@ def test_two_budgets_without_a_rule_are_refused() -> None:
     with pytest.raises(sf.PolicyError, match="does not say whether such losses add up"):
         losses.combine_losses({"epsilon_total": 1.0}, {"epsilon_total": 1.0})
     assert losses.combine_losses({"epsilon_total": 1.0}, {"loss": 0.5}) == {"epsilon_total": 1.0, "loss": 0.5}
+
+
+def test_one_statement_says_whether_rows_are_drawn() -> None:
+    """The run asked whether details name training rows, and the report asked the method."""
+    people = draw_people()
+    drawn_release = sf.Synthesize().protect(people, randomness=sf.Randomness.seeded(1))
+    assert replace(drawn_release, details=SynthesisDetails()).are_rows_drawn
+    kept_release = sf.RoundNumbers(columns=("age",), step=10).protect(people)
+    assert not replace(kept_release, details=SynthesisDetails(training=np.arange(3))).are_rows_drawn
+    assert not replace(kept_release, method=None).are_rows_drawn
+
+
+def test_optimality_is_stated() -> None:
+    """Whoever stated a bound alone was said to have searched for the best, and not to have proven it."""
+    assert AnonymityDetails(bound=3.0).find_optimality() is None
+    assert AnonymityDetails(bound=3.0, objective=4.0, proven=False).find_optimality() == (4.0, 3.0, False)
+    assert SynthesisDetails().find_optimality() is None
