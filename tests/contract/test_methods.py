@@ -467,3 +467,13 @@ def test_it_cannot_be_changed(example: Example) -> None:
     field = next(iter(type(example.subject).model_fields))
     with pytest.raises(ValidationError):
         setattr(example.subject, field, None)
+
+
+@parametrize_examples
+def test_a_method_that_hides_secrets_counts_what_it_changed(example: Example) -> None:
+    release = make_once(example).release
+    if not release.details.get("sensitive"):
+        return
+    count = type(example.subject).headline_count
+    assert count is not None, "set headline_count, so that a run can say that nothing was changed"
+    assert set(count.losses) <= set(release.losses), f"state the losses {count.losses} of headline_count"

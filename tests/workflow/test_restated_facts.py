@@ -216,3 +216,21 @@ def test_a_false_budget_or_law_is_found_though_it_is_signed(tmp_path: Path, name
     assert sf.verify(out).problems == ()
     resign(out, FALSE_CHANCES[name])
     assert not sf.verify(out).holds
+
+
+def test_only_what_a_method_codes_may_be_called_coded(tmp_path: Path) -> None:
+    """With a method of codes, any column could be called noise, and nobody counted who is unique by it."""
+    people = pl.DataFrame({"age": [20, 21, 30, 31] * 5, "zip": list(range(20)), "ill": ["a", "b"] * 10})
+    roles = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
+    method = sf.EncodeForTrees(target="ill", columns=("age",))
+    out = tmp_path / "out"
+    sf.run(people, method, roles=roles, accept={"zip": "invented"}, out=out)
+    assert sf.verify(out).problems == ()
+
+    def call_noise(body: dict[str, Any]) -> None:
+        change = next(change for change in body["changes"] if change["column"] == "zip")
+        change["kind"] = "noise"
+        body["verdict"] |= {"not_counted": ["age", "ill", "zip"], "unique_rows": []}
+
+    resign(out, call_noise)
+    assert any("states no law" in problem for problem in sf.verify(out).problems)

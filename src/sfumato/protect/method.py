@@ -150,6 +150,11 @@ class Method(Description, ABC):
         return None
 
     @property
+    def publishes_codes(self) -> bool:
+        """Whether codes stand in the place of values or items; a method with a key need not."""
+        return self.utility == "codes"
+
+    @property
     def filter_size(self) -> FilterSize | None:
         """The size of the Bloom filters that it publishes; everybody may know it."""
         return None
