@@ -50,6 +50,8 @@ class LossMeasure(StrEnum):
     """The share of the spread that is within groups."""
     PUBLISHED_LAW = "published_law"
     """How often chance answers, by the published law."""
+    AMBIGUOUS_CODES = "ambiguous_codes"
+    """The share of cells whose code stands for several originals, so that no key decodes it."""
 
 
 class LossWords(NamedTuple):
@@ -316,6 +318,12 @@ class ChangeKind(StrEnum):
         "coded",
         KindMeaning(
             "codes instead of values",
+            loss=LossMeasure.AMBIGUOUS_CODES,
+            loss_words=LossWords(
+                "Of the coded cells, the share whose code stands for several values: the key decodes the others.",
+                "of codes stand for one value",
+                "the key decodes them",
+            ),
             publishes_originals=False,
             known_to_nobody=True,
             hides_cells=False,

@@ -82,17 +82,9 @@ class Details(Mapping[str, Any]):
         """The details of each method, in the order of the policy."""
         return (self,)
 
-    @property
-    def are_rows_drawn(self) -> bool:
-        """Whether published rows were drawn from a model, so that none belongs to a person."""
-        synthesis = self.get_family(SynthesisDetails)
-        return synthesis is not None and synthesis.training is not None
-
     def find_optimality(self) -> Optimality | None:
         """How good the choice of one method is known to be; None if it did not search for the best."""
-        if self.get("proven") is None and self.get("bound") is None:
-            return None
-        return Optimality(self.get("objective"), self.get("bound"), bool(self.get("proven")))
+        return None
 
     def trace_rows(self, count: int) -> npt.NDArray[np.int64]:
         """The original row of each of so many published rows: the row itself if the method does not say."""
@@ -104,7 +96,23 @@ class Details(Mapping[str, Any]):
 
 
 @dataclass(frozen=True, eq=False)
-class AnonymityDetails(Details):
+class SearchDetails(Details):
+    """Decisions of methods that may search for the best choice."""
+
+    objective: float | None = None
+    """What the choice costs."""
+    bound: float | None = None
+    """No choice can cost less."""
+    proven: bool | None = None
+    """Whether it is proven that nothing costs less; None if the method did not search for the best."""
+
+    def find_optimality(self) -> Optimality | None:
+        """As the method states it."""
+        return None if self.proven is None else Optimality(self.objective, self.bound, self.proven)
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymityDetails(SearchDetails):
     """Decisions of methods that hide people in classes."""
 
     levels: Mapping[str, int] = field(default_factory=dict)
@@ -132,10 +140,6 @@ class AnonymityDetails(Details):
     """Column → the labels of its ranges."""
     group_of_row: npt.NDArray[Any] | None = None
     groups: int | None = None
-    objective: float | None = None
-    bound: float | None = None
-    """No release can cost less."""
-    proven: bool | None = None
     examined: int | None = None
     seconds: float | None = None
     limits: Mapping[str, Any] | None = None
@@ -145,7 +149,7 @@ class AnonymityDetails(Details):
 
 
 @dataclass(frozen=True, eq=False)
-class EntryDetails(Details):
+class EntryDetails(SearchDetails):
     """Decisions of methods that blank entries."""
 
     private: list[Entry] = field(default_factory=list)
@@ -162,9 +166,6 @@ class EntryDetails(Details):
     confidence: Any = None
     least: int | None = None
     """The support that a rule must have, as a count."""
-    objective: float | None = None
-    bound: float | None = None
-    proven: bool | None = None
     gap: float | None = None
     passes: int | None = None
     complete: bool | None = None
@@ -194,7 +195,7 @@ class EntryDetails(Details):
 
 
 @dataclass(frozen=True, eq=False)
-class SwapDetails(Details):
+class SwapDetails(SearchDetails):
     """Decisions of swapping."""
 
     pattern: tuple[str, ...] = ()
@@ -204,10 +205,7 @@ class SwapDetails(Details):
     swaps: Any = None
     """Pairs of rows that exchanged their values."""
     changed: npt.NDArray[np.int64] | None = None
-    objective: float | None = None
-    bound: float | None = None
     gap: float | None = None
-    proven: bool | None = None
     identifiable: Mapping[str, Any] | None = None
     """Column → how many records can be identified, by kind."""
     by_column: Mapping[str, Mapping[str, Any]] | None = None
@@ -248,7 +246,7 @@ class SynthesisDetails(Details):
 
 
 @dataclass(frozen=True, eq=False)
-class HidingDetails(Details):
+class HidingDetails(SearchDetails):
     """Decisions of methods that hide rules or items in baskets."""
 
     sensitive: tuple[Any, ...] | None = None
@@ -261,9 +259,6 @@ class HidingDetails(Details):
     left: int | None = None
     """Rules about hidden items that are still visible; left sides that occur in the same baskets count once."""
     impossible: list[Any] | None = None
-    objective: float | None = None
-    bound: float | None = None
-    proven: bool | None = None
     gap: float | None = None
     lost_itemsets: int | None = None
     lost_bound: int | None = None
@@ -290,7 +285,7 @@ class PatternDetails(Details):
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceDetails(Details):
+class SequenceDetails(SearchDetails):
     """Decisions of methods that anonymize or hide sequences."""
 
     passes: int | None = None
@@ -307,9 +302,6 @@ class SequenceDetails(Details):
     """Every item that was deleted, replaced or marked: row, position of its element, item."""
     edit: Literal["deleted", "replaced", "marked"] | None = None
     """What became of these items; some that are to be replaced are deleted."""
-    objective: float | None = None
-    bound: float | None = None
-    proven: bool | None = None
     gap: float | None = None
     min_support: int | float | None = None
     """The support from which no published pattern is new; None if the method adds none at any support."""

@@ -248,6 +248,12 @@ class Release:
         """What was done to one column, method by method."""
         return tuple(change for change in self.changes if change.column == column)
 
+    @property
+    def are_rows_drawn(self) -> bool:
+        """Whether a method drew the published rows from a model, so that none belongs to a person, as it states."""
+        methods = [method for method in (*self.earlier_methods, self.method) if method is not None]
+        return any(method.draws_rows(method.describe()) for method in methods)
+
     def list_readable_columns(self) -> tuple[str, ...]:
         """The quasi-identifying columns of a table that hold no codes: by these, people can be linked."""
         if not isinstance(self.data, Table):
@@ -262,7 +268,7 @@ class Release:
 def label_rows(release: Release, original: Any) -> None:
     """Keep the pandas index of the originals with the published rows; synthetic rows have no original."""
     labels, rows = getattr(original, "row_labels", None), release.details.rows
-    if labels is None or rows is None or release.details.are_rows_drawn:
+    if labels is None or rows is None or release.are_rows_drawn:
         return
     object.__setattr__(release.data, "row_labels", labels.take(rows))  # `data` was rebuilt: nobody else holds it
 

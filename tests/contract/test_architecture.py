@@ -18,7 +18,7 @@ from tests.contract.plain_names import list_avoided
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
     "arrays", "baskets", "bound_words", "change", "change_kinds", "description", "details", "errors",
-    "frame_conversion", "key", "notebook", "patterns", "randomness", "release", "rules", "sequences",
+    "frame_conversion", "key", "losses", "notebook", "patterns", "randomness", "release", "rules", "sequences",
     "suppression", "table",
 }  # fmt: skip
 FOUNDATIONS = {"fields", "private", "runtime"}

@@ -67,7 +67,10 @@ def test_what_a_report_says_of_codes_for_items(example: Example, tmp_path: Path)
     private_lines = [
         *size,
         f"of the codes stand for items {percent(true / total)}",
-        f"Loss Of the published codes, the share that was added to hide supports. | {percent(1 - true / total)} | –",
+        (
+            f"Loss Of the published codes, the share that was added to hide supports. | {percent(1 - true / total)} | "
+            f"{percent(1 - true / total)}"
+        ),
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",
     ]
@@ -102,7 +105,7 @@ def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None
         f"of absent items not shown {percent(1 - feigned / absent)}",
         (
             "Loss Of the items that a basket does not hold, the share that its filter shows. | "
-            f"{percent(feigned / absent)} | –"
+            f"{percent(feigned / absent)} | {percent(feigned / absent)}"
         ),
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",
@@ -155,7 +158,7 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         *size,
         *list_value_lines(table, uncoded, " | {0} | {0}"),
         *list_unique_lines(table, uncoded, " | {0} | {0}", lines),
-        "detail kept 100 %",
+        "of codes stand for one value 100 %",
         (
             f"{count(len(numbers), 'numeric column was', 'numeric columns were')} encoded. The key in private/ decodes "
             "the tree. Someone who sorts the codes and knows the smallest and the largest value may learn more than "
@@ -167,7 +170,10 @@ def test_what_a_report_says_of_codes_for_trees(example: Example, tmp_path: Path)
         ),
         *rows,
         *notes,
-        "Loss None: the key decodes every code. | 0 % | 0 %",
+        (
+            "Loss Of the coded cells, the share whose code stands for several values: the key decodes the others. | "
+            "0 % | 0 %"
+        ),
         *complete_rows(lines, {"Suppressed rows": 0}),
         f"People in the originals {len(table)}",
     ]

@@ -30,7 +30,7 @@ def list_cell_claims(result: Made) -> Iterator[Claim]:
     for claim in result.release.claims if result.is_table else ():
         check = CHECKS[claim.measure]
         is_count = claim.bound == "exactly" and claim.threshold == 0
-        is_compared = is_count or (not result.release.details.are_rows_drawn and looks_at_cells(result, claim))
+        is_compared = is_count or (not result.release.are_rows_drawn and looks_at_cells(result, claim))
         if check.needs_original and check.private is None and is_compared:
             yield claim
 

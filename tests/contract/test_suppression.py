@@ -28,7 +28,7 @@ def test_what_is_stated_about_suppressed_rows_is_so(example: Example) -> None:
     release, stated = result.release, result.release.suppression
     method = release.method
     cure = "state what was done in the `suppression` of its release (suppression.py)"
-    if example.subject.gives not in ("table", "sequences") or release.details.are_rows_drawn:
+    if example.subject.gives not in ("table", "sequences") or release.are_rows_drawn:
         assert stated.row_count == 0, f"{method.method} publishes no rows of people: {cure}"
         return
     if not isinstance(release.data, Table):

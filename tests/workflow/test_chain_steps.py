@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato import losses
 from sfumato.data.generators.population import (
     build_population_hierarchies,
     generate_population,
     list_population_roles,
 )
-from sfumato.details import AnonymityDetails, SwapDetails
-from sfumato.report.words import loss_words
-from sfumato.report.words.loss_words import LossEntry
+from sfumato.details import AnonymityDetails, SwapDetails, SynthesisDetails
 from sfumato.workflow.attack_run import attack_again
-from sfumato.workflow.chain import _combine_losses
 from sfumato.workflow.summary.release_utility import _measure_swapped_joints
 
 KNOWN = ["sex", "zip", "education", "occupation"]
@@ -186,7 +186,7 @@ def test_rows_of_people_stay_theirs_even_if_every_column_is_drawn(tmp_path: Path
         pl.DataFrame(cells, schema=["age", "sex"], orient="row"), dict.fromkeys(("age", "sex"), "quasi_identifying")
     )
     result = run_seeded(people, (sf.Synthesize(kind="partial", columns=("age", "sex")),), out=tmp_path / "out")
-    assert not result.release.details.are_rows_drawn
+    assert not result.release.are_rows_drawn
     assert "people in the release" in (result.out / "private" / "report.html").read_text(encoding="utf-8")
     assert find_attack(result, "linking")["attempts"] == 60
 
@@ -202,7 +202,32 @@ def test_nobody_is_looked_up_by_codes() -> None:
             run_seeded(people, (method,), attacks=(attack,))
 
 
-def test_losses_add_up_if_their_entries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = {"delta": LossEntry("Delta", ".", adds_up=True), "spread": LossEntry("Spread", ".")}
-    monkeypatch.setattr(loss_words, "LOSSES", entries)
-    assert _combine_losses({"delta": 0.25, "spread": 2}, {"delta": 0.5, "spread": 1}) == {"delta": 0.75, "spread": 2}
+def test_losses_add_up_if_their_rules_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = {"delta": losses.LOSS_RULES["epsilon"], "spread": losses.LOSS_RULES["height"]}
+    monkeypatch.setattr(losses, "LOSS_RULES", rules)
+    total = losses.combine_losses({"delta": 0.25, "spread": 2}, {"delta": 0.5, "spread": 1})
+    assert total == {"delta": 0.75, "spread": 2}
+
+
+def test_two_budgets_without_a_rule_are_refused() -> None:
+    """Of two budgets of 1 by a name that nobody knows, the certificate said 1."""
+    with pytest.raises(sf.PolicyError, match="does not say whether such losses add up"):
+        losses.combine_losses({"epsilon_total": 1.0}, {"epsilon_total": 1.0})
+    assert losses.combine_losses({"epsilon_total": 1.0}, {"loss": 0.5}) == {"epsilon_total": 1.0, "loss": 0.5}
+
+
+def test_one_statement_says_whether_rows_are_drawn() -> None:
+    """The run asked whether details name training rows, and the report asked the method."""
+    people = draw_people()
+    drawn_release = sf.Synthesize().protect(people, randomness=sf.Randomness.seeded(1))
+    assert replace(drawn_release, details=SynthesisDetails()).are_rows_drawn
+    kept_release = sf.RoundNumbers(columns=("age",), step=10).protect(people)
+    assert not replace(kept_release, details=SynthesisDetails(training=np.arange(3))).are_rows_drawn
+    assert not replace(kept_release, method=None).are_rows_drawn
+
+
+def test_optimality_is_stated() -> None:
+    """Whoever stated a bound alone was said to have searched for the best, and not to have proven it."""
+    assert AnonymityDetails(bound=3.0).find_optimality() is None
+    assert AnonymityDetails(bound=3.0, objective=4.0, proven=False).find_optimality() == (4.0, 3.0, False)
+    assert SynthesisDetails().find_optimality() is None

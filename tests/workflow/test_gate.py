@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.attack import Linking, Outcome
 from sfumato.bound_words import format_against_limit, format_limit
+from sfumato.protect.method import KeyedMethod
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.policy_sections import DataSection
@@ -91,3 +93,30 @@ def test_printed_limits_and_values_compare_as_they_do(limit: float, value: float
 def test_a_gate_that_could_never_open_is_refused_at_once(policy: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Policy.model_validate({"data": {"path": "x.csv"}, "gate": {"max_linking_risk": 0.5}, **policy})
+
+
+class KeyedSwap(KeyedMethod):
+    """A method with a key that publishes no codes."""
+
+    method: Literal["keyed_swap"] = "keyed_swap"
+
+    def new_key(self, data: Any, randomness: Any = None) -> Any:
+        raise NotImplementedError
+
+    def protect(self, data: Any, key: Any = None, randomness: Any = None) -> Any:  # type: ignore[override]
+        raise NotImplementedError
+
+
+def test_a_key_is_no_code() -> None:
+    """Every method with a key was taken for one whose codes linking does not read."""
+    policy = Policy.model_validate(
+        {
+            "data": {"path": "x.csv"},
+            "protect": [GENERALIZE],
+            "gate": {"max_linking_risk": 0.5},
+            "roles": {"quasi_identifying": ["age"]},
+        }
+    )
+    policy.model_copy(update={"protect": (KeyedSwap(),)})._check_gate_can_open()  # type: ignore[operator]
+    assert not KeyedSwap().publishes_codes
+    assert sf.EncodeBloom().publishes_codes

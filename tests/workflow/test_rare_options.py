@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
 
 import sfumato as sf
 from sfumato.details import HidingDetails
+from sfumato.protect.method import HeadlineCount
+from sfumato.public.thresholds import MiningThresholds
 from sfumato.workflow.summary.advice import note_nothing_hidden
 from tests.workflow.people_and_places import ROLES, make_people
 
@@ -110,10 +114,31 @@ def test_people_left_out_for_missing_cells_are_lost() -> None:
 
 def test_nothing_changed_is_not_nothing_to_hide() -> None:
     """A literal search that can hide nothing left two rules visible, and the advice said that there were none."""
+    method = sf.HideItems(items=("a",), min_support=1, min_confidence=0.5)
     release = sf.Release(
-        sf.Baskets.of([["a", "b"]]), None, (), {"changes": 0, "exposed_rules": 2}, HidingDetails(sensitive=("a",))
+        sf.Baskets.of([["a", "b"]]), method, (), {"changes": 0, "exposed_rules": 2}, HidingDetails(sensitive=("a",))
     )
     assert note_nothing_hidden(release)[0].startswith("Nothing was changed, and 2 rules still show")
-    quiet_release = sf.Release(release.data, None, (), {"changes": 0, "exposed_rules": 0}, release.details)
+    quiet_release = sf.Release(release.data, method, (), {"changes": 0, "exposed_rules": 0}, release.details)
     assert "no secret exceeds its threshold" in note_nothing_hidden(quiet_release)[0]
     assert "gaps" not in note_nothing_hidden(quiet_release)[0]
+
+
+class HideByPadding(sf.HideItems):
+    """A method that counts what it adds, and knows no thresholds."""
+
+    headline_count: ClassVar[HeadlineCount | None] = HeadlineCount(("added_baskets",), "baskets", "added")
+
+    @classmethod
+    def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
+        return None
+
+
+def test_that_nothing_changed_is_asked_of_the_method() -> None:
+    """One whose count has another name never heard that nothing was changed, or was told of thresholds."""
+    method = HideByPadding(items=("a",), min_support=1, min_confidence=0.5)
+    release = sf.Release(sf.Baskets.of([["a", "b"]]), method, (), {"added_baskets": 0}, HidingDetails(sensitive=("a",)))
+    (note,) = note_nothing_hidden(release)
+    assert note.startswith("Nothing was changed.")
+    assert "threshold" not in note
+    assert note_nothing_hidden(replace(release, losses={"added_baskets": 1})) == ()

@@ -216,3 +216,69 @@ def test_a_false_budget_or_law_is_found_though_it_is_signed(tmp_path: Path, name
     assert sf.verify(out).problems == ()
     resign(out, FALSE_CHANCES[name])
     assert not sf.verify(out).holds
+
+
+def test_only_what_a_method_codes_may_be_called_coded(tmp_path: Path) -> None:
+    """With a method of codes, any column could be called noise, and nobody counted who is unique by it."""
+    people = pl.DataFrame({"age": [20, 21, 30, 31] * 5, "zip": list(range(20)), "ill": ["a", "b"] * 10})
+    roles = {"age": "quasi_identifying", "zip": "quasi_identifying", "ill": "sensitive"}
+    method = sf.EncodeForTrees(target="ill", columns=("age",))
+    out = tmp_path / "out"
+    sf.run(people, method, roles=roles, accept={"zip": "invented"}, out=out)
+    assert sf.verify(out).problems == ()
+
+    def call_noise(body: dict[str, Any]) -> None:
+        change = next(change for change in body["changes"] if change["column"] == "zip")
+        change["kind"] = "noise"
+        body["verdict"] |= {"not_counted": ["age", "ill", "zip"], "unique_rows": []}
+
+    resign(out, call_noise)
+    assert any("states no law" in problem for problem in sf.verify(out).problems)
+
+
+@pytest.mark.parametrize("is_blanked", [False, True], ids=["a sensitive column", "a quasi-identifying column"])
+def test_rows_that_were_dropped_before_cells_are_blanked_are_said_so(tmp_path: Path, is_blanked: bool) -> None:
+    """A second method says how empty cells are read, and `verify` then refused what the first one says of rows."""
+    people = pl.DataFrame(
+        {
+            "age": [20 + n % 4 for n in range(60)],
+            "sex": ["m" if n % 2 else "f" for n in range(60)],
+            "ill": [["flu", "cold"][n % 7 % 2] for n in range(60)],
+            "visit": [n % 3 for n in range(60)],
+        }
+    )
+    roles = {"age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive", "visit": "insensitive"}
+    private = {"columns": ["sex" if is_blanked else "ill"], "share": 0.1}
+    methods = (
+        sf.Partition(models=(sf.KAnonymity(k=2),)),
+        sf.SuppressEntries(private=[private], confidence=0.9, min_support=2, max_length=1, search="grades_once"),
+    )
+    out = tmp_path / "out"
+    table = sf.Table.of(people, roles, missing="drop")
+    sf.run(table, methods, accept={"visit": "invented"}, out=out)
+    assert "lack a quasi-identifying value in the originals" in (out / "release" / "certificate.json").read_text()
+    assert sf.verify(out).problems == ()
+
+
+class WordyDiversity(sf.LDiversity):
+    """A model that words its claim by whether suppressed rows count."""
+
+    @classmethod
+    def list_meanings(cls, promise: sf.Claim, arguments: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset({f"{promise.meaning} Stars: {arguments.get('starred_rows')}."})
+
+
+def test_a_model_states_the_sentences_of_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only k-anonymity could word its claim by suppressed rows; any other model failed `verify`."""
+    monkeypatch.setattr(restated_facts.protect, "MODELS", (sf.KAnonymity, WordyDiversity))
+    model = {"model": "l_diversity", "l": 2, "column": "ill"}
+    claim = sf.LDiversity(l=2, column="ill").claim({"starred_rows": "class"})
+    claim = claim.model_copy(update={"meaning": f"{claim.meaning} Stars: class."})
+    body = {
+        "methods": [{"method": "partition", "models": [model]}],
+        "claims": [claim.model_dump(mode="json")],
+        "missing": "category",
+    }
+    assert restated_facts._list_promise_problems(body) == []
+    body["claims"][0]["meaning"] = f"{claim.meaning} Stars: suppressed."
+    assert restated_facts._list_promise_problems(body)

@@ -210,9 +210,9 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
 
 def _format_figure(name: str, value: float) -> str:
     """A loss by name; a share as a percentage, so that nobody takes it for a count."""
-    from sfumato.report.words.loss_words import find_loss_entry
+    from sfumato.losses import is_share
 
-    return f"{name.replace('_', ' ')} {f'{value:.1%}' if find_loss_entry(name).is_share else f'{value:.4g}'}"
+    return f"{name.replace('_', ' ')} {f'{value:.1%}' if is_share(name) else f'{value:.4g}'}"
 
 
 _SHOWN = (

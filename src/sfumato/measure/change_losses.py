@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loss of changes that labels do not show, measured on the file: noise, means, rounding, caps, groups, swaps.
+"""The loss of changes that labels do not show, measured on the file: noise, means, rounding, caps, groups, codes.
 
 A method states what it did to each column, and its own loss; a limit on the loss must not rest on the method's word. So
 the loss is computed again here from the originals and the file, by the definition on the method's page.
@@ -125,10 +125,21 @@ def _measure_changed_share(columns: SeriesPairs) -> float:
     return changed_count / cells if cells else 0.0
 
 
+def _measure_ambiguous_share(columns: SeriesPairs) -> float:
+    """The share of cells whose code stands for several originals."""
+    ambiguous_count = cells = 0
+    for was, published_cells in columns:
+        pairs = pl.DataFrame({"was": spell_cells(was), "code": spell_cells(published_cells)})
+        ambiguous_count += int(pairs.select((pl.col("was").n_unique().over("code") > 1).sum()).item())
+        cells += len(was)
+    return ambiguous_count / cells if cells else 0.0
+
+
 _MEASURES: Mapping[LossMeasure, Callable[[SeriesPairs], float]] = {
     LossMeasure.NOISE_SHARE: _measure_noise,
     LossMeasure.MIDPOINT_SHARE: _measure_intervals,
     LossMeasure.WITHIN_GROUPS: _measure_means,
     LossMeasure.CHANGED_KNOWN_CELLS: _measure_changed_known_share,
     LossMeasure.CHANGED_CELLS: _measure_changed_share,
+    LossMeasure.AMBIGUOUS_CODES: _measure_ambiguous_share,
 }

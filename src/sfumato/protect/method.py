@@ -66,8 +66,6 @@ class Method(Description, ABC):
     """Among what nothing costs less if it says that its choice is proven, as words after "nothing costs less"."""
     loses_detail: ClassVar[bool] = False
     """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
-    decodes_loss: ClassVar[bool] = False
-    """Whether the key removes the loss again, so that nobody else measures it."""
     holds: ClassVar[tuple[str, str]] = ("item", "items")
     """What is counted in published baskets, sequences, patterns or rules, as one and as several: codes are no items."""
     truthful: ClassVar[bool] = True
@@ -152,6 +150,11 @@ class Method(Description, ABC):
         return None
 
     @property
+    def publishes_codes(self) -> bool:
+        """Whether codes stand in the place of values or items; a method with a key need not."""
+        return self.utility == "codes"
+
+    @property
     def filter_size(self) -> FilterSize | None:
         """The size of the Bloom filters that it publishes; everybody may know it."""
         return None
@@ -160,7 +163,8 @@ class Method(Description, ABC):
     def alone(self) -> bool:
         """Whether it must be the only method of a policy: its claims compare all that is published with the originals.
 
-        Two methods on baskets, which have no columns, can be listed together only if neither is alone.
+        Two methods on data without columns can be listed together only if neither is alone, and the later one says that
+        it may follow the earlier one (`explain_misfit`).
         """
         return self.shape != "table"
 
@@ -174,6 +178,13 @@ class Method(Description, ABC):
         it.
         """
         return trace_all_columns(data)
+
+    def explain_misfit(self, earlier: Method) -> str | None:
+        """Why it may not follow another method on data without columns, and what to do; None if it may.
+
+        By default it may not: nothing says that it leaves alone what the earlier one promises.
+        """
+        return "nothing says that it keeps what the other promises; remove one of them"
 
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:
         """Other ways to keep the same models that may lose less, the quickest first; by default none is known."""

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.baskets import Baskets
+from sfumato.change_kinds import ChangeKind
 from sfumato.data.writing.table_writer import MARKS
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
 from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.checks import has_known_form
-from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Finding
 from sfumato.runtime.lazy import find_tagged_class
@@ -116,7 +116,7 @@ def _list_verdict_problems(body: Mapping[str, Any], published_table: AnyTable) -
         problems.append(
             "the certificate does not state a change for each column, or accepts a column that is not there"
         )
-    if strange := [name for name in not_counted if name not in body["public"] and not _may_be_coded(body)]:
+    if strange := [name for name in not_counted if name not in body["public"] and not _is_coded(name, body)]:
         problems.append(f"the certificate calls {quote_names(strange)} noise, drawn or coded, and states no law for it")
     unique = find_unique(published_table, counted_columns)
     unique_facts = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
@@ -173,10 +173,13 @@ def _count_one_basket_short(
     return count_one_basket_short(split_unknowns(published_data, mark).known_items, thresholds)
 
 
-def _may_be_coded(body: Mapping[str, Any]) -> bool:
-    """Whether a method with a key ran: it publishes codes."""
-    kinds = [find_tagged_class("method", str(method.get("method"))) for method in body["methods"]]
-    return any(kind is not None and issubclass(kind, KeyedMethod) for kind in kinds)
+def _is_coded(column: str, body: Mapping[str, Any]) -> bool:
+    """Whether a column is stated to hold codes by a method of the certificate that publishes codes."""
+    tags = {str(method.get("method")) for method in body["methods"]}
+    changes = [change for change in body["changes"] if change["column"] == column]
+    coding_tags = {change["method"] for change in changes if change["kind"] == ChangeKind.CODED}
+    kinds = [find_tagged_class("method", tag) for tag in tags & coding_tags]
+    return any(kind is not None and kind.utility == "codes" for kind in kinds)
 
 
 def list_content_problems(certificate: Certificate, published_data: Any) -> list[str]:

@@ -19,13 +19,13 @@ from sfumato.change import Change, ChangeKind
 from sfumato.details import ChainDetails
 from sfumato.errors import quote_names
 from sfumato.key import Key
+from sfumato.losses import combine_losses
 from sfumato.measure.checks import CHECKS
 from sfumato.protect.baskets.basket_columns import compute_change_losses
 from sfumato.protect.claims import guard_blanks
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Number, Release
-from sfumato.report.words.loss_words import find_loss_entry
+from sfumato.release import Claim, Release
 from sfumato.table import Table
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.method_order import refuse_misfits
@@ -114,7 +114,7 @@ def _chain_releases(first: Release, second: Release) -> Release:
                 if not _is_already_claimed(c, claims)
             ),
         ),
-        _combine_losses(first.losses, second.losses),
+        combine_losses(first.losses, second.losses),
         _chain_details(first, second),
         (*first.changes, *second.changes),
         (*first.earlier_methods, first.method),
@@ -140,14 +140,6 @@ def _chain_details(first: Release, second: Release) -> ChainDetails:
     steps = earlier.steps if isinstance(earlier, ChainDetails) else (earlier,)
     last = second.details if rows is None else replace(second.details, rows=rows)
     return ChainDetails(rows=rows, public={**first.public, **second.public}, steps=(*steps, last))
-
-
-def _combine_losses(first: Mapping[str, Number], second: Mapping[str, Number]) -> dict[str, Number]:
-    """Losses of two methods: privacy budgets and counts add up, and of everything else the larger one counts."""
-    losses = {**first, **second}
-    for name in first.keys() & second.keys():
-        losses[name] = first[name] + second[name] if find_loss_entry(name).adds_up else max(first[name], second[name])
-    return losses
 
 
 def _list_changed_columns(release: Release) -> tuple[str, ...]:

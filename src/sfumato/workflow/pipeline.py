@@ -121,7 +121,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         clock.record_step("attack")
         record = build_record(policy, release, published_data, findings, attacks, staging, chance)
         record["input_commitment"] = None if commitment is None else commitment.value
-        record["utility"] = measure_utility(policy, published_data, original, release)
+        record["utility"] = measure_utility(policy, published_data, original, release, keys)
         record["shown_detail"] = measure_shown_detail(policy, published_data, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(published_data, Table) else []
         record["signer"] = format_public_key(key)
@@ -264,7 +264,7 @@ def _suggest_one_spelling(names: Sequence[str]) -> str:
 
 def _measure_changes(release: Release, original: Any, published_data: Any) -> dict[str, ColumnDifference]:
     """How each column of the written file differs from the originals; refuses false statements of methods."""
-    if not isinstance(published_data, Table) or release.details.are_rows_drawn:
+    if not isinstance(published_data, Table) or release.are_rows_drawn:
         return {}  # synthetic rows have no original
     differences = measure_changes(original, published_data, release.details.rows)
     refuse_false_statements(release.changes, differences)
@@ -274,7 +274,7 @@ def _measure_changes(release: Release, original: Any, published_data: Any) -> di
 def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy, and linking, which the gate needs."""
     attacks, known_columns = policy.attacks(), release.list_readable_columns()
-    nobodys = release.details.are_rows_drawn and policy.gate.max_linking_risk is None
+    nobodys = release.are_rows_drawn and policy.gate.max_linking_risk is None
     if nobodys or not known_columns:
         return attacks
     return add_plain_linking(attacks, known_columns, has_codes=known_columns != release.data.quasi_identifying)

@@ -24,7 +24,7 @@ from sfumato.data.roles.role import Role
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.fields.tagged_field import declare_tagged
-from sfumato.protect.method import KeyedMethod, Method
+from sfumato.protect.method import Method
 from sfumato.table import Table
 from sfumato.workflow.policy_parts.policy_errors import (
     explain_toml_error,
@@ -151,7 +151,7 @@ class Policy(Description):
         why = ""
         if self.gives != "table":
             why = f"{self.gives} have no quasi-identifying columns"
-        elif any(isinstance(method, KeyedMethod) for method in self.protect):
+        elif any(method.publishes_codes for method in self.protect):
             why = "linking does not read codes, whose order may tell more"
         elif self.roles.group_by_column() and not self.roles.quasi_identifying:
             why = "no column is quasi_identifying"

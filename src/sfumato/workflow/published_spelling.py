@@ -23,7 +23,6 @@ from sfumato.data.cells.cell_types import retype_columns
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.reading.table_reader import find_source_kind, has_stored_text, has_stored_types
 from sfumato.details import ChainDetails, Details, EntryDetails
-from sfumato.protect.method import KeyedMethod
 from sfumato.release import Release
 from sfumato.table import Table
 from sfumato.workflow.policy import DEMO, Policy
@@ -179,5 +178,5 @@ def _is_coded(kinds: set[ChangeKind]) -> bool:
 def _type_items(release: Release) -> Release:
     """Items that are all whole numbers as numbers; codes as they are."""
     items = release.data.items
-    typed_items = items if isinstance(release.method, KeyedMethod) else type_item_names(items)
+    typed_items = items if release.method.publishes_codes else type_item_names(items)
     return release if typed_items is items else replace(release, data=replace(release.data, items=typed_items))

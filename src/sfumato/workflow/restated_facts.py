@@ -15,15 +15,8 @@ from sfumato import protect
 from sfumato.change_kinds import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
-from sfumato.protect.anonymity.models.class_models import KAnonymity
-from sfumato.protect.anonymity.suppressed_rows import claim_nothing_shown
-from sfumato.protect.claims import (
-    claim_no_suppression,
-    claim_nobody_named,
-    claim_nothing_untrue,
-    claim_suppression_within,
-    explain_blanks,
-)
+from sfumato.protect.claim_sentences import list_common_meanings
+from sfumato.protect.claims import explain_blanks
 from sfumato.protect.method import Method
 from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
@@ -93,10 +86,8 @@ def _does_claim_say(claim: Mapping[str, Any], promise: Claim, missing: str) -> b
     arguments = claim["arguments"]
     if any(arguments[name] != promise.arguments.get(name) for name in ("column", "l") if name in arguments):
         return False
-    meanings = {promise.meaning}
-    if isinstance(promise.threshold, int) and promise.property == "k_anonymity":
-        model = KAnonymity.model_construct(k=promise.threshold)
-        meanings = {model.claim({"starred_rows": arguments.get("starred_rows", "class")}).meaning}
+    models = [model for model in protect.MODELS if promise.property in model.claim_properties]
+    meanings = {meaning for model in models for meaning in model.list_meanings(promise, arguments)}
     if missing == Missing.MATCHES_ANY:
         meanings.add(explain_blanks(promise).meaning)
     return claim["meaning"] in meanings
@@ -106,27 +97,13 @@ def _list_sentence_problems(body: Mapping[str, Any], outline: Table) -> list[str
     """Compare the sentences of claims that many methods make with those that sfumato writes."""
     problems = []
     for claim in body["claims"]:
-        meanings = _list_common_meanings(claim, outline)
+        meanings = list_common_meanings(claim, outline)
         sentence = str(claim["meaning"])
         if claim["property"] == "untrue_cells":
             sentence = _strip_other_changes(sentence, body["changes"])
         if meanings and sentence not in meanings:
             problems.append(f'the sentence of the claim "{claim["property"]}" does not say what the claim does')
     return problems
-
-
-def _list_common_meanings(claim: Mapping[str, Any], outline: Table) -> set[str]:
-    """The sentences that a claim may have; empty if only its method knows them."""
-    if claim["property"] == "identifying_columns":
-        return {claim_nobody_named(outline).meaning}
-    if claim["property"] == "untrue_cells":
-        return {claim_nothing_untrue().meaning}
-    if claim["property"] == "shown_in_suppressed":
-        return {promise.meaning for promise in claim_nothing_shown(("",))}
-    if claim["property"] == "suppressed_share":
-        promise = claim_suppression_within(claim["threshold"], "class")
-        return {claim_no_suppression().meaning if claim["bound"] == "exactly" else promise.meaning}
-    return set()
 
 
 def _strip_other_changes(sentence: str, changes: list[Mapping[str, Any]]) -> str:
@@ -171,7 +148,8 @@ def _list_step_problems(body: Mapping[str, Any]) -> list[str]:
         problems.append("the certificate states a loss or a risk that is not in steps, or of too few people to leave")
     if not utility.keys() <= COMPUTABLE | IN_STEPS:
         problems.append("the certificate states figures that do not leave")
-    if people and (body["losses"] or body["public"]):
+    draws = any(kind.by_chance for kind, _ in _find_kinds(body["methods"]))
+    if people and not draws and (body["losses"] or body["public"]):
         problems.append("the certificate states laws of chance or a privacy budget, and no method draws anything")
     return problems
 
@@ -217,10 +195,12 @@ def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTabl
     suppression, methods = body["suppression"], _find_kinds(body["methods"])
     left_out = explain_left_out(methods)
     starred_count, kind = count_starred_rows(published_table), _find_suppressed_kind(body)
+    # A method that blanks cells says how empty ones are read: then nobody can tell what became of missing ones.
+    may_drop_rows = body["missing"] == Missing.DROP or any(method.utility == "blanks" for method, _ in methods)
     accounts = [
         describe_suppression(Suppression(kind, suppression["rows"] or 0, count, drops_missing), left_out)
         for count in {0, starred_count}
-        for drops_missing in {False, body["missing"] == Missing.DROP}
+        for drops_missing in {False, may_drop_rows}
     ]
     if not any(
         suppression["why"] == account["why"] and (suppression["rows"] is None) == (not account["seen"])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from sfumato import losses
 from sfumato.measure.checks import CHECKS, Unit
 from sfumato.report.words import findings, loss_words
 
@@ -27,8 +28,9 @@ def test_a_claim_is_a_percentage_if_its_check_measures_a_share(
 def test_a_loss_is_a_percentage_if_its_entry_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = {
         "loss_count": loss_words.LossEntry("Count", "."),
-        "part": loss_words.LossEntry("Part", ".", is_share=True),
+        "part": loss_words.LossEntry("Part", "."),
     }
     monkeypatch.setattr(loss_words, "LOSSES", entries)
+    monkeypatch.setattr(losses, "LOSS_RULES", {"part": losses.LOSS_RULES["loss"]})
     body = {"losses": {"loss_count": 3, "part": 0.5}, "utility": {}, "methods": []}
     assert [row["value"] for row in findings.list_losses(body)] == ["3", f"50{NBSP}%"]

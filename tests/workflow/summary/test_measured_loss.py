@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from sfumato.protect.method import KeyedMethod
+import sfumato as sf
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.summary.release_utility import measure_utility
@@ -28,6 +29,8 @@ CHOSEN = {
     "hide items": 1e-9,
     "hide rules, blocked": 1e-9,
     "publish patterns": 1e-9,
+    "encode items": 1e-9,
+    "encode items, one to n": 1e-9,
 }
 EXAMPLES = [example for example in METHOD_EXAMPLES if example.name in CHOSEN]
 
@@ -37,18 +40,15 @@ def test_the_loss_is_measured_whatever_the_method_says(example: Example, tmp_pat
     data = example.data()
     policy = policy_of(example, data, tmp_path)
     policy = policy.model_copy(update={"measure": policy.measure.model_copy(update={"queries": 0})})
-    release = apply_methods(policy, data, Randomness.seeded(4)).release
+    result = apply_methods(policy, data, Randomness.seeded(4))
+    release, keys = result.release, result.keys
     silent = replace(release, losses={**release.losses, "loss": -1.0})
-    measured = measure_utility(policy, release.data, data, silent)["loss"]
+    measured = measure_utility(policy, release.data, data, silent, keys)["loss"]
     assert measured == pytest.approx(release.losses["loss"], abs=CHOSEN[example.name])
     assert measured > 0
 
 
-TABLES = [
-    example
-    for example in METHOD_EXAMPLES
-    if example.subject.shape == "table" and not isinstance(example.subject, KeyedMethod)
-]
+TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == "table"]
 
 
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
@@ -63,3 +63,27 @@ def test_every_loss_of_a_table_can_be_limited(example: Example, tmp_path: Path) 
             "no code but the method's own measures its loss: give the kind of change a measure in "
             "src/sfumato/measure/change_losses.py"
         )
+
+
+def test_codes_that_nobody_can_decode_are_a_loss() -> None:
+    """It was 0 for codes, measured by nobody, and `max_loss` opened."""
+    frame = pl.DataFrame({"age": [20, 21, 30, 31], "ill": ["a", "b", "a", "b"]})
+    table = sf.Table.of(frame, {"age": "quasi_identifying", "ill": "sensitive"})
+    method = {"method": "encode_for_trees", "target": "ill"}
+    policy = sf.Policy.model_validate({"data": {"path": "x.csv"}, "protect": [method]})
+    release = apply_methods(policy, table, Randomness.seeded(4)).release
+    assert measure_utility(policy, release.data, table, release)["loss"] == 0
+    blurred_table = release.data.with_frame(release.data.frame.with_columns(age=pl.col("age").min()))
+    assert measure_utility(policy, blurred_table, table, release)["loss"] == 0.5
+    assert measure_utility(policy, table, table, replace(release, changes=())) == {}
+
+
+def test_codes_of_items_are_measured_with_their_key_only() -> None:
+    baskets = sf.Baskets.of([{"a", "b"}, {"a"}, {"b", "c"}, {"d", "e"}])
+    policy = sf.Policy.model_validate({"data": {"path": "x.dat"}, "protect": [{"method": "encode_bloom", "bits": 8}]})
+    result = apply_methods(policy, baskets, Randomness.seeded(4))
+    silent = replace(result.release, losses={**result.release.losses, "loss": -1.0})
+    measured = measure_utility(policy, silent.data, baskets, silent, result.keys)["loss"]
+    assert measured == pytest.approx(result.release.losses["loss"])
+    assert measured > 0
+    assert measure_utility(policy, silent.data, baskets, silent) == {}

@@ -40,8 +40,7 @@ def count_unfiltered_items(
 ) -> int:
     """How many items have no code that all of their baskets hold: sets with them could be missed."""
     return sum(
-        not common.size
-        for _, common in _list_common_codes(original, _PublishedCodes(published_baskets, original, rows))
+        not common.size for _, common in _list_common_codes(original, PublishedCodes(published_baskets, original, rows))
     )
 
 
@@ -52,7 +51,7 @@ def count_unrecoverable_items(
 
     `rows` maps each published basket to its original, −1 for fake baskets, which are left out.
     """
-    codes = _PublishedCodes(published_baskets, original, rows)
+    codes = PublishedCodes(published_baskets, original, rows)
     return sum(
         not common.size or codes.count_holding(common) != many for many, common in _list_common_codes(original, codes)
     )
@@ -73,10 +72,11 @@ checks_claim("unrecoverable_items", "exactly", needs_original=True)(
 )
 
 
-class _PublishedCodes:
+class PublishedCodes:
     """Published baskets in the order of the originals, by row and by code."""
 
     def __init__(self, published_baskets: Baskets, original: Baskets, rows: Sequence[int] | Ints | None) -> None:
+        """`rows` maps each published basket to its original, −1 for fake ones; each original is published once."""
         row_numbers = np.arange(len(published_baskets)) if rows is None else np.asarray(rows, dtype=np.int64)
         if len(row_numbers) != len(published_baskets):
             raise DataError(f"{len(published_baskets)} baskets are published, but `rows` has {len(row_numbers)}")
@@ -91,6 +91,10 @@ class _PublishedCodes:
         self.starts = _compute_group_starts(row, self.count)
         self.by_code = row[np.argsort(codes, kind="stable")]
         self.code_starts = _compute_group_starts(codes, self.width)
+
+    def list_cells(self) -> Ints:
+        """A number for each published code of an original basket: that of the basket times the width, plus the code."""
+        return np.repeat(np.arange(self.count), np.diff(self.starts)) * self.width + self.codes
 
     def concatenate_rows(self, rows: Ints) -> Ints:
         """The codes of some baskets, concatenated."""
@@ -109,7 +113,7 @@ class _PublishedCodes:
         return int((held_counts == len(codes)).sum())
 
 
-def _list_common_codes(original: Baskets, published_codes: _PublishedCodes) -> Iterator[tuple[int, Ints]]:
+def _list_common_codes(original: Baskets, published_codes: PublishedCodes) -> Iterator[tuple[int, Ints]]:
     """For each original item the number of its baskets, and the codes that all of these have in common."""
     row = np.repeat(np.arange(len(original)), np.diff(original.offsets))
     by_item = row[np.argsort(original.codes, kind="stable")]

@@ -18,6 +18,7 @@ from sfumato.baskets import Baskets, Item
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError
 from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemOccurrences, compute_change_losses
+from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.secret_rules import HidingThresholds, index_item_names
@@ -74,6 +75,19 @@ class HideItems(Method):
     def alone(self) -> bool:
         """The published algorithms also add items, which could bring back what another method hid."""
         return self.strategy in ("islf", "dsrf")
+
+    def explain_misfit(self, earlier: Method) -> str | None:
+        """To remove an item lowers every support, and so the confidence of rules that do not have it on the left."""
+        if not isinstance(earlier, HideRules):
+            return super().explain_misfit(earlier)
+        lefts = {str(item) for antecedent, _ in earlier.list_secrets().rules for item in antecedent}
+        if count := len({str(item) for item in self.items} & lefts):
+            items = "1 item that it removes is" if count == 1 else f"{count} items that it removes are"
+            return (
+                f"{items} on the left of secret rules, whose confidence could rise again; hide "
+                "only items on the right, or remove one of the methods"
+            )
+        return None
 
     def describe(self) -> dict[str, Any]:
         """The method without the items: naming them in a certificate would disclose what to look for."""

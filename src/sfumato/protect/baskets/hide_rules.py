@@ -142,6 +142,10 @@ class HideRules(Method):
         """Items can be hidden beside rules, but not among items that were made unknown."""
         return self.strategy == "block"
 
+    def explain_misfit(self, earlier: Method) -> str | None:
+        """To change a basket may raise the support or the confidence of what another method lowered."""
+        return "it could undo what the other promises; hide rules first"
+
     def describe(self) -> dict[str, Any]:
         """The method without what it hides: naming it in a certificate would disclose it."""
         description = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})

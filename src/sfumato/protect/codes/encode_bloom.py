@@ -47,7 +47,6 @@ class EncodeBloom(KeyedMethod):
     utility = "codes"
     loss_meaning: ClassVar[str] = "Of the items that a basket does not hold, the share that its filter shows."
     kept_meaning: ClassVar[tuple[str, str]] = ("of absent items not shown", "filters show the rest by collision")
-    decodes_loss: ClassVar[bool] = True
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "candidates"
     public_fields: ClassVar[tuple[str, ...]] = ("bits", "hashes", "keyed")
 

@@ -68,8 +68,6 @@ class EncodeForTrees(KeyedMethod):
     utility = "codes"
     section = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
-    loss_meaning: ClassVar[str] = "None: the key decodes every code."
-    kept_meaning: ClassVar[tuple[str, str]] = ("detail kept", "for the holder of the key")
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "trees"
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",

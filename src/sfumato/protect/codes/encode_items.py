@@ -57,7 +57,6 @@ class EncodeItems(KeyedMethod):
     iso_20889: ClassVar[str] = "cryptographic tools (deterministic encryption)"
     loss_meaning: ClassVar[str] = "Of the published codes, the share that was added to hide supports."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the codes stand for items", "the rest were added")
-    decodes_loss: ClassVar[bool] = True
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "itemsets"
     public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
+from sfumato.losses import is_share
 from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
@@ -182,7 +183,7 @@ def _draw_patterns(utility: Mapping[str, float], crowd: int | None, *, hides: bo
 def _format_measure(name: str, value: float | None) -> str:
     if value is None:
         return "undefined"
-    return wording.format_percent(value) if loss_words.LOSSES[name].is_share else wording.format_count(value)
+    return wording.format_percent(value) if is_share(name) else wording.format_count(value)
 
 
 def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:

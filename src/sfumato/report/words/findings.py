@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sfumato.losses import is_share
 from sfumato.measure.checks import CHECKS
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
@@ -58,14 +59,15 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
         if name == "height":
             highest = sum(body["heights"].values())
             entry = entry._replace(meaning=f"{entry.meaning} The highest possible is {highest}.")
-        file_loss = None if name == "loss" and loss_words.is_decoded(body) else utility.get(name)
-        loss_rows.append(_describe_loss(entry, value, file_loss))
+        loss_rows.append(_describe_loss(entry, value, utility.get(name), share=is_share(name)))
     return loss_rows + _list_learning_losses(utility)
 
 
-def _describe_loss(entry: loss_words.LossEntry, value: float | None, file_loss: float | None) -> dict[str, str]:
+def _describe_loss(
+    entry: loss_words.LossEntry, value: float | None, file_loss: float | None, *, share: bool
+) -> dict[str, str]:
     """One loss, by the method and as measured on the file; a share as a percentage."""
-    format_value = wording.format_percent if entry.is_share else wording.format_count
+    format_value = wording.format_percent if share else wording.format_count
     first, file_text = ("" if number is None else format_value(number) for number in (value, file_loss))
     return {"title": entry.title, "value": first, "again": file_text, "meaning": entry.meaning}
 

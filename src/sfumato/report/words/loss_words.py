@@ -7,27 +7,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sfumato.change_kinds import ChangeKind, LossWords
+from sfumato.losses import adds_up
 from sfumato.report.words.wording import spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
 
 class LossEntry(NamedTuple):
-    """A loss: what it is called, what it means, and how to compute with it."""
+    """A loss in words; how to compute with it is in `losses.py`."""
 
     title: str
     meaning: str
     """One or two sentences for the report."""
-    is_share: bool = False
-    """Whether it is a share, to be shown as a percentage."""
-    adds_up: bool = False
-    """Whether the losses of several methods add up; otherwise the largest counts."""
 
 
 LOSSES: Mapping[str, LossEntry] = {
-    "loss": LossEntry(
-        "Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".', is_share=True
-    ),
-    "loss_geometric": LossEntry("Loss, geometric mean", "The same, averaged as in ARX, for comparison.", is_share=True),
+    "loss": LossEntry("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
+    "loss_geometric": LossEntry("Loss, geometric mean", "The same, averaged as in ARX, for comparison."),
     "discernibility": LossEntry(
         "Discernibility",
         "Sum over rows of the size of their class; a suppressed row counts as the whole table. Less is more precise.",
@@ -36,12 +31,8 @@ LOSSES: Mapping[str, LossEntry] = {
     "average_class_size": LossEntry(
         "Average class", "Published rows for each different combination of quasi-identifying values."
     ),
-    "suppressed_rows": LossEntry(
-        "Suppressed rows", "Rows whose quasi-identifying values were all removed.", adds_up=True
-    ),
-    "published_loss": LossEntry(
-        "Loss of the published rows", "The same, without rows that are not in the release.", is_share=True
-    ),
+    "suppressed_rows": LossEntry("Suppressed rows", "Rows whose quasi-identifying values were all removed."),
+    "published_loss": LossEntry("Loss of the published rows", "The same, without rows that are not in the release."),
     "starred_rows": LossEntry(
         "Rows of stars", 'Rows that are "*" in every quasi-identifying column by their own levels.'
     ),
@@ -53,25 +44,22 @@ LOSSES: Mapping[str, LossEntry] = {
         "Rules at the thresholds that still predict private entries: the printed algorithm does not mine again.",
     ),
     "private_entries": LossEntry("Private entries", "Entries to be hidden; all are blanked."),
-    "derived_share": LossEntry("Share blanked to protect", "Of all entries that are not private.", is_share=True),
+    "derived_share": LossEntry("Share blanked to protect", "Of all entries that are not private."),
     "answered_entries": LossEntry(
         "Private entries that a rule answers",
         (
             "Of the private entries, the share that a rule at the thresholds fits: the release does not "
             "show whether the rule is right."
         ),
-        is_share=True,
     ),
-    "right_answers": LossEntry("Right answers", "Of these answers, the share that is right.", is_share=True),
+    "right_answers": LossEntry("Right answers", "Of these answers, the share that is right."),
     "right_by_prior": LossEntry(
-        "Right by guessing", "Of the same entries, the share that the most common value gets right.", is_share=True
+        "Right by guessing", "Of the same entries, the share that the most common value gets right."
     ),
-    "changes": LossEntry("Changes", "Items that were added, removed, replaced, or marked as unknown.", adds_up=True),
-    "exposed_rules": LossEntry(
-        "Exposed rules", "Rules about the items to be hidden that still reach both thresholds.", adds_up=True
-    ),
-    "removed": LossEntry("Removed", "Items taken out of a basket.", adds_up=True),
-    "added": LossEntry("Added", "Items put into a basket.", adds_up=True),
+    "changes": LossEntry("Changes", "Items that were added, removed, replaced, or marked as unknown."),
+    "exposed_rules": LossEntry("Exposed rules", "Rules about the items to be hidden that still reach both thresholds."),
+    "removed": LossEntry("Removed", "Items taken out of a basket."),
+    "added": LossEntry("Added", "Items put into a basket."),
     "unknown": LossEntry("Unknown", "Items marked as unknown: a basket may or may not hold them."),
     "changed_baskets": LossEntry("Changed baskets", "Baskets in which something was changed."),
     "lost_itemsets": LossEntry("Itemsets lost", "Frequent before, and not published or no longer frequent."),
@@ -102,22 +90,16 @@ LOSSES: Mapping[str, LossEntry] = {
     "support_similarity": LossEntry(
         "Similarity of supports (SupSim)",
         "Over patterns that count, frequent before and after: the mean of the smaller support divided by the larger.",
-        is_share=True,
     ),
     "f_measure": LossEntry(
-        "F-measure",
-        "Agreement of the frequent patterns that count before and after; 100 % is the same ones.",
-        is_share=True,
+        "F-measure", "Agreement of the frequent patterns that count before and after; 100 % is the same ones."
     ),
     "pattern_distortion": LossEntry(
-        "Fewer patterns (M2)",
-        "By which share the number of frequent patterns that count fell; below 0, it rose.",
-        is_share=True,
+        "Fewer patterns (M2)", "By which share the number of frequent patterns that count fell; below 0, it rose."
     ),
     "support_distortion": LossEntry(
         "Smaller supports (M3)",
         "The mean share of its support that a frequent pattern that counts lost; below 0, supports rose.",
-        is_share=True,
     ),
     "changed_supports": LossEntry("Supports changed", "Itemsets whose published support is not the true one."),
     "withheld_rules": LossEntry("Rules withheld", "Rules of the originals that are not published."),
@@ -125,35 +107,27 @@ LOSSES: Mapping[str, LossEntry] = {
     "changed_rules": LossEntry("Rules changed", "Rules whose published confidence is not the true one."),
     "leaves": LossEntry("Leaves", "Groups of people for which the classifier has rules of their own."),
     "added_baskets": LossEntry("Baskets added", "Invented baskets that raise supports."),
-    "dissimilarity": LossEntry(
-        "Dissimilarity", "How far item frequencies moved, as a share of their sum.", is_share=True
-    ),
-    "dropped_rows": LossEntry(
-        "Rows left out", "Rows left out because of a missing value (missing = drop).", adds_up=True
-    ),
-    "largest_loss": LossEntry("Largest loss", "The same in the column that lost most.", is_share=True),
+    "dissimilarity": LossEntry("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
+    "dropped_rows": LossEntry("Rows left out", "Rows left out because of a missing value (missing = drop)."),
+    "largest_loss": LossEntry("Largest loss", "The same in the column that lost most."),
     "epsilon": LossEntry(
         "Privacy budget ε",
         (
             "What is published of a person is at most e^ε times as likely for one truth as for another, "
             "under the conditions that the claims name. Less is safer."
         ),
-        adds_up=True,
     ),
     "redrawn_rows": LossEntry("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
     "rare_words": LossEntry(
-        "Rare words",
-        "Of the synthetic text cells, the share whose value fewer people have than a leaf must hold.",
-        is_share=True,
+        "Rare words", "Of the synthetic text cells, the share whose value fewer people have than a leaf must hold."
     ),
     "replaced_words": LossEntry(
         "Words replaced",
         "Of the original text values in synthetic columns, the share that few people have; others replace them.",
-        is_share=True,
     ),
     "sse": LossEntry("Within groups", "Sum of squared deviations from the published group values (SSE)."),
     "sst": LossEntry("In total", "Sum of squared deviations from the means of the columns (SST)."),
-    "information_loss": LossEntry("Information loss", "SSE divided by SST.", is_share=True),
+    "information_loss": LossEntry("Information loss", "SSE divided by SST."),
     "grouped_cells": LossEntry("Values grouped", "Cells that hold the common label of rare values."),
     "rounded_cells": LossEntry("Values rounded", "Cells that hold another number than before."),
     "classification": LossEntry(
@@ -165,12 +139,11 @@ LOSSES: Mapping[str, LossEntry] = {
     "feigned_items": LossEntry(
         "False positives of the filters", "Items that filters show although the basket does not hold them."
     ),
-    "bits_set": LossEntry("Bits set", "Of all bits of the filters, the share that is set.", is_share=True),
+    "bits_set": LossEntry("Bits set", "Of all bits of the filters, the share that is set."),
     "changed_cells": LossEntry("Values swapped", "Cells that hold another value than before."),
     "joint_total_variation": LossEntry(
         "Change of joint distributions",
         "How far the joint distribution of a swapped and another column moved (mean total variation).",
-        is_share=True,
     ),
     "joint_i_divergence": LossEntry(
         "I-divergence, full patterns",
@@ -180,16 +153,13 @@ LOSSES: Mapping[str, LossEntry] = {
         "I-divergence, simple Bayes",
         "The same with the known columns taken to be independent given the swapped one, as the swaps are chosen.",
     ),
-    "marginal_shift": LossEntry(
-        "Shift in counts", "Sum of the changes in the number of people per swapped value.", adds_up=True
-    ),
+    "marginal_shift": LossEntry("Shift in counts", "Sum of the changes in the number of people per swapped value."),
     "marginal_total_variation": LossEntry(
         "Shift of the swapped values",
         (
             "Half the sum of the changes in the shares of swapped values: a value whose share goes from 12 "
             "% to 40 % moved by 28 points."
         ),
-        is_share=True,
     ),
     "objective": LossEntry(
         "Cost of swapping",
@@ -197,28 +167,25 @@ LOSSES: Mapping[str, LossEntry] = {
     ),
     "c_avg": LossEntry("Average class over k", "Average class size divided by the promised k."),
     "precision": LossEntry(
-        "Precision", "How far cells stay below the top of their hierarchies: 100 % is the original.", is_share=True
+        "Precision", "How far cells stay below the top of their hierarchies: 100 % is the original."
     ),
     "non_uniform_entropy": LossEntry(
         "Non-uniform entropy",
         "Information lost about the original values: 0 % is the original, 100 % is nothing published.",
-        is_share=True,
     ),
     "total_variation": LossEntry(
         "Shift of single columns",
         "How far the distribution of a column moved (mean total variation); a label counts equally for all its values.",
-        is_share=True,
     ),
     "pair_total_variation": LossEntry(
         "Shift of pairs of columns",
         "How far the joint distribution of two columns moved (mean total variation): 0 % is the original.",
-        is_share=True,
     ),
     "largest_mean_shift": LossEntry(
         "Largest shift of a mean", "The largest shift of a column's mean, in standard deviations."
     ),
     "largest_spread_change": LossEntry(
-        "Largest change of a spread", "The largest relative change of a column's standard deviation.", is_share=True
+        "Largest change of a spread", "The largest relative change of a column's standard deviation."
     ),
     "largest_correlation_shift": LossEntry(
         "Largest shift of a correlation",
@@ -233,9 +200,7 @@ LOSSES: Mapping[str, LossEntry] = {
         "Increase in the entropy of the class given all other columns, in bits.",
     ),
     "query_error": LossEntry(
-        "Error of queries",
-        "The median relative error of random counting queries on the published values.",
-        is_share=True,
+        "Error of queries", "The median relative error of random counting queries on the published values."
     ),
 }
 """Every loss of a method, and every measure of utility that the report lists with them."""
@@ -270,16 +235,16 @@ def describe_loss(body: Mapping[str, Any]) -> LossWords:
 
 
 def find_loss_entry(name: str) -> LossEntry:
-    """What is known of a loss; one without an entry has only its name, and of several methods the largest counts."""
+    """What a loss is called and means; one without an entry has only its name."""
     return LOSSES.get(name, LossEntry(spell_name(name).capitalize(), ""))
 
 
 def find_loss_words(name: str, body: Mapping[str, Any]) -> LossEntry:
-    """What is known of a loss, with what it means in this run."""
+    """What a loss is called, and what it means in this run."""
     entry = find_loss_entry(name)
     if name == "loss":
         return entry._replace(meaning=describe_loss(body).meaning)
-    is_largest = len(body["methods"]) > 1 and name in body["losses"] and not entry.adds_up
+    is_largest = len(body["methods"]) > 1 and name in body["losses"] and not adds_up(name)
     return entry._replace(meaning=f"{entry.meaning}{_LARGEST * is_largest}".strip())
 
 
@@ -301,9 +266,3 @@ def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> Loss
 def _loses_detail(tag: str) -> bool:
     """Whether a method's loss is detail."""
     return bool(getattr(find_tagged_class("method", tag), "loses_detail", False))
-
-
-def is_decoded(body: Mapping[str, Any]) -> bool:
-    """Whether the key of the method removes its loss again."""
-    tags = [str(method["method"]) for method in body["methods"]]
-    return len(tags) == 1 and bool(getattr(find_tagged_class("method", tags[0]), "decodes_loss", False))

@@ -32,7 +32,7 @@ def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
         clash = (
             _explain_table_clash(first, second, original)
             if isinstance(original, Table)
-            else _explain_hiding_clash(first, second)
+            else second.explain_misfit(first)
         )
         if clash is not None:
             raise PolicyError(f"{_get_tag(second)} cannot follow {_get_tag(first)}: {clash}")
@@ -56,23 +56,6 @@ def _explain_table_clash(first: Method, second: Method, original: Table) -> str 
         return (
             f"it hides {_quote(names)}, but what {_get_tag(first)} publishes depends on the true {_quote(names)}; put "
             f"{_get_tag(second)} first, or {_APART}"
-        )
-    return None
-
-
-def _explain_hiding_clash(first: Method, second: Method) -> str | None:
-    """To remove an item lowers every support, and so the confidence of rules that do not have it on the left."""
-    from sfumato.protect.baskets.hide_items import HideItems
-    from sfumato.protect.baskets.hide_rules import HideRules
-
-    if not (isinstance(first, HideRules) and isinstance(second, HideItems)):
-        return "it could bring back what was hidden; hide rules first, then items"
-    lefts = {str(item) for antecedent, _ in first.list_secrets().rules for item in antecedent}
-    if count := len({str(item) for item in second.items} & lefts):
-        items = "1 item that it removes is" if count == 1 else f"{count} items that it removes are"
-        return (
-            f"{items} on the left of secret rules, whose confidence could rise again; hide "
-            "only items on the right, or remove one of the methods"
         )
     return None
 

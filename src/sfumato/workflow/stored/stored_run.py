@@ -57,7 +57,7 @@ from sfumato.workflow.signing.commitment import commit_to_stored_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_shape import has_few_values
 from sfumato.workflow.stored.stored_spelling import decide_stored_spelling
-from sfumato.workflow.stored.stored_utility import measure_stored_utility
+from sfumato.workflow.stored.stored_utility import measure_stored_utility, refuse_unmeasured_losses
 from sfumato.workflow.summary.next_steps import list_advice
 from sfumato.workflow.summary.report_account import hides_in_crowds
 
@@ -85,6 +85,7 @@ def _run_in_scratch(
     method.refuse_undeclared(original.outline)
     with name_source(policy.data.path):
         plan = plan_stored(method, original, chance)
+    refuse_unmeasured_losses(plan.changes)
     with target.stage_folders() as staging:
         comparison = _write_and_compare(policy, plan, staging, scratch)
         published_table = comparison.published_table

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from sfumato import measure
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.details import SequenceDetails
 from sfumato.errors import SfumatoError, quote_names
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
@@ -65,12 +66,18 @@ def advise_on_loss(
 
 def note_nothing_hidden(release: Release) -> tuple[str, ...]:
     """A sentence if nothing was changed, which is seldom what was meant."""
-    if not release.details.get("sensitive") or release.losses.get("changes") != 0:
+    methods = [method for method in (*release.earlier_methods, release.method) if method is not None]
+    counts = {name for method in methods if method.headline_count for name in method.headline_count.losses}
+    is_unchanged = bool(counts) and not any(release.losses.get(name, 1) for name in counts)
+    if not release.details.get("sensitive") or not is_unchanged:
         return ()
     visible_count = int(release.losses.get("exposed_rules", 0))
     if visible_count:
         rules = "a rule about hidden items still shows" if visible_count == 1 else f"{visible_count:,} rules still show"
         return (f"Nothing was changed, and {rules}: the search found no change that hides more. Choose another one.",)
+    patterns = release.details.get_family(SequenceDetails)
+    if patterns is None and not any(method.find_thresholds(method.describe()) for method in methods):
+        return ("Nothing was changed. If you expected a change, look at what is to be hidden.",)
     limits = "threshold, and at limits on gaps and windows" if isinstance(release.data, Sequences) else "thresholds"
     why = "Nothing was changed: no secret exceeds its threshold in the originals."
     return (f"{why} If you expected one to, look at the {limits}.",)

@@ -15,7 +15,7 @@ def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = T
     sentences = list(_advise_on_levels(body, release))
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
-    if body["data"]["shape"] == "table" and in_order and not release.details.are_rows_drawn:
+    if body["data"]["shape"] == "table" and in_order and not release.are_rows_drawn:
         sentences.append(
             "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
             'admission), set order = "shuffled" under [output].'

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from math import isfinite
 from typing import Any
@@ -15,11 +16,13 @@ from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.details import HidingDetails, PatternDetails, SwapDetails
+from sfumato.key import Key
 from sfumato.measure.alignment import align_originals
 from sfumato.measure.baskets.changed_items import measure_changed_items
 from sfumato.measure.baskets.hiding_steps import combine_effects, measure_step_effects
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
+from sfumato.measure.codes.code_losses import CODE_LOSSES
 from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.classifier_rules import measure_classification_error
 from sfumato.measure.patterns.rule_errors import measure_rule_errors
@@ -39,15 +42,21 @@ from sfumato.workflow.summary.class_sizes import find_promised_k, measure_class_
 from sfumato.workflow.summary.suppression import get_starred_rows
 
 
-def measure_utility(policy: Policy, published_data: Any, original: Any, release: Release) -> dict[str, float]:
-    """The utility of the release, measured on the written file."""
+def measure_utility(
+    policy: Policy, published_data: Any, original: Any, release: Release, keys: Mapping[str, Key] | None = None
+) -> dict[str, float]:
+    """The utility of the release, measured on the written file; what codes of items lose, with the keys of methods.
+
+    What nobody measured is absent, and no limit on it opens.
+    """
     report_progress("measuring what is left")
     if not isinstance(published_data, Table):
-        return _measure_utility_without_columns(policy, published_data, original, release)
+        return _measure_utility_without_columns(policy, published_data, original, release, keys or {})
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
+    change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
     if "codes" in profiles:
-        return {"loss": 0.0}  # the key decodes every code: nothing is lost
+        return {} if change_loss is None else {"loss": change_loss}
     if "blanks" in profiles:
         figures["loss"] = measure.blanked_share(published_data, original, release.details.rows)
         figures |= measure_rule_answers(Evidence(published_data, original, details=release.details), release.claims)
@@ -57,7 +66,6 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
         figures |= _measure_class_utility(
             published_data, original, release, all(method.truthful for method in policy.methods())
         )
-    change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
     detail_loss = _measure_detail_loss(policy, published_data, original, release)
     losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
     if losses:
@@ -210,7 +218,7 @@ def _measure_chance_utility(published_table: Table, original: Table, release: Re
 
 
 def _measure_utility_without_columns(
-    policy: Policy, published_data: Any, original: Any, release: Release
+    policy: Policy, published_data: Any, original: Any, release: Release, keys: Mapping[str, Key]
 ) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the share of items that were changed."""
     if isinstance(published_data, Sequences):
@@ -222,8 +230,9 @@ def _measure_utility_without_columns(
     if isinstance(published_data, Patterns):
         return {"loss": measure_support_errors(original, published_data, _get_least_support(release))}
     figures = {}
-    if isinstance(release.method, KeyedMethod):
-        figures["loss"] = float(release.losses["loss"])  # what was added to hide the codes; the key removes it
+    if isinstance(release.method, KeyedMethod) and (key := keys.get(release.method.model_dump()["method"])) is not None:
+        measure_loss = CODE_LOSSES[release.method.decodes]
+        figures["loss"] = measure_loss(published_data, original, release.details.rows, key)
     if isinstance(published_data, Baskets) and release.details.get_family(HidingDetails) is not None:
         effects = combine_effects(measure_step_effects(release, original, published_data))
         figures |= {name: float(value) for name, value in asdict(effects).items()}

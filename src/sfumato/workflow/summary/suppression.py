@@ -42,7 +42,7 @@ def _explain_visible_rows(suppression: Suppression) -> str:
     rows = "1 suppressed row shows" if count == 1 else f"{count} suppressed rows show"
     match suppression.kind:
         case SuppressedRows.NONE:
-            drop_note = " Rows with a missing quasi-identifying value are not in the release."
+            drop_note = " Rows that lack a quasi-identifying value in the originals are not in the release."
             return _describe_starred_class(suppression.starred_count) + drop_note * suppression.drops_missing
         case SuppressedRows.EMPTY:
             return f"The {rows} neither quasi-identifying nor sensitive values."

@@ -71,6 +71,12 @@ class KAnonymity(PrivacyModel):
             f"{others_text}.",
         )
 
+    @classmethod
+    def list_meanings(cls, promise: Claim, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """The sentence depends on whether suppressed rows count as people."""
+        model = cls.model_construct(k=int(promise.threshold))
+        return frozenset({model.claim({"starred_rows": arguments.get("starred_rows", "class")}).meaning})
+
 
 class AlphaKAnonymity(PrivacyModel):
     """k-anonymity, and no value of a sensitive column in more than a share alpha of a class (Wong et al. 2006).
@@ -126,6 +132,13 @@ class AlphaKAnonymity(PrivacyModel):
     ) -> tuple[Claim, ...]:
         """The share, and k-anonymity."""
         return (KAnonymity(k=self.k).claim(arguments), self.claim(arguments, sensitive))
+
+    @classmethod
+    def list_meanings(cls, promise: Claim, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Those of k-anonymity, or its own."""
+        if promise.property in KAnonymity.claim_properties:
+            return KAnonymity.list_meanings(promise, arguments)
+        return super().list_meanings(promise, arguments)
 
 
 class LDiversity(PrivacyModel):

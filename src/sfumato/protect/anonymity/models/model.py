@@ -83,6 +83,11 @@ class PrivacyModel(Description, ABC):
         """All claims of a release under this model."""
         return (self.claim(arguments, sensitive),)
 
+    @classmethod
+    def list_meanings(cls, promise: Claim, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """The sentences that a claim with these arguments may have if the model promises this; by default its own."""
+        return frozenset({promise.meaning})
+
     @abstractmethod
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The claim of a release under this model."""
