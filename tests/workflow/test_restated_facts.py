@@ -216,3 +216,15 @@ def test_a_false_budget_or_law_is_found_though_it_is_signed(tmp_path: Path, name
     assert sf.verify(out).problems == ()
     resign(out, FALSE_CHANCES[name])
     assert not sf.verify(out).holds
+
+
+def test_a_budget_smaller_than_the_sum_of_all_answers_is_found(tmp_path: Path) -> None:
+    """Two methods of one column each: the larger of two budgets is not that of both answers."""
+    people = {"sex": ["f", "m"] * 120, "ill": [["flu", "cold", "gout"][n % 3] for n in range(240)]}
+    table = sf.Table.of(people, {"sex": "sensitive", "ill": "sensitive"})
+    methods = [sf.RandomizeResponse(column=name, epsilon=1.5, categories="from_data") for name in people]
+    out = sf.run(table, methods, out=tmp_path / "out").out
+    resign(out, lambda body: None)
+    assert sf.verify(out).problems == ()
+    resign(out, set_in("losses", "epsilon", value=2.0))
+    assert not sf.verify(out).holds

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sfumato.change_kinds import ChangeKind, LossWords
-from sfumato.report.words.wording import spell_name
+from sfumato.report.words.wording import list_names, spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
 
@@ -21,7 +21,14 @@ class LossEntry(NamedTuple):
     """Whether it is a share, to be shown as a percentage."""
     adds_up: bool = False
     """Whether the losses of several methods add up; otherwise the largest counts."""
+    is_upper_bound: bool = False
+    """Whether it bounds what can happen, and is therefore rounded up."""
 
+
+_BUDGET = (
+    " at most e^ε times as likely for one truth as for another, under the conditions that the claims name. Less is "
+    "safer."
+)
 
 LOSSES: Mapping[str, LossEntry] = {
     "loss": LossEntry(
@@ -134,11 +141,9 @@ LOSSES: Mapping[str, LossEntry] = {
     "largest_loss": LossEntry("Largest loss", "The same in the column that lost most.", is_share=True),
     "epsilon": LossEntry(
         "Privacy budget ε",
-        (
-            "What is published of a person is at most e^ε times as likely for one truth as for another, "
-            "under the conditions that the claims name. Less is safer."
-        ),
+        "What is published of a person is" + _BUDGET,
         adds_up=True,
+        is_upper_bound=True,
     ),
     "redrawn_rows": LossEntry("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
     "rare_words": LossEntry(
@@ -279,8 +284,21 @@ def find_loss_words(name: str, body: Mapping[str, Any]) -> LossEntry:
     entry = find_loss_entry(name)
     if name == "loss":
         return entry._replace(meaning=describe_loss(body).meaning)
+    if name == "epsilon":
+        return entry._replace(meaning=_describe_budget(body))
     is_largest = len(body["methods"]) > 1 and name in body["losses"] and not entry.adds_up
     return entry._replace(meaning=f"{entry.meaning}{_LARGEST * is_largest}".strip())
+
+
+def _describe_budget(body: Mapping[str, Any]) -> str:
+    """What a privacy budget bounds: of a table whose columns are not all randomized, the answers and nothing else."""
+    answers = [name for name, law in body["public"].items() if "epsilon" in law]
+    published_columns = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.DROPPED}
+    if body["data"]["shape"] != "table" or published_columns <= set(answers):
+        return LOSSES["epsilon"].meaning
+    subject = f"What is published of a person in {list_names(answers)}"
+    verb = " is" if len(answers) == 1 else ", taken together, is"
+    return f"{subject}{verb}{_BUDGET} It says nothing about what other columns disclose."
 
 
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:
