@@ -201,7 +201,7 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
 
 def _bounds_answer(claim: Mapping[str, Any]) -> bool:
     """Whether a claim bounds the answers in one column."""
-    return claim["property"] == "epsilon" and claim["measure"] == "answer_epsilon"
+    return bool(claim["property"] == "epsilon" and claim["measure"] == "answer_epsilon")
 
 
 def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:

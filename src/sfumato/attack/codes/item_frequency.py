@@ -240,15 +240,15 @@ def _match_every_way(known_shares: Floats, views: Sequence[_PairShares]) -> dict
     if not 0 < perm(len(views[0].names), many) <= _MATCHINGS:
         return {}
     matchings = np.array(list(permutations(range(len(views[0].names)), many)), dtype=np.int64)
-    unknown = np.isnan(known_shares).all(axis=1)
+    unknown = np.asarray(np.isnan(known_shares).all(axis=1))
     guesses = {}
     for number, view in enumerate(views):
         report_progress("trying every matching", number, len(views))
         distances = np.zeros(len(matchings))
         for item in range(many):
-            seen = view.shares[matchings[:, [item]], matchings]
+            pair_shares = view.shares[matchings[:, [item]], matchings]
             # Whole counts, so that equal distances are equal.
-            distances += np.nan_to_num(np.round(np.abs(seen - known_shares[item]) * view.baskets, 6)).sum(axis=1)
+            distances += np.nan_to_num(np.round(np.abs(pair_shares - known_shares[item]) * view.baskets, 6)).sum(axis=1)
         best = matchings[int(distances.argmin())].tolist()
         codes = [None if unknown[item] else view.names[code] for item, code in enumerate(best)]
         guesses[f"every matching, view {number + 1}"] = _CodeGuess(codes, float(distances.min()), 0.0)

@@ -60,12 +60,12 @@ class Sorting(CodeAttack):
         return CrackPlan(crack_column, 1, facts)
 
     def _crack_in_order(
-        self, judge: CodedColumn, ranges: CodeRanges, even: Floats, scaled: Floats
+        self, judge: CodedColumn, ranges: CodeRanges, even: Floats, stretch: Floats
     ) -> dict[str, Cracks]:
         return {
             "drawn from the range": Cracks.expect(judge, ranges, self.radius),
             "spread evenly": Cracks.of(judge, even, self.radius),
-            "stretched to the range": Cracks.of(judge, scaled, self.radius),
+            "stretched to the range": Cracks.of(judge, stretch, self.radius),
             "counted up": Cracks.of(judge, ranges.low, self.radius),
             "counted down": Cracks.of(judge, ranges.high, self.radius),
         }
