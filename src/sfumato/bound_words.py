@@ -65,6 +65,11 @@ def _spell_plainly(number: Decimal, percent: bool) -> str:
     return f"{plain_number:,f}"
 
 
+def round_up(value: float, digits: int) -> float:
+    """An upper bound with this many significant digits: a privacy budget is never stated smaller than it is."""
+    return float(round_bound("at_most", value, digits))
+
+
 def round_bound(bound: str, value: float, digits: int) -> Decimal:
     """A number with this many digits, still a bound of what it bounds."""
     number = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.15g}")  # 0.30000000000000004 is 0.3

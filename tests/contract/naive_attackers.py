@@ -252,8 +252,20 @@ def count_near(guesses: Any, ages: Any, radius: float = 0.02) -> int:
     return int((np.abs(guesses - ages) <= radius * np.ptp(ages) + 1e-9).sum())
 
 
+def try_stretching(chance: Chance) -> Trial:
+    """Amounts with gaps as codes along a line or a flat curve: shifted and stretched to the known ends, up or down."""
+    amounts = np.round(chance.exponential(50, int(chance.integers(10, 120))), int(chance.integers(0, 2)))
+    codes = (amounts + 5) ** chance.uniform(0.9, 1.1) * float(chance.choice([-3.0, 0.5]))
+    shares = (codes - codes.min()) / np.ptp(codes)
+    naive = max(count_near(amounts.min() + np.ptp(amounts) * side, amounts) for side in (shares, 1 - shares))
+    release = sf.Release(sf.Table.of({"amount": codes}), None, (), {})
+    return Trial(sf.attack.Sorting(), release, sf.Table.of({"amount": amounts}), naive)
+
+
 def try_sorting(chance: Chance) -> Trial:
     """The first code is the smallest age, the next one the age after it; or the other way round."""
+    if chance.random() < 0.5:
+        return try_stretching(chance)
     truth, release, ages, codes = encode(chance)
     rank = np.unique(codes, return_inverse=True)[1]
     naive = max(count_near(ages.min() + rank, ages), count_near(ages.max() - rank, ages))
@@ -269,10 +281,18 @@ def permute_runs(chance: Chance) -> tuple[sf.Table, sf.Release, Any, Any]:
     return sf.Table.of({"age": ages}), sf.Release(sf.Table.of({"age": codes}), None, (), {}), ages, codes
 
 
+def lay_side_by_side(codes: Any, ages: Any) -> int:
+    """The first person by code has the smallest age, and so on; or the largest. All people of a code have one age."""
+    order = np.argsort(codes, kind="stable")
+    guesses = np.empty_like(ages), np.empty_like(ages)
+    guesses[0][order], guesses[1][order] = np.sort(ages), np.sort(ages)[::-1]
+    return max(count_near(guess, ages) for guess in guesses)
+
+
 def try_rank_matching(chance: Chance) -> Trial:
-    """The sorted ages; a code stands for the one at the middle rank of its rows, from below or from above."""
+    """The sorted ages; a code stands for the one at the middle rank of its rows, or people and ages side by side."""
     truth, release, ages, codes = permute_runs(chance)
-    naive = 0
+    naive = lay_side_by_side(codes, ages)
     for side in (codes, -codes):
         order = np.sort(side).tolist()
         ranks = [order.index(code) + order.count(code) // 2 for code in side.tolist()]
@@ -285,11 +305,7 @@ def try_quantile_matching(chance: Chance) -> Trial:
     if chance.random() < 0.5:
         return try_rank_matching(chance)
     truth, release, ages, codes = encode(chance)
-    order = np.argsort(codes, kind="stable")
-    rising, falling = np.empty_like(ages), np.empty_like(ages)
-    rising[order], falling[order] = np.sort(ages), np.sort(ages)[::-1]
-    naive = max(count_near(rising, ages), count_near(falling, ages))
-    return Trial(sf.attack.QuantileMatching(share=1.0), release, truth, naive)
+    return Trial(sf.attack.QuantileMatching(share=1.0), release, truth, lay_side_by_side(codes, ages))
 
 
 def try_family_matching(chance: Chance) -> Trial:
@@ -390,10 +406,30 @@ def try_nearest_codes(chance: Chance) -> Trial:
     return Trial(attack, release, baskets, naive)
 
 
+def try_every_matching(chance: Chance) -> Trial:
+    """Of all ways to give each item a code, that with the nearest supports of pairs; of equals, the unluckiest."""
+    baskets = draw_baskets(chance, int(chance.integers(30, 120)), int(chance.integers(3, 6)))
+    method = sf.EncodeItems(k=int(chance.integers(2, 4)))
+    release = method.protect(baskets, method.new_key(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30)))))
+    items, codes = list_holders(baskets.to_lists()), list_holders(release.data.to_lists())
+    rows = [int(row) for row in release.details.rows]
+    origins = {code: {rows[at] for at in holders if rows[at] >= 0} for code, holders in codes.items()}
+
+    def measure_distance(matching: Sequence[Any]) -> int:
+        pairs = [(a, b) for a in zip(items, matching, strict=True) for b in zip(items, matching, strict=True)]
+        return sum(abs(len(items[a] & items[b]) - len(codes[c] & codes[d])) for (a, c), (b, d) in pairs)
+
+    distances = {matching: measure_distance(matching) for matching in permutations(codes, len(items))}
+    nearest = [matching for matching, distance in distances.items() if distance == min(distances.values())]
+    naive = min(sum(items[a] == origins[c] for a, c in zip(items, matching, strict=True)) for matching in nearest)
+    return Trial(sf.attack.ItemFrequency(knowledge="pairs"), release, baskets, naive)
+
+
 def try_item_frequency(chance: Chance) -> Trial:
     """The most common code is the most common item, and so on."""
-    if chance.random() < 0.5:
-        return try_nearest_codes(chance)
+    draw = chance.random()
+    if draw < 0.6:
+        return try_nearest_codes(chance) if draw < 0.3 else try_every_matching(chance)
     baskets = draw_baskets(chance)
     names = dict(zip(baskets.items, chance.permutation(len(baskets.items)).tolist(), strict=True))
     encoded = sf.Baskets.of([[names[item] for item in row] for row in baskets.to_lists()])
@@ -418,10 +454,24 @@ def try_nearest_bits(chance: Chance) -> Trial:
     return Trial(sf.attack.BloomDictionary(knowledge="supports"), release, baskets, naive)
 
 
+def try_shared_bits(chance: Chance) -> Trial:
+    """For each item the bit of nearest support, whatever other items take; right if all that are as near are right."""
+    baskets = draw_baskets(chance, int(chance.integers(30, 120)), int(chance.integers(3, 10)))
+    method = sf.EncodeBloom(bits=8, hashes=1)
+    release = method.protect(baskets, method.new_key(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30)))))
+    bits, naive = list_holders(release.data.to_lists()), 0
+    for holders in list_holders(baskets.to_lists()).values():
+        least = min(abs(len(bit) - len(holders)) for bit in bits.values())
+        nearest = [bit for bit in bits.values() if abs(len(bit) - len(holders)) == least]
+        naive += all(len(bit & holders) >= 0.9 * len(bit | holders) for bit in nearest)
+    return Trial(sf.attack.BloomDictionary(knowledge="supports"), release, baskets, naive)
+
+
 def try_bloom_dictionary(chance: Chance) -> Trial:
     """Names the baskets whose filter holds all bits of an item."""
-    if chance.random() < 0.5:
-        return try_nearest_bits(chance)
+    draw = chance.random()
+    if draw < 0.6:
+        return try_nearest_bits(chance) if draw < 0.3 else try_shared_bits(chance)
     baskets = draw_baskets(chance, 60)
     lists = baskets.to_lists()
     filters = [sorted({bit for item in row for bit in hash_item(item, 64, 2)}) for row in lists]

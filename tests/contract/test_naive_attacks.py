@@ -36,6 +36,23 @@ def test_no_attack_is_weaker(kind: type[sf.Attack]) -> None:
     assert list_weaker(kind, range(4)) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        (sf.attack.BloomDictionary, 19),
+        (sf.attack.BloomDictionary, 45),
+        (sf.attack.ItemFrequency, 19),
+        (sf.attack.ItemFrequency, 33),
+        (sf.attack.Sorting, 2),
+        (sf.attack.QuantileMatching, 8),
+    ],
+    ids=str,
+)
+def test_no_attack_is_weaker_where_it_once_was(kind: type[sf.Attack], seed: int) -> None:
+    """Shared bits, every matching of few items, codes stretched to the known ends, people by rank."""
+    assert list_weaker(kind, range(seed, seed + 1)) == []
+
+
 @parametrize_kinds
 def test_naive_versions_find_something(kind: type[sf.Attack]) -> None:
     """A naive attacker who never finds anything would show nothing."""

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.report.words.wording import format_count
+from sfumato.bound_words import spell_at_most
 from tests.contract.examples import Example
 from tests.contract.report_pages import (
     Itemset,
@@ -267,7 +267,7 @@ def test_what_a_report_says_of_randomized_baskets(example: Example, tmp_path: Pa
         depends = pasted / sum(map(len, baskets)) * (1 - method.level)
         budget = float(result.certificate.body["losses"]["epsilon"])  # its claim is measured on its own
         figures = [line for line in lines if re.match(r".* \| [\d.]+ % \| [\d.]+ to [\d.]+ %$", line)]
-    epsilon = format_count(round(budget, 9))
+    epsilon = spell_at_most(budget)
     words = (
         "Privacy budget ε What is published of a person is at most e^ε times as likely for one truth as for another, "
         f"under the conditions that the claims name. Less is safer. | {epsilon}"

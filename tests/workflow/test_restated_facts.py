@@ -282,3 +282,15 @@ def test_a_model_states_the_sentences_of_its_claims(monkeypatch: pytest.MonkeyPa
     assert restated_facts._list_promise_problems(body) == []
     body["claims"][0]["meaning"] = f"{claim.meaning} Stars: suppressed."
     assert restated_facts._list_promise_problems(body)
+
+
+def test_a_budget_smaller_than_the_sum_of_all_answers_is_found(tmp_path: Path) -> None:
+    """Two methods of one column each: the larger of two budgets is not that of both answers."""
+    people = {"sex": ["f", "m"] * 120, "ill": [["flu", "cold", "gout"][n % 3] for n in range(240)]}
+    table = sf.Table.of(people, {"sex": "sensitive", "ill": "sensitive"})
+    methods = [sf.RandomizeResponse(column=name, epsilon=1.5, categories="from_data") for name in people]
+    out = sf.run(table, methods, out=tmp_path / "out").out
+    resign(out, lambda body: None)
+    assert sf.verify(out).problems == ()
+    resign(out, set_in("losses", "epsilon", value=2.0))
+    assert not sf.verify(out).holds

@@ -24,6 +24,7 @@ from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.folders.private_record import STEP_DETAILS
 from sfumato.workflow.outgoing import select_outgoing_parameters
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.recorded_policy import refuse_other_policy
 from sfumato.workflow.step_description import describe_step
 
 
@@ -44,13 +45,15 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
     _refuse_other_methods(rules, certificate.body["methods"], root)
     report_progress("reading")
     published_data, original = certificate.read_published(root), rules.original()
+    record = _read_record(root.parent / "private")
+    refuse_other_policy(rules, original, record, root.parent / "private")
     *earlier_methods, last_method = rules.methods()
     release = Release(
         _attach_hierarchies(published_data, original),
         last_method,
         certificate.claims(),
         {},
-        _read_kept_details(root.parent / "private", certificate.body.get("public", {}), len(earlier_methods) + 1),
+        _read_kept_details(record, root.parent / "private", certificate.body.get("public", {}), rules),
         certificate.changes(),
         tuple(earlier_methods),
     )
@@ -130,20 +133,24 @@ def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: boo
     )
 
 
-def _read_kept_details(folder: Path, public: Mapping[str, Any], step_count: int) -> Details:
-    """The decisions of each method, as the run stored them."""
+def _read_record(folder: Path) -> dict[str, Any]:
     if not (folder / "record.json").is_file():
         raise DataError(f"{folder}: the custodian's record is missing; attack a release in the folder of its run")
+    record: dict[str, Any] = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    return record
+
+
+def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[str, Any], policy: Policy) -> Details:
+    """The decisions of each method, as the run stored them."""
     frames: dict[str, Any] = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
-    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     rows = None if (numbers := frames.pop("rows", None)) is None else numbers["original_row"].to_numpy()
     if "marks" in frames:
         frames["marks"] = frames["marks"].rows()
     steps = record["steps"]
-    if len(steps) != step_count:
+    if len(steps) != len(policy.methods()):
         raise PolicyError(
-            f"{folder}: this release was made by {len(steps)} methods, and the policy has {step_count}; give the "
-            "policy that made the release"
+            f"{folder}: this release was made by {len(steps)} methods, and the policy has {len(policy.methods())}; "
+            "give the policy that made the release"
         )
     families = {family.__name__: family for family in FAMILIES}
     details = [
@@ -153,7 +160,7 @@ def _read_kept_details(folder: Path, public: Mapping[str, Any], step_count: int)
         )
         for step in steps
     ]
-    if step_count == 1:
+    if len(steps) == 1:
         return replace(details[0], rows=rows, public=public)
     return ChainDetails(rows=rows, public=public, steps=tuple(details))
 

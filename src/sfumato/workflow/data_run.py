@@ -31,10 +31,9 @@ from sfumato.table import Table, build_table_frame, get_row_labels, simplify_fra
 from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
+from sfumato.workflow.recorded_policy import IN_MEMORY
 from sfumato.workflow.stored.stored_support import choose_run_engine
 
-IN_MEMORY = "in memory"
-"""The path of data that was given, in the custodian's record."""
 _SHAPES: dict[str, type] = {"baskets": Baskets, "sequences": Sequences}
 
 

@@ -159,7 +159,9 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
     budgets = [float(claim["threshold"]) for claim in body["claims"] if claim["property"] in _BUDGETS]
     stated_budget = body["losses"].get("epsilon")
     problems = []
-    if budgets and (stated_budget is None or stated_budget < max(budgets) * (1 - _ROUNDING)):
+    # Answers of one person in several columns are all published: their budgets add up, by whichever methods.
+    in_sum = sum(float(claim["threshold"]) for claim in body["claims"] if _bounds_answer(claim))
+    if budgets and (stated_budget is None or stated_budget < max(*budgets, in_sum) * (1 - _ROUNDING)):
         problems.append("the certificate states a smaller privacy budget (epsilon) than its claims")
     laws = [law for law in body["public"].values() if "epsilon" in law]
     if any(not any(isclose(law["epsilon"], budget, rel_tol=_ROUNDING) for budget in budgets) for law in laws):
@@ -173,6 +175,11 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
     if any(channel not in stated_channels for channel in channels):
         problems.append("the certificate states another law of chance than its claims")
     return problems
+
+
+def _bounds_answer(claim: Mapping[str, Any]) -> bool:
+    """Whether a claim bounds the answers in one column."""
+    return bool(claim["property"] == "epsilon" and claim["measure"] == "answer_epsilon")
 
 
 def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:

@@ -52,8 +52,11 @@ def test_gaps_and_values_that_changed_places_shelter() -> None:
     even_outcome = Sorting().run(release(even * 2), truth(even))
     assert even_outcome.facts["columns"]["x"]["median"] < 0.1 < even_outcome.risk  # even gaps shelter from draws alone
     uneven = np.round(np.linspace(0, 200, 400) ** 2) + np.arange(400)
-    outcome = Sorting().run(release(uneven * 2), truth(uneven))
+    outcome = Sorting().run(release(np.log1p(uneven)), truth(uneven))
     assert outcome.successes == outcome.baseline < 100
+    stretched = Sorting().run(release(uneven * 2), truth(uneven))
+    assert stretched.risk == 1.0  # a line is no shelter if its ends are known
+    assert stretched.facts["columns"]["x"]["best_guess"] == "stretched to the range"
     full = np.arange(400.0)
     assert Sorting(radius=0.01).run(release(lot.permutation(full)), truth(full)).risk < 0.1
 

@@ -32,10 +32,11 @@ class BloomDictionary(Attack):
 
     With `knowledge="dictionary"` the adversary knows the item names, and the hash functions unless they are keyed. It
     computes the filter of each item and names the baskets whose filters contain it. With `knowledge="supports"` it
-    knows how often each item is bought instead, and names the baskets that hold the bit with the nearest support, each
-    bit for one item only: common items choose first, or those that some bit fits best, and bits of the same baskets
-    count once or each. Or it matches items and bits by the ranks of their supports. The best way counts. A success is
-    an item whose named baskets agree with the true ones to a certain share. The baseline always names all baskets.
+    knows how often each item is bought instead, and names the baskets that hold the bit with the nearest support:
+    several items may share a bit, or each bit is for one item only. Then common items choose first, or those that some
+    bit fits best, and bits of the same baskets count once or each. Or it matches items and bits by the ranks of their
+    supports. The best way counts. A success is an item whose named baskets agree with the true ones to a certain share.
+    The baseline always names all baskets.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -146,7 +147,7 @@ def _match_by_ranks(columns: Iterable[BasketBits], supports: dict[Item, int]) ->
 def _match_by_supports(
     columns: Iterable[BasketBits], supports: dict[Item, int], scale: float
 ) -> list[dict[Item, BasketBits]]:
-    """For each item an unused bit of nearest support, in several orders."""
+    """For each item a bit of nearest support: an unused one, in several orders, or one that items share."""
     bits = list(columns)
     item_supports = np.array(list(supports.values()), dtype=np.float64) * scale
     bit_supports = np.array([bit.bit_count() for bit in bits], dtype=np.float64)

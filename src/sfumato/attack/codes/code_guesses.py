@@ -22,7 +22,7 @@ from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.change import ChangeKind
 from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
-from sfumato.public.codes.crack_functions import guess_plainly
+from sfumato.public.codes.crack_functions import CodeRanges, RankWindows, guess_plainly
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -48,6 +48,13 @@ class Cracks:
         """Judge guesses, one for each code, of one trial or of many."""
         trials = np.atleast_2d(guesses)
         return cls(judge.flag_cracks(trials, radius).sum(axis=1).astype(np.float64), judge.count_read(trials, radius))
+
+    @classmethod
+    def expect(cls, judge: CodedColumn, ranges: CodeRanges | RankWindows, radius: float) -> Cracks:
+        """The expected result of values drawn from a range of each code."""
+        return cls(
+            np.array([ranges.compute_crack_chance(judge, radius).sum()]), np.array([ranges.expect_read(judge, radius)])
+        )
 
     @classmethod
     def join(cls, parts: Sequence[Cracks]) -> Cracks:

@@ -20,6 +20,7 @@ from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.errors import PolicyError
 from sfumato.public.codes.coded_columns import CodedColumn
 from sfumato.public.codes.crack_functions import (
+    RankWindows,
     draw_rival_samples,
     guess_by_frequency,
     guess_by_quantile,
@@ -39,9 +40,9 @@ class FrequencyMatching(DrawnCodeAttack):
     The adversary has a sample of true values with their frequencies, here a share of the rows, without codes. The
     release shows the classes, and so which runs of codes belong to one class and may be permuted. Within each run it
     matches codes and values by frequency; everywhere else by quantile. It also tries to match all codes by frequency,
-    and all by quantile or rank; all this with rising and with falling values. The risk is the share of people whose
-    value is read within the radius by the best of these, in the median of many samples and in the column where most
-    are.
+    and all by quantile or rank, of codes or of people; all this with rising and with falling values. The risk is the
+    share of people whose value is read within the radius by the best of these, in the median of many samples and in the
+    column where most are.
     """
 
     story: ClassVar[str] = (
@@ -73,6 +74,9 @@ class FrequencyMatching(DrawnCodeAttack):
                 guesses = rising | {f"{way}, falling": guess[::-1] for way, guess in falling.items()}
                 for way, guess in guesses.items():
                     ways.setdefault(way, []).append(Cracks.of(judge, guess, self.radius))
+                windows = RankWindows.of(column, sample)
+                for way, side in (("people by rank", windows), ("people by rank, falling", windows.reverse())):
+                    ways.setdefault(way, []).append(Cracks.expect(judge, side, self.radius))
             return {way: Cracks.join(parts) for way, parts in ways.items()}
 
         return CrackPlan(crack_column, 1 if self.share == 1 else self.trials, {"share": self.share})

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
+from math import perm
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -28,6 +30,8 @@ from sfumato.runtime.progress import report_progress
 
 _ROUNDS = 20
 _FAR = 5.0
+_MATCHINGS = 50_000
+"""The most matchings of items and codes of which every one is tried."""
 _RATES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
 """The rates at which codes may have been inserted at random."""
 
@@ -42,9 +46,10 @@ class ItemFrequency(Attack):
     everywhere at one rate, so it guesses the rate and subtracts it. If more baskets are published than there are true
     ones, a mixture model tells the added ones apart. It matches items with codes by support, then repeatedly by how
     often each occurs with those already matched. A success is an item whose code was named: a code that all baskets
-    with the item hold, and that fits no item of more baskets as well. It also gives each item an unused code of nearest
+    with the item hold, and that fits no item of more baskets as well. It also gives each item a code of nearest
     support, matches ranks of supports, and tries all that an adversary with supports alone, or without cleaning, would;
-    the best matching counts. The baseline names codes at random. The facts state the rate.
+    of few items and codes it tries every matching, and takes that with the nearest supports of pairs. The best matching
+    counts. The baseline names codes at random. The facts state the rate.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -115,7 +120,7 @@ class ItemFrequency(Attack):
         guesses = self._guess_by_views(shares, views, by_pairs=False)
         if self.knowledge == "pairs":
             by_supports = {f"{way}, by supports alone": guess for way, guess in guesses.items()}
-            guesses = self._guess_by_views(shares, views, by_pairs=True) | by_supports
+            guesses = self._guess_by_views(shares, views, by_pairs=True) | by_supports | _match_every_way(shares, views)
         return guesses | {"ranks": _match_ranks(shares, views[0])} | _match_nearest(shares, published_baskets, views[0])
 
     def _guess_by_views(self, shares: Floats, views: Sequence[_PairShares], *, by_pairs: bool) -> dict[str, _CodeGuess]:
@@ -204,7 +209,7 @@ def _forget_shares(shares: Floats, known_share: float, chance: np.random.Generat
 
 
 def _match_nearest(known_shares: Floats, published_baskets: Baskets, view: _PairShares) -> dict[str, _CodeGuess]:
-    """Each item takes an unused code of nearest support, out of the true number of baskets or of all."""
+    """Each item takes a code of nearest support, out of the true number of baskets or of all."""
     code_supports = np.bincount(published_baskets.codes, minlength=len(published_baskets.items)).astype(np.float64)
     guesses = {}
     for whole, count in (("true", view.baskets), ("all", max(1, len(published_baskets)))):
@@ -224,6 +229,30 @@ def _match_ranks(known_shares: Floats, view: _PairShares) -> _CodeGuess:
     for item, name in zip(ranked_items.tolist(), view.names, strict=False):
         codes[item] = name
     return _CodeGuess(codes, 0.0, 0.0)
+
+
+def _match_every_way(known_shares: Floats, views: Sequence[_PairShares]) -> dict[str, _CodeGuess]:
+    """The matching whose supports of items and pairs are nearest in sum, if there are few; in all and in true baskets.
+
+    Sums of plain distances: a deviation weighs as much at a rare pair as at a common one.
+    """
+    many = len(known_shares)
+    if not 0 < perm(len(views[0].names), many) <= _MATCHINGS:
+        return {}
+    matchings = np.array(list(permutations(range(len(views[0].names)), many)), dtype=np.int64)
+    unknown = np.asarray(np.isnan(known_shares).all(axis=1))
+    guesses = {}
+    for number, view in enumerate(views):
+        report_progress("trying every matching", number, len(views))
+        distances = np.zeros(len(matchings))
+        for item in range(many):
+            pair_shares = view.shares[matchings[:, [item]], matchings]
+            # Whole counts, so that equal distances are equal.
+            distances += np.nan_to_num(np.round(np.abs(pair_shares - known_shares[item]) * view.baskets, 6)).sum(axis=1)
+        best = matchings[int(distances.argmin())].tolist()
+        codes = [None if unknown[item] else view.names[code] for item, code in enumerate(best)]
+        guesses[f"every matching, view {number + 1}"] = _CodeGuess(codes, float(distances.min()), 0.0)
+    return guesses
 
 
 def _match_view(known_shares: Floats, view: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:

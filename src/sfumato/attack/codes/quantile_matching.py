@@ -16,7 +16,7 @@ from pydantic import Field
 
 from sfumato.attack.codes.code_guesses import CrackPlan, Cracks, DrawnCodeAttack
 from sfumato.public.codes.coded_columns import CodedColumn
-from sfumato.public.codes.crack_functions import draw_rival_samples, guess_by_quantile, guess_by_rank
+from sfumato.public.codes.crack_functions import RankWindows, draw_rival_samples, guess_by_quantile, guess_by_rank
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
@@ -28,9 +28,11 @@ class QuantileMatching(DrawnCodeAttack):
 
     The adversary has a sample of true values, here a share of the rows, without codes or classes. A code with a tenth
     of the rows below it gets the value that has a tenth of the sample below it, between two values by interpolation or
-    as one of the sample (by rank); or above it if codes fall while values rise. The better way counts. The risk is the
-    share of people whose value is read within the radius, in the median of many samples and in the column where most
-    are. A single curve or random breakpoints do not protect, since they keep the order; permuted values do.
+    as one of the sample (by rank); or the sorted people and the sorted sample are laid side by side, so that people of
+    one code may get different values (people by rank). All this from above, too, if codes fall while values rise. The
+    best way counts. The risk is the share of people whose value is read within the radius, in the median of many
+    samples and in the column where most are. A single curve or random breakpoints do not protect, since they keep the
+    order; permuted values do.
     """
 
     story: ClassVar[str] = (
@@ -57,6 +59,9 @@ class QuantileMatching(DrawnCodeAttack):
                     rising, falling = guess(column, sample), guess(negated_column, sample)[::-1]
                     ways.setdefault(way, []).append(Cracks.of(judge, rising, self.radius))
                     ways.setdefault(f"{way}, falling", []).append(Cracks.of(judge, falling, self.radius))
+                windows = RankWindows.of(column, sample)
+                for way, side in (("people by rank", windows), ("people by rank, falling", windows.reverse())):
+                    ways.setdefault(way, []).append(Cracks.expect(judge, side, self.radius))
             return {way: Cracks.join(parts) for way, parts in ways.items()}
 
         return CrackPlan(crack_column, 1 if self.share == 1 else self.trials, {"share": self.share})

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.attack.codes.code_guesses import CodeAttack, CrackPlan, Cracks
 from sfumato.public.codes.coded_columns import CodedColumn
-from sfumato.public.codes.crack_functions import CodeRanges, bound_by_rank, spread_evenly
+from sfumato.public.codes.crack_functions import CodeRanges, bound_by_rank, rescale_codes, spread_evenly
 from sfumato.release import Release
 
 
@@ -24,10 +24,11 @@ class Sorting(CodeAttack):
 
     The adversary knows the smallest and the largest true value (the worst case), and the step of the domain. The number
     of codes below and above a code bounds its value; the guess is drawn from this range, is its lower or its upper end,
-    or codes are spread evenly over the domain; all this with rising and with falling values. The risk is the share of
-    people whose value is read within the radius by the best of these, in the column where most are. For guesses drawn
-    from ranges it is the expected share: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off, it uses the smallest and
-    largest code instead. The facts state what share of distinct codes is cracked. Bu et al. 2007.
+    codes are spread evenly over the domain, or they are shifted and stretched to it; all this with rising and with
+    falling values. The risk is the share of people whose value is read within the radius by the best of these, in the
+    column where most are. For guesses drawn from ranges it is the expected share: |R_g ∩ R_ρ| / |R_g|, summed. With
+    `knows_range` off, it uses the smallest and largest code instead. The facts state what share of distinct codes is
+    cracked. Bu et al. 2007.
     """
 
     story: ClassVar[str] = (
@@ -49,18 +50,22 @@ class Sorting(CodeAttack):
             least, greatest = self._choose_ends(column)
             ranges, even = bound_by_rank(many, least, greatest, column.unit), spread_evenly(many, least, greatest)
             spread.setdefault(column.name, float(judge.flag_cracks(even, self.radius).mean()))
-            rising = self._crack_in_order(judge, ranges, even)
-            falling = self._crack_in_order(judge, ranges.reverse(), even[::-1])
+            rising = self._crack_in_order(judge, ranges, even, rescale_codes(column.codes, least, greatest))
+            falling = self._crack_in_order(
+                judge, ranges.reverse(), even[::-1], rescale_codes(column.codes, greatest, least)
+            )
             return rising | {f"{way}, falling": cracks for way, cracks in falling.items()}
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
         return CrackPlan(crack_column, 1, facts)
 
-    def _crack_in_order(self, judge: CodedColumn, ranges: CodeRanges, even: Floats) -> dict[str, Cracks]:
-        expected_counts = ranges.compute_crack_chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)
+    def _crack_in_order(
+        self, judge: CodedColumn, ranges: CodeRanges, even: Floats, stretch: Floats
+    ) -> dict[str, Cracks]:
         return {
-            "drawn from the range": Cracks(*(np.array([count]) for count in expected_counts)),
+            "drawn from the range": Cracks.expect(judge, ranges, self.radius),
             "spread evenly": Cracks.of(judge, even, self.radius),
+            "stretched to the range": Cracks.of(judge, stretch, self.radius),
             "counted up": Cracks.of(judge, ranges.low, self.radius),
             "counted down": Cracks.of(judge, ranges.high, self.radius),
         }

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
+from sfumato.bound_words import round_up
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
@@ -288,7 +289,7 @@ class RandomizeResponse(Method):
                 "q": tuple(repr(column.channel.q) for column in columns),
             }
             total = sum(column.channel.epsilon for column in columns)
-            subject = f"All {len(columns)} answers of a person together are"
+            subject = f"The published answers of a person in {quote_names(names)} together are"
             claims.append(
                 claim_epsilon("epsilon_in_all", total, arguments, subject, has_given_categories=has_given_categories)
             )
@@ -349,6 +350,6 @@ def _compute_answer_losses(columns: Sequence[RandomizedColumn]) -> dict[str, Num
     chance_shares = [1 - abs(column.channel.p - column.channel.q) for column in columns]
     return {
         "loss": round(sum(chance_shares) / len(chance_shares), 12),
-        "epsilon": round(sum(column.channel.epsilon for column in columns), 12),
+        "epsilon": round_up(sum(column.channel.epsilon for column in columns), 12),
         "suppressed_rows": 0,
     }

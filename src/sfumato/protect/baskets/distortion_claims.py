@@ -7,7 +7,7 @@ from collections import Counter
 from math import exp
 from typing import Any
 
-from sfumato.bound_words import spell_at_most
+from sfumato.bound_words import round_up, spell_at_most
 from sfumato.protect.claims import claim_with_originals
 from sfumato.public.basket_distortion import BasketDistortion
 from sfumato.release import Claim
@@ -105,8 +105,8 @@ def _claim_sizes(distortion: BasketDistortion) -> tuple[Claim, ...]:
 
 
 def round_claimed(value: float) -> float:
-    """A threshold of nine digits, so that the order of a sum does not matter."""
-    return float(f"{value:.9g}")
+    """A threshold of nine digits, rounded up, so that the order of a sum does not matter."""
+    return round_up(value, 9)
 
 
 def _list_probabilities(distortion: BasketDistortion) -> dict[str, Any]:

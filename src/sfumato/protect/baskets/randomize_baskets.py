@@ -21,7 +21,7 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.baskets.basket_draws import BasketRows, count_expected_items, distort_baskets
-from sfumato.protect.baskets.distortion_claims import claim_distortion
+from sfumato.protect.baskets.distortion_claims import claim_distortion, round_claimed
 from sfumato.protect.method import Method
 from sfumato.public.basket_distortion import ITEMS, BasketDistortion, describe_distortion
 from sfumato.randomness import Randomness
@@ -256,4 +256,4 @@ def _compute_losses(rows: BasketRows, distortion: BasketDistortion) -> dict[str,
         sizes: Ints = np.diff(rows.offsets)
         pasted_count = sum(distortion.compute_retention(size) * size * count for size, count in distortion.sizes or ())
         depends = pasted_count / max(int(sizes.sum()), 1) * (1 - float(distortion.adds[0]))
-    return {"loss": round(1 - depends, 12), "epsilon": round(distortion.epsilon_in_all, 9)}
+    return {"loss": round(1 - depends, 12), "epsilon": round_claimed(distortion.epsilon_in_all)}

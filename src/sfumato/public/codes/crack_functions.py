@@ -150,6 +150,13 @@ def spread_evenly(codes: int, least: float, greatest: float) -> Floats:
     return np.asarray(np.linspace(least, greatest, codes) if codes > 1 else np.full(codes, (least + greatest) / 2))
 
 
+def rescale_codes(codes: Floats, least: float, greatest: float) -> Floats:
+    """Shift and stretch sorted codes, so that they range from the smallest value to the largest."""
+    if len(codes) < 2:
+        return spread_evenly(len(codes), least, greatest)
+    return np.asarray(least + (codes - codes[0]) / (codes[-1] - codes[0]) * (greatest - least))
+
+
 def guess_plainly(column: CodedColumn) -> dict[str, Floats]:
     """What anyone would try first: codes are values, as they are or mirrored because they fall while values rise."""
     mirror_image = column.codes[0] + (column.codes[-1] - column.codes)
@@ -175,6 +182,51 @@ def guess_by_rank(column: CodedColumn, sample: Ints) -> Floats:
     middle_rows = np.cumsum(column.rows) - column.rows + column.rows // 2
     sample_rows = middle_rows * int(sample.sum()) // column.people
     return np.asarray(column.domain[np.searchsorted(np.cumsum(sample), sample_rows, side="right")])
+
+
+@dataclass(frozen=True)
+class RankWindows:
+    """A rival lays sorted codes and its own sorted rows side by side: each code has a window of the rival's rows, and
+    each person of the code gets a value of that window, no two the same row.
+    """
+
+    begin: Ints
+    """Where the window of each code begins, in rows of the rival times rows of the release."""
+    end: Ints
+    domain: Floats
+    ends: Ints
+    """Where the rows of each value of the domain begin, in the same unit; and where those of the last one end."""
+
+    @classmethod
+    def of(cls, column: CodedColumn, sample: Ints) -> RankWindows:
+        """The windows if codes rise with values; a code's share of the rows is its share of the rival's."""
+        size = int(sample.sum())
+        end = np.cumsum(column.rows) * size
+        ends = np.concatenate([[0], np.cumsum(sample)]) * column.people
+        return cls(end - column.rows * size, end, column.domain, ends)
+
+    def reverse(self) -> RankWindows:
+        """The windows if codes fall while values rise."""
+        whole = int(self.ends[-1])
+        return RankWindows(whole - self.end, whole - self.begin, self.domain, self.ends)
+
+    def compute_crack_chance(self, column: CodedColumn, radius: float) -> Floats:
+        """For each code, the share of its window that is within the radius of all its true values."""
+        return self._measure_overlap(np.arange(len(self.end)), column.low, column.high, radius * column.width)
+
+    def expect_read(self, column: CodedColumn, radius: float) -> float:
+        """How many people get a value within the radius of their own; expected, if a code has several values."""
+        pairs = column.pairs
+        shares = self._measure_overlap(pairs.code, pairs.value, pairs.value, radius * column.width)
+        return round(float(shares @ pairs.rows), 6)
+
+    def _measure_overlap(self, code: Ints, least: Floats, greatest: Floats, reach: float) -> Floats:
+        reach *= 1 + 1e-12
+        low = self.ends[np.searchsorted(self.domain, greatest - reach, side="left")]
+        high = self.ends[np.searchsorted(self.domain, least + reach, side="right")]
+        begin, end = self.begin[code], self.end[code]
+        overlap = np.minimum(high, end) - np.maximum(low, begin)
+        return np.asarray(np.maximum(overlap, 0) / (end - begin))
 
 
 def guess_by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:

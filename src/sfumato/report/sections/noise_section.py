@@ -15,6 +15,7 @@ import polars as pl
 
 from sfumato.arrays import Floats
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.bound_words import spell_at_most
 from sfumato.details import Details
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
@@ -218,7 +219,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_answer_shares(shares),
         f"The share of each answer of {wording.shorten_label(column)} as given, and as estimated to be true.",
-        f"ε = {facts['epsilon']:.3g}. Lines: 95 % intervals of the estimates.{more}",
+        f"ε = {spell_at_most(facts['epsilon'])}. Lines: 95 % intervals of the estimates.{more}",
         ("Answer", "Estimated share", "95 % interval"),
         rows,
     )

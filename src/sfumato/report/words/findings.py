@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sfumato.bound_words import spell_at_most
 from sfumato.losses import is_share
 from sfumato.measure.checks import CHECKS
 from sfumato.report.pictures.linking_curve import draw_linking_curve
@@ -68,6 +69,8 @@ def _describe_loss(
 ) -> dict[str, str]:
     """One loss, by the method and as measured on the file; a share as a percentage."""
     format_value = wording.format_percent if share else wording.format_count
+    if entry.is_upper_bound:
+        format_value = spell_at_most
     first, file_text = ("" if number is None else format_value(number) for number in (value, file_loss))
     return {"title": entry.title, "value": first, "again": file_text, "meaning": entry.meaning}
 

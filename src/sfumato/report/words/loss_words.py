@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sfumato.change_kinds import ChangeKind, LossWords
 from sfumato.losses import adds_up
-from sfumato.report.words.wording import spell_name
+from sfumato.report.words.wording import list_names, spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
 
@@ -18,7 +18,14 @@ class LossEntry(NamedTuple):
     title: str
     meaning: str
     """One or two sentences for the report."""
+    is_upper_bound: bool = False
+    """Whether it bounds what can happen, and is therefore rounded up."""
 
+
+_BUDGET = (
+    " at most e^ε times as likely for one truth as for another, under the conditions that the claims name. Less is "
+    "safer."
+)
 
 LOSSES: Mapping[str, LossEntry] = {
     "loss": LossEntry("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
@@ -112,10 +119,8 @@ LOSSES: Mapping[str, LossEntry] = {
     "largest_loss": LossEntry("Largest loss", "The same in the column that lost most."),
     "epsilon": LossEntry(
         "Privacy budget ε",
-        (
-            "What is published of a person is at most e^ε times as likely for one truth as for another, "
-            "under the conditions that the claims name. Less is safer."
-        ),
+        "What is published of a person is" + _BUDGET,
+        is_upper_bound=True,
     ),
     "redrawn_rows": LossEntry("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
     "rare_words": LossEntry(
@@ -244,8 +249,21 @@ def find_loss_words(name: str, body: Mapping[str, Any]) -> LossEntry:
     entry = find_loss_entry(name)
     if name == "loss":
         return entry._replace(meaning=describe_loss(body).meaning)
+    if name == "epsilon":
+        return entry._replace(meaning=_describe_budget(body))
     is_largest = len(body["methods"]) > 1 and name in body["losses"] and not adds_up(name)
     return entry._replace(meaning=f"{entry.meaning}{_LARGEST * is_largest}".strip())
+
+
+def _describe_budget(body: Mapping[str, Any]) -> str:
+    """What a privacy budget bounds: of a table whose columns are not all randomized, the answers and nothing else."""
+    answers = [name for name, law in body["public"].items() if "epsilon" in law]
+    published_columns = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.DROPPED}
+    if body["data"]["shape"] != "table" or published_columns <= set(answers):
+        return LOSSES["epsilon"].meaning
+    subject = f"What is published of a person in {list_names(answers)}"
+    verb = " is" if len(answers) == 1 else ", taken together, is"
+    return f"{subject}{verb}{_BUDGET} It says nothing about what other columns disclose."
 
 
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:

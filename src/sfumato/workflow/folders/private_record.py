@@ -19,6 +19,7 @@ from sfumato.table import Table
 from sfumato.workflow.folder import StagingFolder
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.published_columns import get_outline
+from sfumato.workflow.recorded_policy import digest_hierarchies
 from sfumato.workflow.signing.commitment import OPENING, Commitment
 
 
@@ -46,6 +47,7 @@ def keep_private(
         "rows": len(original),
         "columns": None if outline is None else outline.frame.columns,
         "roles": None if outline is None else {name: role.value for name, role in outline.roles.items()},
+        "hierarchies": {} if outline is None else digest_hierarchies(original.hierarchies),
         "policy": policy.model_dump(mode="json"),
         **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
         "suppressed_rows": [int(row) for row in details.get("suppressed", ())],

@@ -14,6 +14,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -95,13 +96,25 @@ def commit_to_files(paths: Sequence[Path]) -> Commitment:
 
 def commit_to_data(data: Any) -> Commitment:
     """Commit to data in memory: to the file that `table.frame.write_csv` or `baskets.write` makes of it."""
+    with _write_data(data) as path:
+        return commit_to_files([path])
+
+
+def do_data_match(commitment: str, opening: Path, data: Any) -> bool:
+    """Whether an opening proves that a commitment was made to the file that data in memory would be written to."""
+    with _write_data(data) as path:
+        return does_opening_match(commitment, opening, [path])
+
+
+@contextmanager
+def _write_data(data: Any) -> Iterator[Path]:
     with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
         path = Path(folder) / "input.csv"
         if isinstance(data, Table):
             data.frame.write_csv(path)
         else:
             data.write(path)
-        return commit_to_files([path])
+        yield path
 
 
 def does_opening_match(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
