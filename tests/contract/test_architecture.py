@@ -101,7 +101,7 @@ def check_imports(path: Path, tree: ast.Module) -> None:
     strange = imported(path, tree) - (ALLOWED[parts[0]] if len(parts) > 1 else VOCABULARY | FOUNDATIONS | {"data"})
     assert not strange, (
         f"{'/'.join(parts)} imports from {', '.join(sorted(strange))}: protect, attack and measure must not share "
-        "code, or a mistake would check itself. Write it anew there; what both must know of a release belongs to "
+        "code, or a mistake would check itself. Reimplement it there; what both must know of a release belongs to "
         "public/, what is found in data to mine/, what reads data to data/"
     )
 

@@ -70,7 +70,7 @@ class Outcome:
     attempts: int
     """How many targets were tried."""
     successes: float
-    """How many guesses were right; on average, if some were tossed."""
+    """How many guesses were right; the expected number, if ties were broken at random."""
     baseline: float
     """How many guesses would have been right by blind guessing on average, with the same number of attempts; about the
     same people, if an attack says something only about some."""
@@ -169,7 +169,7 @@ class Attack(Description, ABC):
     """
 
     shape: ClassVar[str] = "table"
-    """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
+    """The shape of the release it attacks: `table`, `baskets`, `sequences` or `patterns`."""
     story: ClassVar[str] = ""
     """The attacker's story for the report, with the columns of the policy: `{known}`, those that the attacker knows;
     `{target}`, those that it guesses; `{any}`, the same where one of them is enough; `{others}`, columns that another
@@ -186,8 +186,8 @@ class Attack(Description, ABC):
     gates: ClassVar[tuple[str, ...]] = ()
     """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
     speaks_of_some: ClassVar[bool] = False
-    """Whether it says only what rows tell, and nothing about other people. Blind guessing is then counted about the
-    people of whom it speaks; where cells are untrue, it may be right more often than the attack."""
+    """Whether it abstains from people about whom the rows give no answer. Blind guessing is then counted about the
+    others only; where cells are untrue, it may be right more often than the attack."""
     covers: ClassVar[CoveredRisk] = ""
     """A risk that a verdict says nobody looked at, unless such an attack was tried."""
     recounts_file: ClassVar[bool] = False
@@ -211,7 +211,7 @@ class Attack(Description, ABC):
     @classmethod
     def list_targets(cls, attack: Mapping[str, Any], certificate: Mapping[str, Any]) -> tuple[str, ...]:
         """The columns that an attack guesses, by its parameters, what is known of its outcome and the certificate's
-        fields; empty if it guesses no columns, or if which they are must not leave.
+        fields; empty if it guesses no columns, or if which they are must not be published.
         """
         columns = attack.get("column") or attack.get("columns") or _list_default_targets(cls.guesses, certificate)
         return (columns,) if isinstance(columns, str) else tuple(map(str, columns))

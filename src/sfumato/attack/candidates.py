@@ -41,7 +41,7 @@ def trace_people(release: Release, truth: Table) -> Table:
 
 
 class ComparedPeople(NamedTuple):
-    """The people who are looked up, and the control beside them."""
+    """The people who are looked up, and the control."""
 
     people: Table
     control: Table | None

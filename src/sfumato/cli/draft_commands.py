@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.drafts.draft_source import DataShape, DraftSource, LongColumns
     from sfumato.workflow.drafts.policy_draft import PolicyDraft
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing."), ALWAYS]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; never prompts."), ALWAYS]
 Header = Annotated[
     bool | None,
     typer.Option(
@@ -93,13 +93,13 @@ def init_command(
         typer.Option(
             "--for",
             help="publish (anyone may read it), share (a known recipient gets it), synthetic (invented rows), "
-            "outsource (someone else mines codes) or hide (single secrets must not show). Default: publish.",
+            "outsource (someone else mines codes) or hide (specific secrets must not appear). Default: publish.",
         ),
         ALWAYS,
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing and take the defaults."), ALWAYS] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt; use the defaults."), ALWAYS] = False,
     k: Annotated[
-        int | None, typer.Option("--k", min=2, help="How many people each person is hidden among."), CROWDS
+        int | None, typer.Option("--k", min=2, help="Minimum class size: how many people look alike."), CROWDS
     ] = None,
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive columns, comma-separated, instead of the proposed ones."), TABLES

@@ -49,7 +49,7 @@ def measure_command(
     missing: Annotated[
         str, typer.Option(help="What a missing value means: own_value, matches_any, never_matches or drop."), ALWAYS
     ] = "own_value",
-    threshold: Annotated[float, typer.Option(help="The risk above which a record is at risk."), ALWAYS] = 0.2,
+    threshold: Annotated[float, typer.Option(help="Records above this risk are counted as at risk."), ALWAYS] = 0.2,
     original: Annotated[
         str | None,
         typer.Option(

@@ -99,7 +99,7 @@ def describe_decoding(result_kind: str, originals: MinedFile | None) -> Situatio
     met_needs |= {needs.ITEMSETS, needs.BASKET_FILES}
     has_supports = originals is not None or result_kind == "itemsets"
     met_needs |= {needs.DECODED_RULES} if has_supports else set()
-    words = "" if has_supports else "no rules follow from filters alone"
+    words = "" if has_supports else "rules cannot be derived from filters alone"
     situation = Situation(words or "the key decodes itemsets", frozenset(met_needs))
     if originals is None:
         return situation._replace(words=words or "no originals are given")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What each option needs to have an effect, and the refusal of an option that has none.
 
-An option states its needs in its type, beside its help text: `Annotated[int | None, typer.Option(…), SEQUENCES]`. With
+An option states its needs in its type, next to its help text: `Annotated[int | None, typer.Option(…), SEQUENCES]`. With
 several needs, it has an effect only if all are met; `ALWAYS` is met by everything. A command states which needs its
 command line and its file meet, and `refuse_idle_options` refuses every option that was typed and would change nothing.
 """

@@ -82,7 +82,7 @@ def channels_command(
         BASKET_FILES,
     ] = None,
     maximal: Annotated[
-        bool, typer.Option("--maximal", help="Baskets: leave out channels that lie inside others."), BASKET_FILES
+        bool, typer.Option("--maximal", help="Baskets: omit channels contained in others."), BASKET_FILES
     ] = False,
     baskets: Annotated[
         int | None,

@@ -74,7 +74,10 @@ def region_command(
     ] = None,
     dense: Annotated[
         float | None,
-        typer.Option(help="Only cells that this share of the trajectories passes, merged.", rich_help_panel=REGIONS),
+        typer.Option(
+            help="Keep only cells that at least this share of the trajectories crosses, and merge them.",
+            rich_help_panel=REGIONS,
+        ),
         ALWAYS,
     ] = None,
     merge: Annotated[

@@ -28,7 +28,7 @@ _MANY_PAIRS = 1 << 16
 
 @dataclass(frozen=True)
 class StoredComparison:
-    """A stored release beside its originals."""
+    """A stored release next to its originals."""
 
     original: StoredTable
     published_table: StoredTable
@@ -52,7 +52,7 @@ class StoredComparison:
         return StoredTable(rows, roles, self.published_table.hierarchies, self.published_table.missing)
 
     def count_aligned(self, count: Callable[[Table, Table], int], columns: Sequence[str] | None = None) -> int:
-        """What is counted in published rows beside their originals, some rows at a time, in all columns or in some."""
+        """What is counted in published rows next to their originals, some rows at a time, in all columns or in some."""
         original, published_table = self.original.outline, self.published_table.outline
 
         def count_batch(batch: AlignedBatch) -> int:

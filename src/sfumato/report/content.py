@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The content of the report, computed before layout.
 
-The page that leaves is made from the certificate and the released data alone.
+The public page is made from the certificate and the released data alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class GateLine:
     meaning: str
     limit: str
     value: str
-    """Empty on the page that leaves."""
+    """Empty on the public page."""
     passed: bool
 
 
@@ -57,7 +57,7 @@ class ColumnRow:
     values: int
     examples: tuple[str, ...]
     original_values: int | None
-    """None on the page that leaves."""
+    """None on the public page."""
 
 
 def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
@@ -227,7 +227,7 @@ def find_smallest_crowd(sizes: pl.DataFrame) -> int:
 
 
 def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Linking of everybody by all quasi-identifying columns: the same on the originals can be put beside it."""
+    """Linking of everybody by all quasi-identifying columns: the same on the originals can be put next to it."""
     quasi_identifying = {name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"}
     linking = [
         attack

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A release folder on disk: `release/` may leave, `private/` stays; written whole or not at all.
+"""A release folder on disk: `release/` may be published, `private/` stays; written whole or not at all.
 
-Everything is written into a hidden folder with a random name beside the target, flushed to disk, and moved into place
+Everything is written into a hidden folder with a random name next to the target, flushed to disk, and moved into place
 at the end. A run holds a lock on its target from beginning to end: a second run waits a few seconds and is then
 refused. A killed run leaves the target as it was or as it should be; the next run finishes or cleans up. The lock, not
 a process number or an age, shows whether a hidden folder is still in use.
@@ -64,7 +64,7 @@ class StagingFolder:
 
     @property
     def release(self) -> Path:
-        """What may leave."""
+        """What may be published."""
         return self.root / "release"
 
     @property
@@ -196,7 +196,7 @@ class ReservedTarget:
         return journal
 
     def _set_modes(self, staging: StagingFolder) -> None:
-        """Set modes: the user's mask (and group) for what may leave, owner only for what stays."""
+        """Set modes: the user's mask (and group) for what may be published, owner only for what stays."""
         target = self.out.stat() if self.out.is_dir() else None
         for path in (staging.release, *staging.release.iterdir()) if staging.release.is_dir() else ():
             if target is not None and target.st_mode & stat.S_ISGID:
@@ -266,7 +266,7 @@ def _refuse_strange_parts(target: Path, out: Path) -> None:
     if foreign := list_foreign_files(out / "release", Manifest.read(out / "private")):
         raise DataError(
             f"{target / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
-            "move them elsewhere, since release/ holds only what may leave"
+            "move them elsewhere, since release/ holds only what may be published"
         )
 
 

@@ -212,7 +212,7 @@ def estimate_likeliest_values(
 
 
 def _merge_close_values(values: Floats) -> Floats:
-    """Many values, on a grid that is finer than any window told apart."""
+    """Many values, on a grid that is finer than any window that is distinguished."""
     width = np.ptp(values) / _MOST_VALUES if len(values) > _MOST_VALUES else 0.0
     return np.asarray(np.rint(values / width) * width) if width else values
 

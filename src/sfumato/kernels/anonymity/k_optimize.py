@@ -320,7 +320,7 @@ def _choose_next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
 
 @compile_cached("int64(CutRows, CutScratch, CutStack, int64)")
 def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
-    """Walk the tree depth first for so many row visits; says whether it is done, still running, or out of room."""
+    """Walk the tree depth first for `budget` row visits; returns whether it is done, still running, or out of room."""
     frames, state = stack.frames, stack.state
     gain = np.zeros(work.first.shape[0], dtype=np.int64)
     while state[DEPTH] >= 0:

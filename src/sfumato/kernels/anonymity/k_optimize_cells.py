@@ -81,7 +81,7 @@ WEIGHT, ROW, KEY, SLOT = range(4)
 
 @compile_cached("int64(int64, int64)")
 def bound_sum_of_squares(size, k):  # type: ignore[no-untyped-def]
-    """The least Σ part² of so many rows in parts of k or more: as many parts as possible, as equal as possible."""
+    """The least Σ part² of `size` rows in parts of k or more: as many parts as possible, as equal as possible."""
     parts = size // k
     part_size = size // parts
     larger = size - part_size * parts
@@ -155,7 +155,7 @@ def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
 
 @compile_cached("void(CutScratch, int64)")
 def clear_cells(work, count):  # type: ignore[no-untyped-def]
-    """Empty the hash slots of so many cells."""
+    """Empty the hash slots of `count` cells."""
     slot, cell = work.slots, work.cells
     for number in range(count):
         slot[cell[SLOT, number]] = -1

@@ -251,7 +251,7 @@ def _partition_lines(lines, begin, end, column, value, left_count, spare):  # ty
 
 @compile_cached("CutRoom(int64, PartColumns)")
 def _make_room(rows, columns):  # type: ignore[no-untyped-def]
-    """Room for cuts of so many rows."""
+    """Room for cuts of this number of rows."""
     offsets = _compute_column_offsets(columns)
     histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.traits.shape[0], 2), dtype=np.int64)
     return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))

@@ -26,7 +26,7 @@ ROW_BITS, TOUCHED_BITS, HIDDEN_BITS = range(3)
 
 @compile_cached("int64(int64)")
 def count_words(rows):  # type: ignore[no-untyped-def]
-    """How many words so many rows take."""
+    """How many words the bits of these rows take."""
     return (rows + 63) >> 6
 
 
@@ -43,7 +43,7 @@ def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, word_of
 
 @compile_cached("void(uint64[::1], int64, int64)")
 def _fill_bits(bits, begin, many):  # type: ignore[no-untyped-def]
-    """The set of all rows: so many bits."""
+    """The set of all rows: `many` bits."""
     for word in range(many >> 6):
         bits[begin + word] = ~np.uint64(0)
     if many & 63:

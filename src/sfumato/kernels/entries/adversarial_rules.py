@@ -40,7 +40,7 @@ from sfumato.kernels.entries.adversarial_rows import (
 )  # fmt: skip
 
 LONG, SHRUNK, BY_ROW, TO_RENEW = 4, 2, 30, 20
-"""When rows are numbered again, all measured: sets of so many words, so much shorter then; looking at a row's entry
+"""When rows are numbered again, all measured: sets of `LONG` words, shorter by `SHRUNK` then; looking at a row's entry
 against counting a word, to judge a node and to make a base of it."""
 inline_always: Callable[[Any], Any] = register_jitable(inline="always")
 """For parts of the search that many arrays go into: passing them would take as long as the part."""
@@ -48,7 +48,7 @@ inline_always: Callable[[Any], Any] = register_jitable(inline="always")
 
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64, int64, int64, int64)")
 def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type: ignore[no-untyped-def]
-    """Which buffer may be too short to judge a node of so many rows that may have so many rules, or `MORE`."""
+    """Which buffer may be too short to judge a node with this number of rows and possible rules, or `MORE`."""
     state[NEED] = state[RULES] + rules
     if state[NEED] > sizes[RULES_FULL]:
         return RULES_FULL

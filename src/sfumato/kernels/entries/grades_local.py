@@ -205,7 +205,7 @@ def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-d
 
 @compile_cached("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
 def improve_by_moves(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
-    """Try so many moves; no rule is open before, and none after."""
+    """Try this number of moves; no rule is open before, and none after."""
     tally = keeping.tally
     did = np.zeros(2 * LARGEST + 2, dtype=np.int64)
     for _ in range(moves):

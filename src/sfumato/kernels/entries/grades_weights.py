@@ -228,7 +228,7 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
     "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
 )
 def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count, most):  # type: ignore[no-untyped-def]
-    """Pass after pass, the entries of largest weight, until no rule is open or so many are blanked; how many are.
+    """Pass after pass, the entries of largest weight, until no rule is open or `most` are blanked; returns their count.
 
     `log` takes the entries in their order, `why` what each was blanked for. A pass blanks as many as `how` says before
     it looks at the rules again.

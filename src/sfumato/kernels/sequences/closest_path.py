@@ -93,7 +93,7 @@ def _rate_hope(hope, depth, top):  # type: ignore[no-untyped-def]
 
 @part
 def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
-    """Note the positions that so many levels leave over."""
+    """Note the positions that `levels` levels leave over."""
     for word in range(words):
         taken_count = levels - 64 * (words - 1 - word)
         search.firsts[word] = (
@@ -140,7 +140,7 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
 
 @part
 def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
-    """Keep in the list those for which a path with at most so many levels below the node can win; returns its end."""
+    """Keep in the list those for which a path with at most `levels` levels below the node can win; returns its end."""
     _leave_firsts(search, levels, words)
     end = search.begins[depth]
     for entry in range(search.begins[depth], search.begins[depth + 1]):
@@ -175,7 +175,7 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
 
 @part
 def _search_lists(tree, count, words, search):  # type: ignore[no-untyped-def]
-    """Find the best path of each of so many sequences."""
+    """Find the best path of each of `count` sequences."""
     search.stops[0] = tree.labels.shape[0]
     node = np.int64(1)
     while node < search.stops[0]:

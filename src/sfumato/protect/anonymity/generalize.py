@@ -282,7 +282,7 @@ class Generalize(Method):
     def _search_subsets(
         self, table: Table, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None
     ) -> BestNode:
-        """Incognito's nodes, and beside its counts those of the search for minimal nodes."""
+        """Incognito's nodes, and next to its counts those of the search for minimal nodes."""
         from sfumato.protect.anonymity.incognito import run_incognito
 
         incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How values are distributed: a bar for each value of a name, a histogram for numbers.
 
-The page that leaves shows the published values alone; the custodian sees the originals beside them.
+The public page shows the published values alone; the custodian sees the originals next to them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
 
 
 def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
-    """Numbers in ranges of one scale, before beside after; None for names and for few values."""
+    """Numbers in ranges of one scale, before next to after; None for names and for few values."""
     if isinstance(account.published_data, StoredTable):
         return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The section about sequences: lengths, items, steps and distances before and after, and what was hidden.
 
-The page that leaves gets the same pictures of the release alone.
+The public page gets the same pictures of the release alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WIDEST = 220
 
 
 class _BeforeAndAfter(NamedTuple):
-    """One quantity before and after; `original` is None on the page that leaves."""
+    """One quantity before and after; `original` is None on the public page."""
 
     label: str
     original: float | None

@@ -2,8 +2,8 @@
 """The story of each attack, told with the column names of the policy.
 
 A story names only columns that its attack is known to use: those that its outcome or its public parameters name, or
-those that its default means. Where they are not known, or may not leave, the first line of the attack's docstring
-tells a story of other data, as an example.
+those that its default means. Where they are not known, or may not be published, the first line of the attack's
+docstring tells a story of other data, as an example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sfumato.runtime.lazy import find_tagged_class
 
 _MOST_NAMES = 8
 _ON_ENTRIES = ("rule_inference", "learned_inference")
-"""Attacks that may be aimed at columns of which nothing is blank; which ones does not leave."""
+"""Attacks that may be aimed at columns of which nothing is blank; which ones is not published."""
 
 
 class AttackStory(NamedTuple):

@@ -175,7 +175,7 @@ def bound_drafted_share(share: float, count: int) -> float:
 
 
 def round_down(count: int) -> int:
-    """A count with one digit: exact ones leave as parameters of the policy, and tell how many people there were."""
+    """A count with one digit: exact ones are published with the policy, and disclose how many people there were."""
     digits: int = 10 ** (len(str(count)) - 1)
     return count // digits * digits
 

@@ -33,7 +33,7 @@ def hash_file(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The list of a run's files, kept beside them; it never leaves `private/` or `refused/`."""
+    """The list of a run's files, kept next to them; it never leaves `private/` or `refused/`."""
 
     run: str = ""
     """A random id of the run that made the folder."""
@@ -65,7 +65,7 @@ class Manifest:
         return read if usable else cls()
 
     def write(self, folder: Path) -> None:
-        """Write it beside the files that it lists."""
+        """Write it next to the files that it lists."""
         content: dict[str, Any] = {"sfumato_manifest": _VERSION, **vars(self)}
         content["certificate_sha256"] = content.pop("certificate")
         with (folder / NAME).open("w", encoding="utf-8") as file:

@@ -5,7 +5,7 @@ A workspace is the hidden folder of one run. `new/` in it is what will be publis
 way, `journal.json` says that publication has begun. The whole target is exchanged with `new/` in one step, after the
 user's own files in it were linked over. Where that is impossible (the target is a mount point, holds folders of the
 user, or is the working folder), the parts are moved one by one, the private part first, so that no release ever lies
-beside another run's record. The next run into the target finishes a run that died in between.
+next to another run's record. The next run into the target finishes a run that died in between.
 
 A hidden folder that came with a delivery, or with a repository, could name any files to be moved. So a journal counts
 only if the custodian's own key signed it, for this very folder; and links are never followed.

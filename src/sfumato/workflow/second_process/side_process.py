@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another process that works beside a run: it has compiled kernels, which take two seconds to load.
+"""Another process that works alongside a run: it has compiled kernels, which take two seconds to load.
 
 It is started before it is needed, and a large input is read and protected meanwhile. For a small one it starts only
 when there is something for it to do, which is seldom. This module imports nothing large, so that the process can start

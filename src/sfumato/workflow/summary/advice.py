@@ -64,7 +64,7 @@ def advise_on_loss(
 
 
 def note_nothing_hidden(release: Release) -> tuple[str, ...]:
-    """A sentence if nothing was changed, which is seldom what was meant."""
+    """A sentence if nothing was changed, which is rarely intended."""
     if not release.details.get("sensitive") or release.losses.get("changes") != 0:
         return ()
     visible_count = int(release.losses.get("exposed_rules", 0))

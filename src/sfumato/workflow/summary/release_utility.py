@@ -89,7 +89,7 @@ def measure_utility(policy: Policy, published_data: Any, original: Any, release:
 
 
 def count_left_out_rows(loss: float, published_rows: int, people: int) -> dict[str, float]:
-    """The loss if people who are not in the release have lost everything, and that of the published rows beside it.
+    """The loss if people who are not in the release have lost everything, and that of the published rows as well.
 
     It does not matter why somebody was left out: by suppression, or because missing = "drop".
     """
@@ -100,7 +100,7 @@ def count_left_out_rows(loss: float, published_rows: int, people: int) -> dict[s
 
 
 def _measure_detail_loss(policy: Policy, published_table: Table, original: Table, release: Release) -> float | None:
-    """Beside other methods, what labels leave open, mean over the columns that hold labels; None if none does.
+    """With other methods, what labels leave open, mean over the columns that hold labels; None if none does.
 
     A method alone is measured with the classes.
     """
