@@ -143,11 +143,11 @@ def _check_k(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 def _check_suppressed_share(evidence: StoredEvidence, arguments: Arguments) -> Number:
     rows = len(evidence.published_table)
-    share = count_starred_rows(evidence) / rows if rows else 0.0
+    share = count_stored_stars(evidence) / rows if rows else 0.0
     return 0.0 if share == 1 and arguments.get("starred_rows") != "suppressed" else share
 
 
-def count_starred_rows(evidence: StoredEvidence) -> int:
+def count_stored_stars(evidence: StoredEvidence) -> int:
     """How many rows have `*` in every quasi-identifying column."""
     class_counts = evidence.count_classes()
     starred_mask = flag_starred_rows(class_counts.frame, evidence.published_table.quasi_identifying).to_numpy()

@@ -28,7 +28,7 @@ from sfumato.workflow.folders.manifest import (
     KEY_SUFFIX,
     NAME,
     Manifest,
-    carry_over,
+    copy_previous_files,
     hash_file,
     hash_files,
     list_foreign_files,
@@ -45,7 +45,7 @@ from sfumato.workflow.folders.publication import (
     flush_folder,
     flush_tree,
     has_moved,
-    move_in,
+    install_folder,
     read_staged_certificate,
     resume_publication,
 )
@@ -184,7 +184,7 @@ class ReservedTarget:
         flush_folder(workspace.new)
         journal.write(workspace)
         try:
-            move_in(workspace, journal, out)
+            install_folder(workspace, journal, out)
         except OSError as error:
             if not has_moved(workspace, journal, out):
                 workspace.journal.unlink(missing_ok=True)
@@ -296,9 +296,9 @@ def _list_and_carry(workspace: PublicationWorkspace, out: Path, part: str) -> tu
     (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file with that name is renamed
     release_digests = hash_files(staging.release) if staging.release.is_dir() else {}
     earlier = Manifest.read(out / part)
-    new_names = carry_over(out / part, folder, earlier)
+    new_names = copy_previous_files(out / part, folder, earlier)
     if release_digests:
-        carry_over(out / "refused", workspace.new / "refused", Manifest.read(out / "refused"))
+        copy_previous_files(out / "refused", workspace.new / "refused", Manifest.read(out / "refused"))
     kept_digests = {name: digest for name, digest in earlier.kept.items() if (folder / name).is_file()}
     for name in (name for name in earlier.files if name.endswith(KEY_SUFFIX) and earlier.certificate):
         kept_digests[new_names.get(name, name)] = str(earlier.certificate)

@@ -167,16 +167,16 @@ class NoisyColumn:
             return
         from sfumato.mine.noise.reconstruction import (
             binned_em,
+            build_channel,
             build_noisy_edges,
             build_true_edges,
-            channel_of,
             count_in_bins,
         )
 
         edges = build_true_edges(self.low, self.high, bins, self.noise.step)
         noisy_edges = build_noisy_edges(self.noise, edges)
         counts = count_in_bins(self.cells[np.isfinite(self.cells)], noisy_edges)
-        channel, probabilities, step_count = channel_of(self.noise, edges, noisy_edges), None, 0
+        channel, probabilities, step_count = build_channel(self.noise, edges, noisy_edges), None, 0
         for stop in stops:
             probabilities = binned_em(
                 counts, channel, probabilities, stop - step_count if isinstance(stop, int) else stop

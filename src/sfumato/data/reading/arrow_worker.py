@@ -126,7 +126,7 @@ def _sum_view_lengths(column: Any) -> int:
     return int(views[column.offset : column.offset + len(column), 0].clip(0).astype(np.int64).sum())
 
 
-def _hand_over(kind: str, limit: int, most_columns: int) -> int:
+def _send_batches(kind: str, limit: int, most_columns: int) -> int:
     import pyarrow as pa
     import pyarrow.ipc
 
@@ -196,7 +196,7 @@ def _run_worker() -> int:
     try:
         if len(sys.argv) > 4:
             return _hand_over_foreign(kind, limit, most_columns, json.loads(sys.argv[4]))
-        return _hand_over(kind, limit, most_columns)
+        return _send_batches(kind, limit, most_columns)
     except MemoryError:  # includes Arrow's own
         return TOO_LARGE
     except Exception:

@@ -24,7 +24,7 @@ class LatticeLoops(NamedTuple):
     group_keys: Callable[..., int]
     add_suppression_costs: Callable[..., None]
     count_class_values: Callable[..., int]
-    choose_telling_node: Callable[..., int]
+    choose_informative_node: Callable[..., int]
 
 
 def choose_lattice_loops(work: int) -> LatticeLoops:

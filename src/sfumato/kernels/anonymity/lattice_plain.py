@@ -108,7 +108,7 @@ def count_class_values(
     return pairs
 
 
-def choose_telling_node(live: Flags, bound: Floats, shape: Ints, gains: Codes, histogram: Ints) -> int:
+def choose_informative_node(live: Flags, bound: Floats, shape: Ints, gains: Codes, histogram: Ints) -> int:
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     `gains` is left with how many that are, for every live node.
@@ -142,10 +142,10 @@ __all__ = [
     "add_finer_nodes",
     "add_suppression_costs",
     "add_to_keys",
-    "choose_telling_node",
+    "choose_informative_node",
     "count_class_values",
     "group_keys",
 ]
 
 
-LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_telling_node)
+LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_informative_node)

@@ -78,7 +78,7 @@ def _rate_path(common, depth, support):  # type: ignore[no-untyped-def]
     return np.uint64(common) << np.uint64(47) | shortness << np.uint64(30) | np.uint64(support)
 
 
-class _Hope(NamedTuple):
+class _PathBound(NamedTuple):
     """What a row has in common, and at most with some more levels."""
 
     common: np.uint64
@@ -107,14 +107,14 @@ def _move_row(search, entry, end, words, most):  # type: ignore[no-untyped-def]
     if words == 1:
         row = search.rows[entry]
         search.rows[end] = row
-        return _Hope(popcount(~row), most + popcount(~row & search.firsts[0]))
+        return _PathBound(popcount(~row), most + popcount(~row & search.firsts[0]))
     common = np.uint64(0)
     for word in range(words):
         row = search.rows[entry * words + word]
         search.rows[end * words + word] = row
         common += popcount(~row)
         most += popcount(~row & search.firsts[word])
-    return _Hope(common, most)
+    return _PathBound(common, most)
 
 
 @part
@@ -124,7 +124,7 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
         row, mask = search.rows[entry], search.masks[masks]
         row = (row + (row & mask)) | (row & ~mask)
         search.rows[end] = row
-        return _Hope(popcount(~row), most + popcount(~row & search.firsts[0]))
+        return _PathBound(popcount(~row), most + popcount(~row & search.firsts[0]))
     common, carry = np.uint64(0), np.uint64(0)
     for word in range(words):
         row, mask = search.rows[entry * words + word], search.masks[masks + word]
@@ -135,7 +135,7 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
         search.rows[end * words + word] = row
         common += popcount(~row)
         most += popcount(~row & search.firsts[word])
-    return _Hope(common, most)
+    return _PathBound(common, most)
 
 
 @part

@@ -40,7 +40,7 @@ def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
         raise DataError(f"{_WRONG_MODEL}: some rows have a class that it does not predict")
     coded_cells, true = _read_both_forms(tree, tree_key, table)
     turned_mask = _flag_falling_tests(tree, tree_key)
-    walk = _Walk.of(tree.nodes, coded_cells, true, order[codes], turned_mask)
+    walk = _TreeDescent.of(tree.nodes, coded_cells, true, order[codes], turned_mask)
     if not np.array_equal(walk.tally, tree.nodes.tally):
         raise DataError(f"{_WRONG_MODEL}: other rows, or rows of other classes, reach its nodes")
     missing = walk.choose_missing_sides(tree.nodes, turned_mask)
@@ -85,7 +85,7 @@ def _restore_words(column: BranchColumn, key: TreeKey) -> BranchColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class _Walk:
+class _TreeDescent:
     """What was seen at each node when the rows went down by their codes; sides are those of the originals."""
 
     tally: Ints
@@ -97,7 +97,9 @@ class _Walk:
     """Rows whose number is missing."""
 
     @classmethod
-    def of(cls, nodes: C45Nodes, coded_cells: NodeCells, true: NodeCells, classes: Ints, turned_mask: Flags) -> _Walk:
+    def of(
+        cls, nodes: C45Nodes, coded_cells: NodeCells, true: NodeCells, classes: Ints, turned_mask: Flags
+    ) -> _TreeDescent:
         many = len(nodes)
         sides = np.tile([-np.inf, np.inf], (many, 1))
         tally, known_counts, missing = (

@@ -48,7 +48,7 @@ from sfumato.protect.anonymity.search.lattice import (
     find_minimal_nodes,
     find_optimal_node,
 )
-from sfumato.protect.anonymity.search.levels_found import tell_levels
+from sfumato.protect.anonymity.search.levels_found import notify_levels
 from sfumato.protect.anonymity.search.metrics import (
     MetricName,
     Weights,
@@ -200,7 +200,7 @@ class Generalize(Method):
         suppressed_mask = recoded_rows.node_of_row < 0
         local = len(recoded_rows.nodes) > 1
         if not local:
-            tell_levels(self, best.best.levels, grouping)
+            notify_levels(self, best.best.levels, grouping)
         rows = numbers[~suppressed_mask] if self.suppressed_rows == "drop" else numbers
         hidden_columns = self._choose_hidden_columns(table, judge, suppressed_mask)
         published_table = self._build_published(table, grouping, recoded_rows, hidden_columns)

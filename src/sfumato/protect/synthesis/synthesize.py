@@ -34,7 +34,7 @@ from sfumato.protect.synthesis.synthesis_columns import (
     MOST_CLASSES,
     DrawnCells,
     SynthesisColumn,
-    refuse_infinite,
+    refuse_infinite_cells,
     settle_digits,
 )
 from sfumato.protect.synthesis.synthesis_copies import build_drawn_frame, redraw_copies
@@ -166,7 +166,7 @@ class Synthesize(Method):
         people = self._split_people(len(data), chance, data.source)
         report_progress("encoding the table")
         frame = data.frame.select(names)
-        refuse_infinite(frame, data.source)
+        refuse_infinite_cells(frame, data.source)
         spellings = {name: NumberSpelling.of(frame[name]) for name in names}
         learnt_columns = {
             name: SynthesisColumn.of(

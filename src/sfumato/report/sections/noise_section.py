@@ -225,7 +225,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
 
 
 def _name_answer(answer: Any) -> str:
-    return wording.UNTOLD[0] if answer is None else str(answer)
+    return wording.NON_VALUES[0] if answer is None else str(answer)
 
 
 def _count_value_shares(column: pl.Series, is_missing_counted: bool) -> dict[str, float]:

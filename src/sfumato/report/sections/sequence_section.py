@@ -74,11 +74,11 @@ def build_sequence_section(
             tuple(figures),
             notes,
         )
-    intro = _tell_fates(details.moved or 0, int(release.losses["dropped_sequences"]))
+    intro = _describe_fates(details.moved or 0, int(release.losses["dropped_sequences"]))
     return ReportSection("sequences", "What became of the sequences", intro, tuple(figures), notes)
 
 
-def _tell_fates(moved_count: int, dropped_count: int) -> str:
+def _describe_fates(moved_count: int, dropped_count: int) -> str:
     """How many sequences were replaced by a frequent one, and how many have none to replace them."""
     singular, plural = "sequence was too rare and is", "sequences were too rare and are"
     replaced_text = (

@@ -135,7 +135,7 @@ STEPS = {
     "compare": "comparing before and after",
 }
 
-UNTOLD = ("(missing)", "*")
+NON_VALUES = ("(missing)", "*")
 """Labels that are not values: a missing cell and a suppressed one."""
 
 _BOUNDS = {"at_least": "at least", "at_most": "at most", "below": "below", "exactly": "exactly"}
@@ -296,13 +296,13 @@ def list_names(names: Iterable[str], most: int = 12) -> str:
 
 def have_natural_order(labels: Iterable[str]) -> bool:
     """Whether labels have a natural order: most contain a number."""
-    known_labels = [label for label in labels if label not in UNTOLD]
+    known_labels = [label for label in labels if label not in NON_VALUES]
     return 2 * sum(any(sign.isdecimal() for sign in label) for label in known_labels) > len(known_labels)
 
 
 def make_sort_key(label: str) -> tuple[Any, ...]:
     """A sort key that puts 9 before 10 and 5-9 before 10-14, and suppressed or missing values last."""
-    if label in UNTOLD:
+    if label in NON_VALUES:
         return (1, label)
     try:
         return (0, 0, float(label), label)

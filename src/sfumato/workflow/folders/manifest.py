@@ -110,7 +110,7 @@ def list_foreign_files(release: Path, manifest: Manifest) -> list[str]:
     )
 
 
-def carry_over(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
+def copy_previous_files(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
     """Carry everything that a run did not make from one folder to another, by hard links.
 
     What is there already stays, so carrying twice is harmless. Returns the names that had to change.
@@ -152,7 +152,7 @@ def link_file(path: Path, target: Path, *, copy: bool = True) -> None:
         if facts.st_dev != path.parent.lstat().st_dev:
             raise OSError(errno.EXDEV, f"{path.name} is a mount point; move it elsewhere")
         target.mkdir(mode=0o700, exist_ok=True)
-        carry_over(path, target, Manifest())
+        copy_previous_files(path, target, Manifest())
         shutil.copystat(path, target)
         return
     try:

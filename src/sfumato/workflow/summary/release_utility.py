@@ -24,7 +24,7 @@ from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.classifier_rules import measure_classification_error
 from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
-from sfumato.measure.utility.label_losses import domain_of
+from sfumato.measure.utility.label_losses import read_domain
 from sfumato.patterns import Patterns
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import find_unknown_mark
@@ -114,7 +114,7 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
     losses = [
         measure.column_loss(
             _star_blanked_cells(published_table.frame[name], original_frame[name]),
-            domain_of(published_table, name, original),
+            read_domain(published_table, name, original),
         )
         for name in published_table.quasi_identifying
         if name not in recoded_columns
