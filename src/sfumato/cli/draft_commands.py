@@ -168,7 +168,7 @@ def _describe_draft_source(source: DraftSource, purpose: str) -> CommandContext:
     article = "a table" if source.shape == "table" else source.shape
     situation = CommandContext(f"the file is read as {article}").add(*crowds)
     if not crowds:
-        situation = situation._replace(words=f"--for {purpose} has no use for {{options}}")
+        situation = situation._replace(words=f"--for {purpose} does not use {{options}}")
     if source.shape == "table":
         return add_table_form(situation, source.path).add(TABLES)
     if source.shape == "points":

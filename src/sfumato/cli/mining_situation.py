@@ -23,7 +23,9 @@ def describe_mining(job: MiningJob, *, looks_into_file: bool) -> CommandContext:
     if holds_randomized_baskets(job.path):
         met_needs = {needs.PATTERNS, needs.BASKET_RULES, needs.PATTERN_KINDS}  # a kind is refused for a better reason
         met_needs |= {needs.RULES} if job.patterns.rules else set()
-        return CommandContext("a release folder of randomized baskets has no use for {options}", frozenset(met_needs))
+        return CommandContext(
+            "mining a release folder of randomized baskets does not use {options}", frozenset(met_needs)
+        )
     if job.private is not None:
         met_needs = {needs.PATTERNS, needs.PRIVATE_TABLES, needs.RULES}
         return add_table_form(CommandContext("--private finds rules in a table", frozenset(met_needs)), job.file.path)
@@ -31,7 +33,7 @@ def describe_mining(job: MiningJob, *, looks_into_file: bool) -> CommandContext:
 
 
 def _describe_tree(job: MiningJob) -> CommandContext:
-    situation = CommandContext("--learner grows a tree, which has no use for {options}")
+    situation = CommandContext("--learner grows a tree, which does not use {options}")
     situation = situation.add(needs.C45_TREES)
     if job.path.is_dir():
         return situation._replace(form="a release folder is read as its certificate says")

@@ -24,8 +24,6 @@ from sfumato.public.codes.learner_columns import find_class_ranges, is_learnable
 from sfumato.release import Release
 from sfumato.table import Table
 
-RADII = (0.01, 0.02, 0.05)
-"""How close a guess must be, as shares of the dynamic range (Section 6.1)."""
 SORTING_LIMIT = 0.3
 """A column is called unsafe if sorting cracks more than this share of its values."""
 _LEAF = -1

@@ -236,7 +236,7 @@ class PublishClassifier(Method):
             threshold=0,
             bound="exactly",
             measure="overlapping_rules",
-            meaning="Every person with a known class is in exactly one leaf, and nobody is in two: counts of leaves "
+            meaning="Every person with a known class is in exactly one leaf, and in no other: counts of leaves "
             "cannot be subtracted.",
         )
         unsure = Claim(

@@ -130,8 +130,8 @@ class Synthesize(Method):
             given_options = [name for name, value in options.items() if value is not None]
             if given_options or self.copies == "redraw":
                 raise ValueError(
-                    f"a partial release keeps everybody's row: {', '.join(given_options) or 'copies = redraw'} is for "
-                    "full ones"
+                    f"a partial release keeps every person's row: {', '.join(given_options) or 'copies = redraw'} is "
+                    "for full ones"
                 )
         elif self.most_nearer is not None and self.holdout == 0:
             raise ValueError("most_nearer compares with people set aside: holdout must be above 0")

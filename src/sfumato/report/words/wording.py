@@ -20,7 +20,7 @@ ROLES = {
         "quasi-identifying",
         "may be known to others, and can identify a person together with the rest",
     ),
-    "sensitive": ("sensitive", "holds what nobody should learn about a person"),
+    "sensitive": ("sensitive", "holds what must not be learned about a person"),
     "insensitive": ("insensitive", "is considered harmless"),
 }
 

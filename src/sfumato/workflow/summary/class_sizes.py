@@ -36,7 +36,7 @@ def measure_class_sizes(
 def measure_stored_class_sizes(
     evidence: StoredEvidence, starred_rows: StarredRows, promised_k: int | None
 ) -> dict[str, float]:
-    """The same of a table in its file; nothing if nobody can be looked up."""
+    """The same of a table in its file; nothing if people cannot be looked up."""
     total = len(evidence.published_table)
     if not evidence.published_table.quasi_identifying:
         return {}
